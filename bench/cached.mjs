@@ -10,7 +10,7 @@ import { octavoIsBuilt, startFastify, startOctavo, startSameBytes, startStrapi }
 const targets = { timesStrapi: 60, shareOfSameBytes: 0.6, missShare: 0.95, residentMegabytes: 190 }
 const rounds = 3
 const cacheBytes = 64_000_000
-/** Seconds without requests after which a service has collected its garbage (`longRest` in src/foundation/runtime/gc.ts). */
+/** Seconds without requests before memory is measured again. */
 const rest = 35
 
 /** @param {readonly number[]} values */

@@ -1,8 +1,8 @@
 // Scripts: statements that depend on the results of earlier ones. A runner executes them synchronously or asynchronously.
 import { type RawBuilder, sql } from 'kysely'
-import type { DraftLinks, IncomingLinks, PlanStep, StepNamed } from '../model/diff/steps.js'
+import type { DraftLinks, IncomingLinks, PlanStep, StepOf } from '../model/diff/steps.js'
 import { renamedInConfiguration, renamedInFields, storedTypesKey, withStoredTypes } from '../model/diff/strapi-settings.js'
-import { ownedLinks, ownedMorphs } from '../model/schema/owners.js'
+import { ownedLinks, ownedMorphs } from '../model/schema/graph.js'
 import type { ContentType, Model, Schema } from '../model/schema/types.js'
 import { describeTables } from '../model/tables/tables.js'
 import type { Dialect } from './dialect.js'
@@ -63,13 +63,13 @@ export function computedText(step: PlanStep): string | null {
 }
 
 /** Updates the setting in which Strapi records the types of its last start; a database without this setting is left unchanged. */
-export function storeContentTypes({ stored, removed }: StepNamed<'storeContentTypes'>, model: Model): StepScript {
+export function storeContentTypes({ stored, removed }: StepOf<'storeContentTypes'>, model: Model): StepScript {
   const types = stored.map((uid) => model.types.get(uid)).filter((type): type is ContentType => type?.exposed === true)
   return rewrite(settings, storedTypesKey, (text) => withStoredTypes(text, types, removed))
 }
 
 /** Renames attributes of a type or component for the content manager and the permissions of administrators. */
-export function* renameInSettings({ schema, names }: StepNamed<'renameInSettings'>): StepScript {
+export function* renameInSettings({ schema, names }: StepOf<'renameInSettings'>): StepScript {
   const renamed = new Map(names.map(({ from, to }) => [from, to]))
   for (const kind of ['content_types', 'components']) {
     const key = `plugin_content_manager_configuration_${kind}::${schema}`
@@ -104,7 +104,7 @@ const list = (names: readonly string[], of?: string): Sql =>
 const batch = 500
 
 /** Makes them; rows without a draft are published already. `model` is the new model. */
-export function* createDrafts(step: StepNamed<'makeDrafts'>, model: Model, words: ScriptDialect): StepScript {
+export function* createDrafts(step: StepOf<'makeDrafts'>, model: Model, words: ScriptDialect): StepScript {
   const table = sql.table(step.table)
   const [found] = yield sql`select max(id) as last from ${table}`
   const isOf = sql`draft.document_id = published.document_id and coalesce(draft.locale, '') = coalesce(published.locale, '') and draft.published_at is null`

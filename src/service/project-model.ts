@@ -9,7 +9,7 @@ import type { Config } from '../foundation/config/config.js'
 import { type Closers, openClosers } from '../foundation/runtime/closers.js'
 import { checkRoutes } from '../http/rest/custom-paths.js'
 import { sharedPaths } from '../http/rest/routes.js'
-import { leftOutRoutes } from '../model/schema/type-routes.js'
+import { createExcludedRoutes } from '../model/schema/type-routes.js'
 import type { Model } from '../model/schema/types.js'
 import { seedLoader } from '../operations/seed/loader.js'
 import { openFields } from '../project/fields.js'
@@ -100,6 +100,6 @@ async function readModelStart(project: StartingProject, driver: Driver): Promise
 async function checkCode({ hooks, types, routes, schedules, rest, events, docs }: Config, model: Model): Promise<void> {
   checkHooks(hooks, model)
   checkTypes(types, model)
-  checkRoutes(routes, { model, leftOut: leftOutRoutes(types), prefix: rest.prefix, stream: events.stream, docs })
+  checkRoutes(routes, { model, leftOut: createExcludedRoutes(types), prefix: rest.prefix, stream: events.stream, docs })
   if (schedules.length > 0) (await import('../project/schedules/times.js')).checkSchedules(schedules)
 }

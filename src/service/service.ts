@@ -23,7 +23,7 @@ import { getExamples } from '../http/pages/examples.js'
 import { createServer, type HttpServer } from '../http/server.js'
 import type { Identification } from '../identity/access/identify.js'
 import { secondsToLoad } from '../model/schema/load.js'
-import { leftOutRoutes } from '../model/schema/type-routes.js'
+import { createExcludedRoutes } from '../model/schema/type-routes.js'
 import type { Model } from '../model/schema/types.js'
 import { type ContentServices, openContentServices, type WithInstallation } from '../project/code/content-service.js'
 import { withContractOfDatabase } from '../project/contract.js'
@@ -157,7 +157,7 @@ const reportDroppedTo = (logger: Logger) => (uid: string, path: readonly (string
 
 /** Example requests that visitors may send. */
 async function exampleRequests(config: Config, model: Model, { access }: Identification): Promise<readonly string[]> {
-  const shown = { model, visitor: (await access()).public, leftOut: leftOutRoutes(config.types) }
+  const shown = { model, visitor: (await access()).public, leftOut: createExcludedRoutes(config.types) }
   return getExamples(shown, config.rest.prefix).map(({ href }) => href)
 }
 

@@ -1,4 +1,4 @@
-// O48: what looks like a moment is read with linear work, whatever stands in it.
+// O48: parsing a timestamp takes linear time for any text.
 import { expect, test } from 'vitest'
 import { parseIsoDate } from '../../src/query/rest/values.js'
 
@@ -6,7 +6,7 @@ import { parseIsoDate } from '../../src/query/rest/values.js'
 const parts = ['-', '+', 'Z', '0', '00', ':', '.', ',', '0.', '00:', '-00', 'W', 'T', ' ', '\n', '-\n', '00,0']
 
 test.each(['', '2020-01-01', '2020-01-01T', '2020-01-01T00', '2020-01-01T00:00:00.', '2020-01-01T00:00Z', '-2020'])(
-  'O48 %j followed by half a million characters is no moment, and takes little more for each than a few of them',
+  'O48 %j followed by half a million characters is refused in linear time',
   (beginning) => {
     const read = (characters: number) => {
       for (const part of parts)
@@ -24,7 +24,7 @@ test.each(['', '2020-01-01', '2020-01-01T', '2020-01-01T00', '2020-01-01T00:00:0
   },
 )
 
-test('moments with offsets are what they were', () => {
+test('offsets are applied', () => {
   expect(parseIsoDate('2020-01-01T10:00+02:00')).toBe(Date.UTC(2020, 0, 1, 8))
   expect(parseIsoDate('2020-01-01T10:00-0030')).toBe(Date.UTC(2020, 0, 1, 10, 30))
   expect(parseIsoDate('2020-01-01T10:00Z')).toBe(Date.UTC(2020, 0, 1, 10))

@@ -122,7 +122,7 @@ test('model-plans.11: links and entries beyond the first stay, are a note, and c
   expect(await findings()).toEqual({})
 }, 60_000)
 
-test('model-plans.15: entries and files that are kept aside go with their document', async () => {
+test('model-plans.15: archived entries and files are deleted with their document', async () => {
   const page = await made('/api/pages', whole([], 'second'))
   const kept = await made('/api/pages', whole([], 'third'))
   await change(type('page', true, { title: text, tags: pageAttributes.tags, parts: pageAttributes.parts }))
@@ -135,7 +135,7 @@ test('model-plans.15: entries and files that are kept aside go with their docume
   expect([found.aside.name, found.aside.picture.name, found.cover.name]).toEqual(['third aside', 'picture.png', 'picture.png'])
 }, 60_000)
 
-test('model-plans.12, model-plans.13: drafts that are kept aside keep components and files, and links that were written since have both versions', async () => {
+test('model-plans.12, model-plans.13: archived drafts keep components and files, and newer links have both versions', async () => {
   const tag = await made('/api/tags', { name: 'green' })
   const draft = (await send('/api/pages?status=draft', 'POST', { data: whole([], 'fourth') })).body.data.documentId
   const page = await made('/api/pages', whole([], 'fifth'))

@@ -162,7 +162,7 @@ const lost: readonly Lost[] = [
     losses: { 'api::note.note.size': 4 },
   },
   {
-    what: 'a text becomes an integer: what is none is kept aside and counted',
+    what: 'a text becomes an integer: other texts are archived and counted',
     data: { 'api::note.note': note(but(noteAttributes, [], { size: { type: 'integer' } })) },
     losses: { 'api::note.note.size': 4 },
   },
@@ -175,7 +175,7 @@ const lost: readonly Lost[] = [
     losses: { 'api::writer.writer.name': 2 },
   },
   {
-    what: 'a relation leads to another type',
+    what: 'a relation refers to another type',
     data: { 'api::note.note': note(but(noteAttributes, [], { friends: relation('manyToMany', 'api::note.note') })) },
     losses: { 'api::note.note.friends': 5 },
   },
@@ -306,7 +306,7 @@ rule('content-type-builder.18', 'a component that moves to another category keep
   expect([await content(), await model()]).toEqual([before, formerModel])
 })
 
-rule('content-type-builder.5', 'a relation that leads to another type leaves the links of its other side', async () => {
+rule('content-type-builder.5', 'a relation to another type leaves the links of its other side', async () => {
   const before = await content()
   const attributes = listed({ ...writerAttributes, notes: relation('oneToMany', 'api::writer.writer', { targetAttribute: 'mentor' }) })
   const type = { action: 'update', uid: 'api::writer.writer', draftAndPublish: false, displayName: 'Writer', attributes }

@@ -144,7 +144,7 @@ test('live-model.14, model-plans.18: links come back in the versions that there 
   }
 }, 60_000)
 
-test('model-plans.13, model-plans.18: links of drafts that come back lead to drafts that were made meanwhile', async () => {
+test('model-plans.13, model-plans.18: links of restored drafts refer to newer drafts', async () => {
   for (const [name, owners] of [
     ['second', on],
     ['third', off],
@@ -165,7 +165,7 @@ test('model-plans.13, model-plans.18: links of drafts that come back lead to dra
   }
 }, 60_000)
 
-test('model-plans.18: links to drafts that gave way to others lead to these', async () => {
+test('model-plans.18: links to replaced drafts refer to the new drafts', async () => {
   const { tags, note, tag, tagPath, notePath } = pair('fourth')
   await change({ ...tag(), ...note({ tags }) })
   const target = await made(tagPath, { name: 'one' })
@@ -191,7 +191,7 @@ test('model-plans.18: drafts of two types, switched off and on again in the same
   expect(await damage()).toEqual([])
 }, 60_000)
 
-test('live-model.14: what would lose links to what is kept aside is refused, and names the change to undo first', async () => {
+test('live-model.14: an undo that would lose links to archived content is refused, with the change to undo first', async () => {
   const { noteName, tagName, tags, note, tag, tagPath, notePath } = pair('sixth')
   await change({ ...tag(), ...note({ tags }) })
   const draft = (await send(`${tagPath}?status=draft`, 'POST', { data: { name: 'draft' } })).body.data.documentId
@@ -199,7 +199,7 @@ test('live-model.14: what would lose links to what is kept aside is refused, and
   const removed = await change(note({}))
   const switched = await change(tag(off))
   expect(await refused(removed)).toBe(
-    `1 link of api::${noteName}.${noteName}.tags leads to what change ${switched} (api::${tagName}.${tagName}) has kept aside. Undo change ${switched} first`,
+    `1 link of api::${noteName}.${noteName}.tags refers to content that change ${switched} (api::${tagName}.${tagName}) archived. Undo change ${switched} first`,
   )
   await undo(switched)
   await undo(removed)
@@ -282,7 +282,7 @@ test('live-model.14: kept links follow a relation and a type that are renamed, a
   const third = await change(tag(off))
   const removed = await change(note({}))
   expect(await refused(third)).toBe(
-    `The links of ${uid}.tags that change ${third} (api::${tagName}.${tagName}) has kept aside have no place since change ${removed} (${uid}). Undo change ${removed} first`,
+    `The links of ${uid}.tags that change ${third} (api::${tagName}.${tagName}) archived cannot be restored since change ${removed} (${uid}). Undo change ${removed} first`,
   )
   await undo(removed)
   await undo(third)

@@ -2,12 +2,11 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { ScalarType } from '../../src/foundation/public/attribute-types.js'
-import { conversionOf, convertValue, isLossless } from '../../src/model/diff/conversions.js'
-import { notConverting } from '../../src/model/diff/not-converting.js'
+import { convertValue, getConversion, isLossless, unconvertibleValues } from '../../src/model/diff/conversions.js'
 import { attributeTypes } from '../../src/model/schema/attributes.js'
 
 const types = Object.keys(attributeTypes) as ScalarType[]
-const convert = (from: ScalarType, to: ScalarType, value: string | number) => convertValue(conversionOf(from, to), value)
+const convert = (from: ScalarType, to: ScalarType, value: string | number) => convertValue(getConversion(from, to), value)
 
 test('model-plans.8: values become those of the new type, or null', () => {
   expect(['12', ' 7 ', '-3', '3.5', 'abc', '', '99999999999'].map((text) => convert('string', 'integer', text))).toEqual([
@@ -91,9 +90,9 @@ test.each(types)('model-plans.8: the query for %s counts all that does not conve
   for (const value of values) insert.run(value)
   const stored = database.prepare('select value from t').pluck().all() as (string | number)[]
   for (const to of types) {
-    const conversion = conversionOf(from, to)
+    const conversion = getConversion(from, to)
     const lost = stored.filter((value) => convertValue(conversion, value) === null).length
-    const found = notConverting(conversion, 'value')
+    const found = unconvertibleValues(conversion, 'value')
     const count =
       found === null
         ? 0

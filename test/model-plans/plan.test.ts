@@ -7,7 +7,7 @@ import { stepStatements } from '../../src/database/sqlite/change-statements.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { planModelChange } from '../../src/model/diff/plan.js'
 import { possibleRenames } from '../../src/model/diff/possible-renames.js'
-import { expressionOf } from '../../src/model/diff/sql-text.js'
+import { toExpression } from '../../src/model/diff/sql-text.js'
 import { component, draftAndPublish, localized, model, shown, stepsOf, type } from './models.js'
 
 const note = (attributes: Parameters<typeof type>[1]) => type('note', attributes)
@@ -86,7 +86,7 @@ test('model-plans.4, model-plans.5: a renamed type keeps rows, links, components
   expect(stepsOf(plan.steps, 'setValues').map(({ table, column }) => `${table}.${column}`)).toContain('up_permissions.action')
 })
 
-test('model-plans.6: a removed type is kept aside as a whole', () => {
+test('model-plans.6: a removed type is archived as a whole', () => {
   const plan = planModelChange(model(note({ body: string }), type('book', {})), model(type('book', {})), [])
   expect(stepsOf(plan.steps, 'keepTable')).toMatchObject([{ table: 'notes', as: 'octavo_kept_1_notes' }])
   expect(plan.losses.map(({ name }) => name)).toEqual(['api::note.note'])
@@ -94,7 +94,7 @@ test('model-plans.6: a removed type is kept aside as a whole', () => {
   expect(plan.responses).toEqual(['/api/notes returns 404.'])
 })
 
-test('model-plans.8: a column is converted by a rule; what may not convert is kept aside', () => {
+test('model-plans.8: a column is converted by a rule; values that do not convert are archived', () => {
   const plan = planModelChange(model(note({ a: string, b: { type: 'integer' } })), model(note({ a: { type: 'integer' }, b: string })), [])
   expect(stepsOf(plan.steps, 'convertColumn')).toMatchObject([
     { column: { name: 'a' }, conversion: { rule: 'integer' }, risk: 'losesData' },
@@ -135,7 +135,7 @@ test('model-plans.10: links move to the other side, and stay where the table sta
   expect(kinds(oneWay)).not.toContain('keepTable')
 })
 
-test('model-plans.10: links to another type are kept aside', () => {
+test('model-plans.10: links to another type are archived', () => {
   const to = (target: string) => model(note({ x: { type: 'relation', relation: 'oneToOne', target } }), type('a', {}), type('b', {}))
   const plan = planModelChange(to('api::a.a'), to('api::b.b'), [])
   expect(stepsOf(plan.steps, 'keepTable')).toMatchObject([{ table: 'notes_x_lnk', as: 'octavo_kept_1_notes_x_lnk' }])
@@ -154,7 +154,7 @@ test('model-plans.12, model-plans.14: rows that go are copied before they are de
   expect(publishing.losses.map(({ name }) => name)).toEqual(['api::note.note:changes'])
 })
 
-test('model-plans.15: entries of another component are kept aside', () => {
+test('model-plans.15: entries of another component are archived', () => {
   const holding = (name: string) => model(note({ box: { type: 'component', component: name } }), component('a', {}), component('b', {}))
   const plan = planModelChange(holding('shared.a'), holding('shared.b'), [])
   expect(stepsOf(plan.steps, 'setValues').map(({ table, value }) => [table, shown(value!)])).toEqual([
@@ -179,7 +179,7 @@ test('model-plans.3: counts compile for every database', () => {
   const counts = [...losses, ...conditions].map(({ count }) => count)
   expect(counts.length).toBeGreaterThan(8)
   for (const count of counts) {
-    const query = expressionOf(count)
+    const query = toExpression(count)
     const written = [sqliteDialect, postgresDialect].map((dialect) => dialect.compile(query))
     for (const { parameters } of written) expect(parameters).toEqual(count.values)
     expect(written[0]!.sql).toBe(count.text.join('?'))

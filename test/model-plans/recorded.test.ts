@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest'
 import { runModelSteps } from '../../src/database/sqlite/apply-change-thread.js'
 import { planModelChange } from '../../src/model/diff/plan.js'
 import { withRestoration } from '../../src/model/diff/restoration.js'
-import type { KeptPlace } from '../../src/model/diff/types.js'
+import type { ArchivedContent } from '../../src/model/diff/types.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import {
   contentOf,
@@ -53,7 +53,7 @@ const wanted: readonly { readonly rule: string; readonly applies: (change: Recor
 ]
 
 /** Counts what lies where a loss says that it is kept. */
-function countKept(database: Database.Database, { kind, table, name, as }: KeptPlace): number {
+function countKept(database: Database.Database, { kind, table, name, as }: ArchivedContent): number {
   if (kind === 'values') return database.prepare(`select count(*) from "${as}" where "${name}" is not null`).pluck().get() as number
   const within = kind === 'column' ? `"${table}" where "${as}" is not null` : `"${table}" where field = '${as}'`
   const isThere = database.prepare('select 1 from sqlite_schema where name = ?').get(kind === 'rows' ? as : table) !== undefined
@@ -118,7 +118,7 @@ test.each(restorable)('model-plans.18: what %s keeps aside comes back', async (n
   const before = contentOf(runPlan(project, from, from, []).database)
   const { plan, database } = runPlan(project, from, to, [])
   const back = planModelChange(to, from, [], { number: 2 })
-  const isThere = ({ kind, as }: KeptPlace) =>
+  const isThere = ({ kind, as }: ArchivedContent) =>
     kind !== 'rows' || database.prepare('select 1 from sqlite_schema where name = ?').get(as) !== undefined
   const steps = withRestoration(back.steps, back.restoreBefore, from, plan.kept.filter(isThere))
   database.transaction(() => runModelSteps(database, steps, from))()

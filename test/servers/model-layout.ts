@@ -1,7 +1,7 @@
 // The indexes and foreign keys that a server has for a model, against those that Strapi's layout has for it.
 
 import type { Model } from '../../src/model/schema/types.js'
-import { storedName } from '../../src/model/tables/stored-name.js'
+import { storedName } from '../../src/model/tables/table.js'
 import { describeTables } from '../../src/model/tables/tables.js'
 import type { TestServer } from './server.js'
 

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { planModelChange } from '../../src/model/diff/plan.js'
 import { withRestoration } from '../../src/model/diff/restoration.js'
-import { expressionOf } from '../../src/model/diff/sql-text.js'
+import { toExpression } from '../../src/model/diff/sql-text.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import { isFollowed } from '../../src/project/model-changes/change-log.js'
 import { isPlain, modelAfter, others, recordedChanges, refused, unpackProject } from '../model-plans/recorded.js'
@@ -82,7 +82,7 @@ describeServers('changes of the model', (server, kind) => {
     const worker = await openWorker(kind.client, url)
     try {
       for (const { count } of [...plan.losses, ...plan.conditions])
-        expect(await worker.count(expressionOf(count))).toBeGreaterThanOrEqual(0)
+        expect(await worker.count(toExpression(count))).toBeGreaterThanOrEqual(0)
       expect(await worker.carryOut(workOf(plan.steps, to))).toBe(true)
       expect(await layoutDifferences(server(), url, to)).toEqual([])
       expect(await worker.mismatches(to)).toMatchObject({ types: [] })

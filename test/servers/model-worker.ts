@@ -15,7 +15,7 @@ import { createStatements, execute, openPool, toObjects } from '../../src/databa
 import { writePostgresSql } from '../../src/database/server/postgres/dialect.js'
 import { createCommitOutcomes } from '../../src/database/server/postgres/transaction.js'
 import type { Model } from '../../src/model/schema/types.js'
-import type { SchemaMismatches } from '../../src/model/tables/mismatches.js'
+import type { SchemaMismatches } from '../../src/model/tables/compare-database.js'
 import { settingsOf } from './model-work.js'
 import type { ServerClient } from './server.js'
 

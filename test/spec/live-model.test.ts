@@ -210,7 +210,7 @@ rule('live-model.4', 'what the code or the settings of the project need stays', 
   }
 })
 
-rule('live-model.5', 'content is hidden only by agreement, is kept aside, and comes back when the change is undone', async () => {
+rule('live-model.5', 'content is hidden only by agreement, is archived, and is restored by an undo', async () => {
   const schema = (attributes: object) => ({ 'api::diary.diary': typeOf('diary', 'diaries', attributes) })
   await put(schema({ day: text, mood: text, unused: text }))
   await write('/api/diaries', { day: 'Monday', mood: 'fine' })

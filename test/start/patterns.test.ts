@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createPatternChecks, runPatternChecks } from '../../src/content/documents/input/pattern-deadline.js'
 import { inSteps } from '../../src/foundation/runtime/event-loop.js'
 import { linearEngine } from '../../src/model/schema/load.js'
-import { dangerousAmong, patternOf, preparePatterns } from '../../src/model/schema/patterns.js'
+import { findDangerousPatterns, getPattern, preparePatterns } from '../../src/model/schema/patterns.js'
 import { access, component, contentType } from '../spec/library.js'
 import { serveProject } from '../support/serve.js'
 
@@ -146,7 +146,7 @@ test("patterns match like in JavaScript's engine", async () => {
 
 /** As a body with this value alone is checked. */
 function matches(source: string, value: string): boolean {
-  const [pattern, trials] = [patternOf(source)!, createPatternChecks()]
+  const [pattern, trials] = [getPattern(source)!, createPatternChecks()]
   const said = pattern.test(value)
   if (said !== null) return said
   runPatternChecks(trials, [{ pattern, value }])
@@ -156,5 +156,5 @@ function matches(source: string, value: string): boolean {
 test('usual patterns are not called dangerous', async () => {
   const usual = ['^[a-z0-9]+(?:-[a-z0-9]+)*$', '^#(?:[0-9a-f]{3}){1,2}$', '^[^\\s@]+@[^\\s@]+$', '\\d+']
   const dangerous = ['(a|a)*$', '^(\\w+\\s?)*$', '([a-z]+)*x!']
-  expect([...(await inSteps(dangerousAmong([...usual, ...dangerous], () => performance.now())))]).toEqual(dangerous)
+  expect([...(await inSteps(findDangerousPatterns([...usual, ...dangerous], () => performance.now())))]).toEqual(dangerous)
 })

@@ -195,7 +195,7 @@ describe('ends the start, but is told where Strapi serves the project too', () =
     ],
     [
       { best: { type: 'relation', relation: 'oneToOne', target: 'api::menu.menu', inversedBy: 'dishes' } },
-      'attributes.best.inversedBy "dishes" of api::menu.menu leads to api::dish.dish, not back to api::menu.menu',
+      'attributes.best.inversedBy "dishes" of api::menu.menu refers to api::dish.dish, not back to api::menu.menu',
     ],
   ])('%j', async (attributes, said) => {
     const files = { ...other, ...contentType('menu', { title: { type: 'string' }, dishes, ...attributes }) }

@@ -96,17 +96,12 @@ describe('environment', () => {
     await expect(withVariables(environment)).rejects.toThrow(said)
   })
 
-  test('a pool of one connection, a pool that keeps none, and a collector as Node configures it', async () => {
-    const environment = { DATABASE_CLIENT: 'postgres', DATABASE_POOL_MIN: '0', DATABASE_POOL_MAX: '1', OCTAVO_GC_TUNING: 'off' }
+  test('a pool of one connection, and a pool without idle connections', async () => {
+    const environment = { DATABASE_CLIENT: 'postgres', DATABASE_POOL_MIN: '0', DATABASE_POOL_MAX: '1' }
     const { database, warnings } = await withVariables(environment)
     expect([database.server?.pool, warnings]).toEqual([{ min: 0, max: 1 }, []])
     const named = { 'config/database.json': { connection: { client: 'postgres', pool: { min: 0, max: 0 } } } }
     await expect(withVariables({}, named)).rejects.toThrow(/^Invalid database settings in Strapi's config\/database: pool\.max: /)
-    expect((await withVariables({ OCTAVO_GC_TUNING: 'on' })).warnings).toEqual([
-      expect.stringMatching(/^OCTAVO_GC_TUNING is "on", which has no effect/),
-    ])
-    const own = { '.env': 'OCTAVO_GC_TUNING=on\n' }
-    expect((await withVariables({}, own)).warnings).toEqual([expect.stringMatching(/^OCTAVO_GC_TUNING in \.env has no effect/)])
   })
 
   test('an unknown NODE_ENV, unused names and weak secrets cause warnings', async () => {

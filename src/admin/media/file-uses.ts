@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { RowReader } from '../../database/database.js'
 import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
-import { componentHolders } from '../../model/schema/owners.js'
+import { componentHolders } from '../../model/schema/graph.js'
 import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
 import type { VersionData } from '../content/document-view.js'
 import { namingFields } from '../content/document-view.js'

@@ -4,7 +4,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { updateFrom } from '../../database/portable-sql.js'
-import { ownedLinks, ownedMorphs, schemasOf } from '../../model/schema/owners.js'
+import { ownedLinks, ownedMorphs, allSchemas } from '../../model/schema/graph.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import { createRowContext, type WriteContext, type WriteOperation } from './operation.js'
 import { removeRows } from './publish/publish.js'
@@ -209,7 +209,7 @@ interface Pointer {
 }
 
 function getPointers(model: Model, type: ContentType): readonly Pointer[] {
-  const columns = schemasOf(model).flatMap(({ table, attributes }) =>
+  const columns = allSchemas(model).flatMap(({ table, attributes }) =>
     [...attributes.values()].flatMap((attribute): Pointer[] => {
       if (attribute.kind === 'relation' && attribute.storage.kind === 'column' && attribute.target === type.uid)
         return [{ table, column: attribute.storage.column, where: always }]

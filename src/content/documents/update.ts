@@ -1,7 +1,7 @@
 // Updating a document in one locale. The change is decided first, as a plain value; the following steps write the version, its
 // publication, and what the other locales share with it.
 import type { DocumentState, Transaction } from '../../database/database.js'
-import { componentsOf } from '../../model/schema/components.js'
+import { getComponents } from '../../model/schema/graph.js'
 import { hasConditions, hiddenAttributes } from '../../model/schema/conditions.js'
 import { type Attribute, assertNever, type ContentType } from '../../model/schema/types.js'
 import { createDocument, getGiven, insertVersion, prefetchRows, recordWrite } from './create.js'
@@ -250,7 +250,7 @@ async function checkLinksLeft(
   const { type } = operation.write
   if (context.input.strictRelations !== true || !hasRequiredLinks(model, type)) return
   const hidden = stored === null ? new Set<string>() : hiddenAttributes(type, stored)
-  const holdsLinks = (attribute: Attribute) => isRequiredLink(attribute) || componentsOf(model, attribute).length > 0
+  const holdsLinks = (attribute: Attribute) => isRequiredLink(attribute) || getComponents(model, attribute).length > 0
   const changed = [...type.attributes.values()]
     .filter((attribute) => touched.has(attribute) || hidden.has(attribute.name))
     .filter(holdsLinks)

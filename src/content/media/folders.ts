@@ -2,8 +2,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { concat, linkLast } from '../../database/portable-sql.js'
+import { getPluginLinks } from '../../model/schema/graph.js'
 import { fileType } from '../../model/schema/link.js'
-import { linksOf } from '../../model/schema/owners.js'
 import type { Model } from '../../model/schema/types.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
 
@@ -131,7 +131,7 @@ export async function insertFolder(
 }
 
 async function linkToParent(tx: Transaction, model: Model, id: number, parent: number): Promise<void> {
-  await tx.run(linkLast(linksOf(model, 'plugin::upload.folder', 'parent'), id, parent))
+  await tx.run(linkLast(getPluginLinks(model, 'plugin::upload.folder', 'parent'), id, parent))
 }
 
 /** Changes the name of a folder. */
@@ -176,7 +176,7 @@ export async function folderOfFile(database: RowReader, file: number): Promise<F
 
 /** Puts a file after the others of a folder; null: the root. */
 export async function putIntoFolder(tx: Transaction, model: Model, file: number, folder: FolderPlace | null): Promise<void> {
-  if (folder !== null) await tx.run(linkLast(linksOf(model, fileType, 'folder'), file, folder.id))
+  if (folder !== null) await tx.run(linkLast(getPluginLinks(model, fileType, 'folder'), file, folder.id))
 }
 
 /** Moves files to a folder, in this order; null: to the root. */

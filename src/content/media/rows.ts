@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { MainConnection, RowReader, Transaction, WriteDatabase } from '../../database/database.js'
 import { andSameLocale, isSame, notBefore } from '../../database/portable-sql.js'
-import { componentHolders } from '../../model/schema/owners.js'
+import { componentHolders } from '../../model/schema/graph.js'
 import type { Component, ContentType, Media, Model, Schema } from '../../model/schema/types.js'
 import { storedSetting, writeSetting } from '../documents/store/settings.js'
 import { type FolderPlace, insertFolder, putIntoFolder, readFolder, rootPath } from './folders.js'

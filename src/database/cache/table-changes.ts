@@ -1,6 +1,6 @@
 // Counts changes, and notes the last change of each table. A cached result is valid until a later change of one of its tables.
 import { LRUCache } from 'lru-cache'
-import { storedName } from '../../model/tables/stored-name.js'
+import { storedName } from '../../model/tables/table.js'
 import type { ReadPlan } from '../plan.js'
 
 /** The changes of tables, in their order. */

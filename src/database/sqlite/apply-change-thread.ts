@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { sql } from 'kysely'
 import { convertValue } from '../../model/diff/conversions.js'
-import { renamedBy } from '../../model/diff/renamed.js'
-import type { PlanStep, StepNamed } from '../../model/diff/steps.js'
+import { getRenamedPart } from '../../model/diff/steps.js'
+import type { PlanStep, StepOf } from '../../model/diff/steps.js'
 import type { Model } from '../../model/schema/types.js'
 import { quoted } from '../../model/tables/table.js'
 import {
@@ -80,7 +80,7 @@ export function runModelSteps(database: Database, steps: readonly PlanStep[], mo
 
 /** Octavo's indexes are named after their columns; renamed ones are created again in the background. */
 function dropOwnIndexes(database: Database, step: PlanStep): void {
-  const renamed = renamedBy(step)
+  const renamed = getRenamedPart(step)
   if (renamed === null) return
   const found = database
     .prepare("select name from sqlite_schema where type = 'index' and tbl_name = ? and substr(name, 1, 7) = 'octavo_'")
@@ -119,7 +119,7 @@ function withKeptColumns(database: Database, step: Extract<PlanStep, { readonly 
 }
 
 /** Tables of the panel: one that an older Strapi made has not all of them. */
-const isPanelStep = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows'> =>
+const isPanelStep = (step: PlanStep): step is StepOf<'setValues' | 'deleteRows'> =>
   (step.kind === 'setValues' || step.kind === 'deleteRows') && /^(?:strapi|admin)_/.test(step.table)
 
 function runStatements(database: Database, stated: StatedStep): void {

@@ -3,7 +3,7 @@
 import type Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import type { Model } from '../../model/schema/types.js'
-import { compareWithModel, type SchemaMismatches } from '../../model/tables/mismatches.js'
+import { compareWithModel, type SchemaMismatches } from '../../model/tables/compare-database.js'
 import type { DeclaredColumn, Inspection, MainConnection, TableScan } from '../database.js'
 import type { Statement } from '../plan.js'
 import { declaredType } from './create-tables.js'

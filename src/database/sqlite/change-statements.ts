@@ -1,7 +1,8 @@
 // The statements of one step of a change of the content model (docs/spec/model-plans.md) in SQLite's words.
-import { rowStatement } from '../../model/diff/row-statements.js'
+
 import type { SqlText } from '../../model/diff/sql-text.js'
-import type { PlanStep, StepNamed } from '../../model/diff/steps.js'
+import type { PlanStep, StepOf } from '../../model/diff/steps.js'
+import { rowStatement } from '../../model/diff/steps.js'
 import { type Column, type ForeignKey, quoted } from '../../model/tables/table.js'
 import { computedText, statementText } from '../change-scripts.js'
 import { createIndex, createStatements, declaredType } from './create-tables.js'
@@ -107,7 +108,7 @@ const initializeSequence =
 const raiseSequence =
   'update sqlite_sequence set seq = max(seq, coalesce((select other.seq from sqlite_sequence as other where other.name = ?), 0)) where name = ?'
 
-function statementsOfRows(step: StepNamed<'moveRows' | 'keepRows' | 'deleteRows' | 'setValues'>): readonly StepStatement[] {
+function statementsOfRows(step: StepOf<'moveRows' | 'keepRows' | 'deleteRows' | 'setValues'>): readonly StepStatement[] {
   switch (step.kind) {
     case 'moveRows':
       return [

@@ -2,8 +2,8 @@
 // nothing to change. What Strapi fills in by itself (schema snapshots, admin roles, API tokens,
 // layouts of its panel) is left to it.
 import type { Database, Statement } from 'better-sqlite3'
-import { localeName } from '../../model/schema/locale-names.js'
-import { ownedLink } from '../../model/schema/owners.js'
+import { ownedLink } from '../../model/schema/graph.js'
+import { localeName } from '../../model/schema/names.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import { initialSettings } from '../../model/tables/initial-settings.js'
 import { quoted } from '../../model/tables/table.js'

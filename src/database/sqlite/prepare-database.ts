@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3'
 import Connection from 'better-sqlite3'
 import { sql } from 'kysely'
 import type { Model } from '../../model/schema/types.js'
-import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../../model/tables/lacking.js'
+import { findMissingSchema, isComplete, type MissingSchema, getMissingNames, type Prepared } from '../../model/tables/compare-database.js'
 import { quoted } from '../../model/tables/table.js'
 import { type FillDatabase, serviceTransaction, type WriteDatabase } from '../database.js'
 import { retrySchemaChanges } from './connection.js'
@@ -44,7 +44,7 @@ export async function prepareDatabase(database: Database, model: Model, preparat
       } else for (const { table, statement } of additions(lacking)) aboutTable(table, () => database.exec(statement))
       for (const index of lacking.indexes) aboutTable(index.table, () => database.exec(indexStatement(index)))
       database.exec('commit')
-      return { isNew: lacking.isNew, added: lacking.isNew ? [] : namesOf(lacking) }
+      return { isNew: lacking.isNew, added: lacking.isNew ? [] : getMissingNames(lacking) }
     } catch (error) {
       if (database.inTransaction) database.exec('rollback')
       throw error
@@ -71,11 +71,11 @@ const namesIn = (database: Database): ReadonlySet<string> =>
 const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesIn(database))
 
 /** Finds missing tables, columns and indexes. `sessions`: as in `Preparation`. */
-export function lackingIn(database: Database, model: Model, sessions: boolean): Lacking {
+export function lackingIn(database: Database, model: Model, sessions: boolean): MissingSchema {
   const present = namesIn(database)
   const columns = database.prepare('select 1 from pragma_table_info(?) where name = ?')
   const hasColumn = (table: string, column: string): boolean => columns.get(table, column) !== undefined
-  return findLacking(
+  return findMissingSchema(
     model,
     { isNew: isUnprepared(database), has: (name) => present.has(name.toLowerCase()), hasColumn, schema: null },
     sessions,
@@ -83,7 +83,7 @@ export function lackingIn(database: Database, model: Model, sessions: boolean): 
 }
 
 /** The statements that add missing tables and columns, with their indexes, each with the table that it is about. */
-const additions = ({ tables, columns }: Lacking): readonly { readonly table: string; readonly statement: string }[] => [
+const additions = ({ tables, columns }: MissingSchema): readonly { readonly table: string; readonly statement: string }[] => [
   ...tables.flatMap((table) => createStatements(table).map((statement) => ({ table: table.name, statement }))),
   ...columns.flatMap(({ table, column, indexes }) =>
     [
@@ -94,7 +94,7 @@ const additions = ({ tables, columns }: Lacking): readonly { readonly table: str
 ]
 
 /** The statements that add missing tables and columns, with their indexes. */
-export const additionStatements = (lacking: Lacking): readonly string[] => additions(lacking).map(({ statement }) => statement)
+export const additionStatements = (lacking: MissingSchema): readonly string[] => additions(lacking).map(({ statement }) => statement)
 
 /** SQLite does not say which table a column is missing in: the error names it here. */
 function aboutTable(table: string, work: () => void): void {
@@ -110,7 +110,7 @@ function aboutTable(table: string, work: () => void): void {
  * Adds what a model needs and the database lacks, in one transaction of the writer thread, so that it takes its turn among the writes.
  */
 export async function fitModel(connection: Database, writer: WriteDatabase, model: Model, sessions: boolean): Promise<void> {
-  const look = (): Lacking => retrySchemaChanges(() => lackingIn(connection, model, sessions))
+  const look = (): MissingSchema => retrySchemaChanges(() => lackingIn(connection, model, sessions))
   const lacking = look()
   if (isComplete(lacking)) return
   try {

@@ -11,7 +11,7 @@ const lifespan = () =>
 /** Settings of the administration API. Lifespans are in milliseconds. */
 export const adminSettings = () =>
   z.strictObject({
-    /** Whether administrators may sign in at /admin/api. */
+    /** True if administrators may sign in at /admin/api. */
     enabled: z.boolean().default(true),
     /** When the model may change while serving: in development, always, or never. */
     model: z.enum(['development', 'always', 'never']).default('development'),

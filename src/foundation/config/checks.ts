@@ -31,7 +31,6 @@ export const variableNames = [
   'PUBLIC_URL',
   'OCTAVO_TRUST_PROXY',
   'OCTAVO_PROCESSES',
-  'OCTAVO_GC_TUNING',
   'SMTP_URL',
   'MAIL_FROM',
   'STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE',
@@ -224,9 +223,6 @@ function modeWarning(root: string, mode: string | undefined): readonly string[] 
 /** Warns of unknown OCTAVO_ variables, and of names in .env that resemble ours; a shell has many unrelated ones. */
 function nameWarnings(environment: Environment, own: Environment): readonly string[] {
   return Object.keys(environment).flatMap((name) => {
-    if (name === 'OCTAVO_GC_TUNING' && name in own) return [`${name} in .env has no effect: set it in the environment of the process`]
-    if (name === 'OCTAVO_GC_TUNING' && environment[name] !== 'off')
-      return [`${name} is "${environment[name]}", which has no effect; its only value is off`]
     if (variableNames.includes(name) || environment[name] === '') return []
     if (name.startsWith('OCTAVO_')) return [`${name} is not a known setting${didYouMean(name, variableNames)}`]
     const like =

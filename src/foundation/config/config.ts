@@ -122,7 +122,7 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly auth: Readonly<z.output<ReturnType<typeof authSettings>> & { readonly sharedLimits: boolean }>
   /** The administration API. */
   readonly admin: Readonly<z.output<ReturnType<typeof adminSettings>>>
-  /** Whether the API describes itself, with what a caller may do. */
+  /** True if the API describes itself, with what a caller may do. */
   readonly docs: Readonly<z.output<ReturnType<typeof docsSettings>>>
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
@@ -142,7 +142,7 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly surrogateKeys: 'Surrogate-Key' | 'Cache-Tag' | null
   /** `stdout`, or the path of a file; null: there is no audit log. */
   readonly auditLog: string | null
-  /** Whether spans are added to traces; null: where an SDK is registered. */
+  /** True if spans are added to traces; null: where an SDK is registered. */
   readonly tracing: boolean | null
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */

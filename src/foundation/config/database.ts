@@ -28,7 +28,7 @@ export const databaseSettings = () =>
 /** The settings of the database. */
 export interface DatabaseConfig {
   readonly client: DatabaseClient
-  /** Whether lists are sorted with null as the smallest value, as the contract says, wherever a database has it by itself. */
+  /** True if lists are sorted with null as the smallest value, as the contract says, wherever a database has it by itself. */
   readonly nullsFirst: boolean
   /** Null: the database is a SQLite file. */
   readonly server: ServerSettings | null

@@ -195,7 +195,7 @@ function dependenciesOf(root: string): Readonly<Record<string, string>> {
   }
 }
 
-/** Whether a project was made for Octavo. @throws ConfigError for invalid JSON */
+/** True if a project was made for Octavo. @throws ConfigError for invalid JSON */
 export const dependsOnOctavo = (root: string): boolean => dependenciesOf(root).octavo !== undefined
 
 /**

@@ -53,7 +53,7 @@ export const webhookSettings = () =>
   z.strictObject({
     /** Headers that every webhook gets. */
     defaultHeaders: z.record(z.string(), z.string()).readonly().optional(),
-    /** Whether webhooks may be sent to private addresses: all, none, or those of these hosts, addresses and networks. */
+    /** True if webhooks may be sent to private addresses: all, none, or those of these hosts, addresses and networks. */
     allowPrivateAddresses: z
       .union([
         z.boolean(),

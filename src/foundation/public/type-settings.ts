@@ -50,7 +50,7 @@ export interface PolicyCall extends TypeCall {
   readonly data: Readonly<Record<string, unknown>> | null
 }
 
-/** Whether the caller may do this. It may throw an error with the name of one of the API's errors, to be the response. */
+/** True if the caller may do this. It may throw an error with the name of one of the API's errors, to be the response. */
 export type Policy = (call: PolicyCall) => boolean | Promise<boolean>
 
 /** The argument of a hook before a read. */

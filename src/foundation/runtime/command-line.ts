@@ -29,7 +29,7 @@ const isBelow = (folder: string, path: string): boolean => {
 /** Where npm installs packages for all projects. */
 const globalFolder = (): string => resolve(dirname(process.execPath), '..', 'lib', 'node_modules')
 
-/** Whether a folder or one above it has the command among its installed ones. */
+/** True if a folder or one above it has the command among its installed ones. */
 const isLinked = (folder: string): boolean =>
   existsSync(join(folder, 'node_modules', '.bin', 'octavo')) || (dirname(folder) !== folder && isLinked(dirname(folder)))
 

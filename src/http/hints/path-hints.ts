@@ -1,5 +1,5 @@
 // Hints about paths, methods, and documents that do not exist.
-import { actionsAt, leftOutRoutes, publicationActions } from '../../model/schema/type-routes.js'
+import { actionsAt, createExcludedRoutes, publicationActions } from '../../model/schema/type-routes.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import {
   didYouMean,
@@ -150,7 +150,7 @@ function explainUnknownType(exchange: Exchange, name: string, below: readonly st
 
 /** The action of a content-type that octavo.config leaves out. */
 function findLeftOut({ config, method }: Exchange, type: ContentType, below: readonly string[]): string | null {
-  const leftOut = leftOutRoutes(config.types)
+  const leftOut = createExcludedRoutes(config.types)
   const rest = type.singleType ? below : below.slice(1)
   const isAction = method === 'POST' && rest.length === 2 && rest[0] === 'actions'
   const known = isAction ? publicationActions : rest.length === 0 ? actionsAt(type, below.length > 0) : {}

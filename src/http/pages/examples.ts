@@ -1,6 +1,6 @@
 // Example requests for a content-type, from its model: for the start page and the output of `octavo start`.
 import type { Grants } from '../../foundation/grants.js'
-import type { LeftOutRoutes } from '../../model/schema/type-routes.js'
+import type { ExcludedRoutes } from '../../model/schema/type-routes.js'
 import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
 
 export interface Example {
@@ -15,7 +15,7 @@ export interface ReadableTypes {
   readonly model: Model
   readonly visitor: Grants
   /** The routes that do not exist; null: all do. */
-  readonly leftOut: LeftOutRoutes | null
+  readonly leftOut: ExcludedRoutes | null
 }
 
 /** The types whose lists `visitor` may read, with their paths: those with drafts first, as they are usually the main content; single types last. */

@@ -6,7 +6,7 @@ import { commandLine } from '../../foundation/runtime/command-line.js'
 import { onceDone } from '../../foundation/runtime/once-done.js'
 import type { AccessState } from '../../identity/access/access-state.js'
 import { isAlwaysRequired } from '../../model/schema/conditions.js'
-import { leftOutRoutes } from '../../model/schema/type-routes.js'
+import { createExcludedRoutes } from '../../model/schema/type-routes.js'
 import { type Attribute, assertNever, type ContentType, type Model } from '../../model/schema/types.js'
 import { holding } from '../../project/installations.js'
 import type { MountContext } from '../backend.js'
@@ -123,7 +123,7 @@ const style = 'start-page.css'
 export function addStartPage(app: FastifyInstance, parts: MountContext): void {
   const { config, backend } = parts
   const policy = getPagePolicy(config, startPagePolicy)
-  const leftOut = leftOutRoutes(config.types)
+  const leftOut = createExcludedRoutes(config.types)
   let last: { readonly key: string; readonly html: () => Promise<string> } | null = null
 
   async function render(model: Model, { public: visitor }: AccessState, locales: readonly string[]): Promise<string> {

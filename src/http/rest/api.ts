@@ -1,7 +1,7 @@
 // The mount of the REST API: its routes and those of content-types.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../foundation/errors/errors.js'
-import { leftOutRoutes, typeWithRoute } from '../../model/schema/type-routes.js'
+import { createExcludedRoutes, typeWithRoute } from '../../model/schema/type-routes.js'
 import type { MountContext } from '../backend.js'
 import { handleRequest } from '../handle-request.js'
 import { withAudit } from '../observability.js'
@@ -18,7 +18,7 @@ import { everyMethod, type Mount, readMethods } from './mount.js'
 export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
   const { config } = parts
   const { prefix } = config.rest
-  const paths = createContentPaths(createCustomMethods(config.routes, 'api'), leftOutRoutes(config.types))
+  const paths = createContentPaths(createCustomMethods(config.routes, 'api'), createExcludedRoutes(config.types))
   return {
     prefix,
     secret: ['/auth/', '/connect/'],

@@ -5,7 +5,7 @@ import type { Find, ReadBytes } from '../../content/documents/read/find.js'
 import { getReadTypes } from '../../content/documents/read/plans.js'
 import { notFound } from '../../foundation/errors/errors.js'
 import type { HookAction } from '../../foundation/public/documents.js'
-import { actionsAt, type LeftOutRoutes, publicationActions } from '../../model/schema/type-routes.js'
+import { actionsAt, type ExcludedRoutes, publicationActions } from '../../model/schema/type-routes.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import type { Backend, MountContext } from '../backend.js'
 import { createSurrogateKeys, getCacheControl, okRead } from '../caching.js'
@@ -20,12 +20,12 @@ import { everyMethod } from './mount.js'
 /** Changes of the configuration to the paths of content-types. */
 export interface ContentPaths {
   readonly custom: CustomMethods
-  readonly leftOut: LeftOutRoutes | null
+  readonly leftOut: ExcludedRoutes | null
   readonly methodsOf: ContentMethods
 }
 
 /** The paths of content-types, with the custom methods of each and without the routes that the configuration leaves out. */
-export const createContentPaths = (custom: CustomMethods, leftOut: LeftOutRoutes | null): ContentPaths => ({
+export const createContentPaths = (custom: CustomMethods, leftOut: ExcludedRoutes | null): ContentPaths => ({
   custom,
   leftOut,
   methodsOf: createContentMethods(leftOut),
@@ -108,7 +108,7 @@ function getType({ installation }: RequestContext, name: string, documentId: str
 
 async function handlePublicationAction(
   parts: MountContext,
-  leftOut: LeftOutRoutes | null,
+  leftOut: ExcludedRoutes | null,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -146,7 +146,7 @@ const allMethods: ContentMethods = (type, withDocument) => {
 }
 
 /** Opens the methods of content paths. Reads are always among them: where their route is left out, they return 404. */
-function createContentMethods(leftOut: LeftOutRoutes | null): ContentMethods {
+function createContentMethods(leftOut: ExcludedRoutes | null): ContentMethods {
   if (leftOut === null) return allMethods
   return (type, withDocument) => {
     const methods = allMethods(type, withDocument)

@@ -2,7 +2,7 @@
 import { ConfigError } from '../../foundation/errors/errors.js'
 import type { CustomRoute } from '../../foundation/public/routes.js'
 import type { ApiAction } from '../../foundation/public/type-settings.js'
-import { actionsAt, type LeftOutRoutes, publicationActions } from '../../model/schema/type-routes.js'
+import { actionsAt, type ExcludedRoutes, publicationActions } from '../../model/schema/type-routes.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import { docsPath } from '../pages/docs-page.js'
 import { descriptionPath } from './description.js'
@@ -53,7 +53,7 @@ function isSamePath(one: RoutePosition, other: RoutePosition): boolean {
 }
 
 /** The routes of a content-type, without those that are left out. */
-function typeRoutes(name: string, type: ContentType, leftOut: LeftOutRoutes | null): readonly RoutePosition[] {
+function typeRoutes(name: string, type: ContentType, leftOut: ExcludedRoutes | null): readonly RoutePosition[] {
   const { uid, singleType } = type
   const list = `/${name}`
   const one = singleType ? list : `${list}/:documentId`
@@ -99,7 +99,7 @@ const isBelow = (path: string, beginning: string): boolean => {
 interface TakenPaths {
   readonly model: Model
   /** The routes of content-types that do not exist; null: all do. */
-  readonly leftOut: LeftOutRoutes | null
+  readonly leftOut: ExcludedRoutes | null
   readonly prefix: string
   /** The event stream; null: there is none. */
   readonly stream: { readonly path: string } | null

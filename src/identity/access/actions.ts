@@ -2,7 +2,7 @@
 
 import type { CustomRoute } from '../../foundation/public/routes.js'
 import type { ApiAction, TypeSettings } from '../../foundation/public/type-settings.js'
-import { leftOutRoutes, publicationActions } from '../../model/schema/type-routes.js'
+import { createExcludedRoutes, publicationActions } from '../../model/schema/type-routes.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 
 /** The actions of plugins: plugin → controller → action. */
@@ -108,7 +108,7 @@ interface ProjectRoutes {
  * routes of a project may do anything for their callers by `documents`, which asks for the same actions.
  */
 export function isUseless({ routes, types }: ProjectRoutes): (action: string) => boolean {
-  const leftOut = leftOutRoutes(types)
+  const leftOut = createExcludedRoutes(types)
   if (leftOut === null || routes.length > 0) return () => false
   return (whole) => {
     const at = whole.lastIndexOf('.')

@@ -7,7 +7,7 @@ import { ApiError, notFound, validationError } from '../../foundation/errors/err
 import { takenMessage } from '../../foundation/errors/unique-conflict.js'
 import type { CustomRoute } from '../../foundation/public/routes.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
-import { linksOf } from '../../model/schema/owners.js'
+import { getPluginLinks } from '../../model/schema/graph.js'
 import type { Model } from '../../model/schema/types.js'
 import { bodyMembers } from '../accounts/input.js'
 import { readAccountSettings } from './account-settings.js'
@@ -139,7 +139,7 @@ export async function addActions(
   actions: readonly string[],
   now: number,
 ): Promise<void> {
-  const links = linksOf(model, 'plugin::users-permissions.permission', 'role')
+  const links = getPluginLinks(model, 'plugin::users-permissions.permission', 'role')
   for (const action of actions) {
     const dates = { created_at: now, updated_at: now, published_at: now }
     const permission = await insertRow(transaction, 'up_permissions', { document_id: newDocumentId(), action, ...dates })

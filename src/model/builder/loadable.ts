@@ -2,17 +2,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import snakeCase from 'lodash/snakeCase.js'
 import { checkSchemas } from '../schema/check.js'
-import { faultOfValues } from '../schema/enumeration-values.js'
+import { findValueFault } from '../schema/check-attributes.js'
 import { linkModel } from '../schema/link.js'
 import { componentTable, linkTable, morphTable } from '../schema/names.js'
 import type { SchemaSource } from '../schema/types.js'
 import {
   getAttributes,
   isComponentUid,
-  type Mistake,
   type ProjectSchema,
   type ProjectSchemas,
   type SchemaContent,
+  type SchemaError,
 } from './project-schemas.js'
 
 type Schemas = ReadonlyMap<string, ProjectSchema>
@@ -32,7 +32,7 @@ export function findUnloadable(current: ProjectSchemas, after: Schemas): string 
 type Known = Pick<ProjectSchemas, 'schemas' | 'customFields' | 'isStrapis'>
 
 /** The same for schemas that Octavo could serve and Strapi could not. Messages about an attribute are the end of a sentence. */
-export function unstartable(current: Known, after: Schemas): readonly Mistake[] {
+export function unstartable(current: Known, after: Schemas): readonly SchemaError[] {
   const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
   return changed.flatMap((schema) => [
     ...Object.keys(schema.content.attributes).flatMap((name) => wrongAttribute(current, after, schema, name)),
@@ -104,7 +104,7 @@ const otherOwner = (owners: Owners, name: string, uid: string): string | undefin
 
 const systemTable = /^(?:strapi|octavo)_/
 
-function takenNames({ uid, content }: ProjectSchema, names: TakenNames, before: Schemas): readonly Mistake[] {
+function takenNames({ uid, content }: ProjectSchema, names: TakenNames, before: Schemas): readonly SchemaError[] {
   if (before.has(uid) && before.get(uid)!.content.collectionName === content.collectionName) return []
   const table = content.collectionName ?? ''
   const mistakes = isComponentUid(uid) ? [] : takenTypeNames(uid, content, names.types)
@@ -121,17 +121,17 @@ function takenNames({ uid, content }: ProjectSchema, names: TakenNames, before: 
 }
 
 /** The names of a type that another type uses. */
-export const takenTypeNames = (uid: string, { info }: SchemaContent, types: Owners): Mistake[] =>
+export const takenTypeNames = (uid: string, { info }: SchemaContent, types: Owners): SchemaError[] =>
   (['singularName', 'pluralName'] as const).flatMap((key) => {
     const name = info[key]
     const taken = name === undefined ? undefined : otherOwner(types, name, uid)
     return taken === undefined ? [] : [{ path: [uid, key], message: `The ${key} "${name}" is already used by ${taken}`, value: name }]
   })
 
-function wrongAttribute(current: Known, after: Schemas, { uid }: ProjectSchema, name: string): readonly Mistake[] {
+function wrongAttribute(current: Known, after: Schemas, { uid }: ProjectSchema, name: string): readonly SchemaError[] {
   const attribute = getAttributes(after, uid)[name]!
   if (isDeepStrictEqual(attribute, getAttributes(current.schemas, uid)[name])) return []
-  const mistake = (message: string, ...option: readonly string[]): readonly Mistake[] => [{ path: [uid, name, ...option], message }]
+  const mistake = (message: string, ...option: readonly string[]): readonly SchemaError[] => [{ path: [uid, name, ...option], message }]
   switch (attribute.type) {
     case 'component':
       return after.has(attribute.component as string) ? [] : mistake(`there is no component ${attribute.component}`)
@@ -162,12 +162,12 @@ const listOf = (value: unknown): readonly string[] =>
 
 // Other faults are reported by checkSchemas.
 function valueFault({ isStrapis }: Known, values: readonly string[]): readonly string[] {
-  const fault = isStrapis ? faultOfValues(values) : null
+  const fault = isStrapis ? findValueFault(values) : null
   return fault?.kind === 'unstartable' ? [fault.message] : []
 }
 
 /** A component that contains itself, directly or through others, could never be read. */
-function circles({ uid }: ProjectSchema, after: Schemas): readonly Mistake[] {
+function circles({ uid }: ProjectSchema, after: Schemas): readonly SchemaError[] {
   if (!isComponentUid(uid)) return []
   const seen = new Set<string>()
   const partsOf = (component: string): string[] =>

@@ -42,7 +42,7 @@ export interface ProjectSchemas {
    */
   readonly schemas: ReadonlyMap<string, ProjectSchema>
   readonly isTypeScript: boolean
-  /** Whether Strapi also runs this project, and must be able to start. */
+  /** True if Strapi also runs this project, and must be able to start. */
   readonly isStrapis: boolean
   /** Every file below src/, relative to the project, with `/`. */
   readonly files: readonly string[]
@@ -73,7 +73,7 @@ export interface Refusal {
 }
 
 /** An error in a request. */
-export interface Mistake {
+export interface SchemaError {
   readonly path: readonly string[]
   readonly message: string
   readonly value?: unknown

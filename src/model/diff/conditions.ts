@@ -1,10 +1,9 @@
 // Rules that the newer model adds for attributes, and how many of the rows that are there do not satisfy them.
 import { isAlwaysRequired } from '../schema/conditions.js'
 import type { Attribute, Scalar, Schema } from '../schema/types.js'
-import { columnsOf } from './columns.js'
-import { attributePath, type ModelComparison } from './context.js'
-import { nothing, type PlanFindings } from './findings.js'
-import type { SchemaPair } from './pairs.js'
+import { attributeColumns } from './columns.js'
+import type { SchemaPair } from './comparison.js'
+import { attributePath, type ModelComparison, nothing, type PlanFindings } from './comparison.js'
 import { filesTable } from './polymorphic.js'
 import { countText, id, listText, type SqlText, sqlText } from './sql-text.js'
 import type { PlanCondition, PlanLoss } from './types.js'
@@ -52,7 +51,7 @@ function required(schema: Schema, before: Attribute, after: Attribute): readonly
 /** Rows without a value, link, file or entry; null: all may have one. */
 export function whereLacking(schema: Schema, attribute: Attribute): SqlText | null {
   const row = sqlText`${id(schema.table)}.id`
-  const [column] = columnsOf(attribute)
+  const [column] = attributeColumns(attribute)
   if (column !== undefined) return sqlText`${id(column)} is null`
   const { storage } = attribute.kind === 'relation' || attribute.kind === 'morphTo' ? attribute : { storage: null }
   if (storage?.kind === 'link' || storage?.kind === 'table')
@@ -77,7 +76,7 @@ function scalarConditions(schema: Schema, before: Scalar, after: Scalar): readon
   ]
 }
 
-/** A value that several documents have, in one locale and one state. Components have no documents to tell apart. */
+/** Values shared by several documents in one locale and status. Components have no documents. */
 function unique(schema: Schema, before: Scalar, after: Scalar): readonly PlanCondition[] {
   if (!after.unique || before.unique || schema.kind === 'component') return []
   const value = id(before.column)
@@ -139,7 +138,7 @@ function enumeration(schema: Schema, before: Scalar, after: Scalar): readonly Pl
   const [was, is] = [valuesOf(before), valuesOf(after)]
   if (is.length === 0 || (before.type === 'enumeration' && was.every((value) => is.includes(value)))) return []
   const where = sqlText`${id(before.column)} is not null and ${id(before.column)} not in (${listText(is)})`
-  const about = `Values of ${before.name} of ${schema.uid} are not in the enumeration: they are answered, and cannot be published.`
+  const about = `Values of ${before.name} of ${schema.uid} are not in the enumeration: they are returned, and cannot be published.`
   return [condition(schema, before.name, 'enumeration', about, countText(schema.table, where))]
 }
 

@@ -1,12 +1,11 @@
-// How stored values of one attribute type become those of another: a rule per pair of types, and the rule applied to one value.
-// Strapi copies values as they are and leaves mixed storage behind; here what does not convert is null, and kept aside.
-
+// Conversion of stored values between attribute types: a rule for each pair of types, and its application to one value. Strapi copies
+// values unchanged and leaves mixed storage; here a value that does not convert is null, and archived.
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import { attributeTypes } from '../schema/attributes.js'
-import { blocksIn, paragraphsOf, textOfBlocks } from './blocks.js'
+import { id, joinedText, type SqlText, sqlText } from './sql-text.js'
 
-/** `same` keeps the stored value; `none` converts nothing; the others name what a value becomes. */
-export type ConversionRule =
+/** `same` keeps the stored value; `none` converts nothing; the others name the target. */
+type ConversionRule =
   | 'same'
   | 'text'
   | 'integer'
@@ -24,23 +23,21 @@ export type ConversionRule =
 /** The first and the last value of a column: moments in milliseconds since 1970, days as texts. */
 type Span = readonly [first: number | string, last: number | string]
 
-/** What the columns of a database hold of the types of which they do not hold every value. */
+/** Ranges of column types that do not hold every value of the attribute type. */
 export type ColumnSpans = Readonly<Partial<Record<ScalarType, Span>>>
 
-/** How values of one attribute type become those of another. */
 export interface Conversion {
   readonly from: ScalarType
   readonly to: ScalarType
   readonly rule: ConversionRule
-  /** What the column of the new type holds, where values of the former one may be beyond it. */
+  /** The range of the new column, if former values may be outside it. */
   readonly within?: Span
 }
 
 /** The stored form of a type. */
 type Kind = Exclude<ConversionRule, 'same' | 'none'> | 'password'
 
-/** What values of a type are, for conversions. */
-export function kindOf(type: ScalarType): Kind {
+function getKind(type: ScalarType): Kind {
   if (type === 'password' || type === 'integer' || type === 'decimal' || type === 'blocks') return type
   return attributeTypes[type].family
 }
@@ -48,7 +45,7 @@ export function kindOf(type: ScalarType): Kind {
 /** Pairs of kinds whose values stay as they are. */
 const sameStorage = new Set(['integer>biginteger', 'integer>number', 'boolean>boolean', 'blocks>json'])
 
-/** Pairs of kinds that convert, besides to text, json and blocks, which everything converts to but passwords. */
+/** Pairs of kinds that convert, in addition to text, json and blocks, to which everything but passwords converts. */
 const converting = new Set([
   ...['integer', 'biginteger', 'number', 'decimal', 'boolean', 'date', 'time', 'datetime'].map((to) => `text>${to}`),
   ...[
@@ -65,8 +62,8 @@ const converting = new Set([
   ...['date>datetime', 'datetime>date', 'datetime>time'],
 ])
 
-/** How values of one attribute type become another's in a database with these columns. */
-export function conversionOf(from: ScalarType, to: ScalarType, spans: ColumnSpans = {}): Conversion {
+/** The conversion for a database with these column ranges. */
+export function getConversion(from: ScalarType, to: ScalarType, spans: ColumnSpans = {}): Conversion {
   const conversion = ruleOf(from, to)
   const [former, within] = [spans[from], spans[to]]
   if (within === undefined || conversion.rule === 'none') return conversion
@@ -78,7 +75,7 @@ const isWithin = (value: number | string, [first, last]: Span): boolean => value
 
 /** The rule for values of one attribute type that become another's. */
 function ruleOf(from: ScalarType, to: ScalarType): Conversion {
-  const [here, there] = [kindOf(from), kindOf(to)]
+  const [here, there] = [getKind(from), getKind(to)]
   const pair = `${here}>${there}`
   if (here === 'password' || there === 'password') return { from, to, rule: here === there ? 'same' : 'none' }
   if (here === there || sameStorage.has(pair)) return { from, to, rule: 'same' }
@@ -99,33 +96,33 @@ const lossless = new Set([
 /** True if no value is lost or shortened by the conversion. */
 export const isLossless = ({ from, to, rule, within }: Conversion): boolean =>
   within === undefined &&
-  (rule === 'same' ? !isNarrowed(from, to) : rule !== 'none' && lossless.has(`${kindOf(from)}>${kindOf(to)}`) && !isNarrowed(from, to))
+  (rule === 'same' ? !isNarrowed(from, to) : rule !== 'none' && lossless.has(`${getKind(from)}>${getKind(to)}`) && !isNarrowed(from, to))
 
 /** True if a text of the first type may be too long for the column of the second. */
-export const isNarrowed = (from: ScalarType, to: ScalarType): boolean =>
+const isNarrowed = (from: ScalarType, to: ScalarType): boolean =>
   attributeTypes[to].column === 'varchar(255)' && ['text', 'json'].includes(attributeTypes[from].column)
 
 const [leastInteger, greatestInteger] = [-2_147_483_648, 2_147_483_647]
-/** Of ten digits, a decimal has two behind the point. */
+/** A decimal has ten digits, two of them after the point. */
 const leastBeyondDecimal = 100_000_000
 
 const trimmed = (value: unknown): string => String(value).trim()
 
-/** What each rule makes of a value as the database has it; undefined: it does not convert. */
+/** Undefined: the value does not convert. */
 const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind) => string | number | undefined>> = {
   same: (value) => value,
   none: () => undefined,
-  text: (value, from) => (from === 'blocks' ? textOfBlocks(String(value)) : textOf(value, from)),
+  text: (value, from) => (from === 'blocks' ? toPlainText(String(value)) : textOf(value, from)),
   blocks: (value, from) => {
-    if (from === 'json') return blocksIn(String(value)) === null ? undefined : String(value)
+    if (from === 'json') return parseBlocks(String(value)) === null ? undefined : String(value)
     const text = textOf(value, from)
-    return text === undefined || blocksIn(text) !== null ? text : paragraphsOf(text)
+    return text === undefined || parseBlocks(text) !== null ? text : toParagraphs(text)
   },
   json: (value, from) => {
     if (from === 'text') return isJsonText(value) ? String(value) : JSON.stringify(String(value))
     if (from === 'integer' || from === 'number' || from === 'decimal') return String(value)
     if (from === 'boolean') return Number(value) === 1 ? 'true' : 'false'
-    return JSON.stringify(from === 'datetime' ? isoOf(value) : String(value))
+    return JSON.stringify(from === 'datetime' ? toIsoString(value) : String(value))
   },
   integer: (value) => {
     const number = /^-?\d{1,10}$/.test(trimmed(value)) ? Number(value) : Number.NaN
@@ -143,11 +140,11 @@ const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind
     return text === '1' || text === 'true' ? 1 : text === '0' || text === 'false' ? 0 : undefined
   },
   date: (value, from) => {
-    if (from === 'datetime') return isoOf(value)?.slice(0, 10)
+    if (from === 'datetime') return toIsoString(value)?.slice(0, 10)
     return /^\d{4}-\d\d-\d\d$/.test(trimmed(value)) && isDate(trimmed(value)) ? trimmed(value) : undefined
   },
   time: (value, from) => {
-    if (from === 'datetime') return isoOf(value)?.slice(11, 23)
+    if (from === 'datetime') return toIsoString(value)?.slice(11, 23)
     const [, time, fraction = ''] = /^((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,3}))?$/.exec(trimmed(value)) ?? []
     return time === undefined ? undefined : `${time}.${fraction.padEnd(3, '0')}`
   },
@@ -161,18 +158,18 @@ const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind
 
 /** A value as text, as the API returns it. */
 function textOf(value: string | number, from: Kind): string | undefined {
-  if (from === 'datetime') return isoOf(value)
+  if (from === 'datetime') return toIsoString(value)
   return from === 'boolean' ? (Number(value) === 1 ? 'true' : 'false') : String(value)
 }
 
 /** True for a day that is in the calendar. */
 function isDate(day: string): boolean {
   const moment = Date.parse(`${day}T00:00:00.000Z`)
-  return !Number.isNaN(moment) && isoOf(moment)?.slice(0, 10) === day
+  return !Number.isNaN(moment) && toIsoString(moment)?.slice(0, 10) === day
 }
 
-/** A moment, in milliseconds since 1970 or as text, as ISO 8601. */
-function isoOf(value: string | number): string | undefined {
+/** Converts milliseconds since 1970 or text to ISO 8601. */
+function toIsoString(value: string | number): string | undefined {
   const moment = typeof value === 'number' || /^-?\d+$/.test(value) ? Number(value) : Date.parse(value)
   return Number.isNaN(moment) || Math.abs(moment) > 8.64e15 ? undefined : new Date(moment).toISOString()
 }
@@ -192,7 +189,7 @@ function isJsonText(value: string | number): boolean {
  */
 export function convertValue({ from, to, rule, within }: Conversion, value: string | number | null): string | number | null {
   if (value === null) return null
-  const converted = rules[rule](value, kindOf(from)) ?? null
+  const converted = rules[rule](value, getKind(from)) ?? null
   if (converted !== null && within !== undefined && typeof converted === typeof within[0] && !isWithin(converted, within)) return null
   return typeof converted === 'string' && isNarrowed(from, to) && [...converted].length > 255 ? null : converted
 }
@@ -203,17 +200,17 @@ const shortening = new Set([
   ...['text>decimal', 'integer>decimal', 'biginteger>decimal', 'number>decimal'],
 ])
 
-/** True for conversions that may leave out a part of a value, or the whole, as only the values themselves can tell. */
-export const isShortening = ({ from, to }: Conversion): boolean => shortening.has(`${kindOf(from)}>${kindOf(to)}`)
+/** Conversions that may drop a part of a value; only the values themselves decide. */
+export const isShortening = ({ from, to }: Conversion): boolean => shortening.has(`${getKind(from)}>${getKind(to)}`)
 
-/** Whether a conversion loses something of a value: it becomes null, or nothing leads back from what it becomes. */
-export function losesOf(conversion: Conversion, value: string | number): boolean {
+/** True if the value becomes null, or cannot be restored from the result. */
+export function losesData(conversion: Conversion, value: string | number): boolean {
   const converted = convertValue(conversion, value)
   if (converted === null) return true
-  return isShortening(conversion) && !isSame(convertValue(conversionOf(conversion.to, conversion.from), converted), value)
+  return isShortening(conversion) && !isSame(convertValue(getConversion(conversion.to, conversion.from), converted), value)
 }
 
-/** Whether two stored values are the same, however the database writes JSON. */
+/** Ignores the database's formatting of JSON. */
 export const isSame = (one: string | number | null, other: string | number | null): boolean =>
   one === other || (one !== null && other !== null && jsonOf(one) === jsonOf(other))
 
@@ -229,5 +226,139 @@ function jsonOf(value: string | number): string {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** PostgreSQL keeps the keys of an object in an order of its own. */
+/** PostgreSQL reorders the keys of objects. */
 const sorted = (value: object): object => Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+/** All numbers of one format have the same rest. */
+const withoutDigits = (text: SqlText): SqlText => [...'0123456789'].reduce((left, digit) => sqlText`replace(${left}, ${digit}, '')`, text)
+
+const part = (text: SqlText, from: number, length: number): SqlText => sqlText`substr(${text}, ${from}, ${length})`
+
+/** Accepts 29 February in every year. */
+function isInvalidDay(text: SqlText): SqlText {
+  const [month, day] = [part(text, 6, 2), part(text, 9, 2)]
+  return joinedText(
+    [
+      sqlText`${withoutDigits(part(text, 1, 10))} <> '--'`,
+      sqlText`${part(text, 1, 10)} not like '____-__-__'`,
+      sqlText`${month} not between '01' and '12'`,
+      sqlText`${day} not between '01' and '31'`,
+      sqlText`(${day} = '31' and ${month} in ('02', '04', '06', '09', '11'))`,
+      sqlText`(${month} = '02' and ${day} > '28')`,
+    ],
+    ' or ',
+  )
+}
+
+const isInvalidTime = (text: SqlText, from: number): SqlText =>
+  joinedText(
+    [
+      sqlText`${withoutDigits(part(text, from, 8))} <> '::'`,
+      sqlText`${part(text, from, 8)} not like '__:__:__'`,
+      sqlText`${part(text, from, 2)} > '23'`,
+      sqlText`${part(text, from + 3, 2)} > '59'`,
+      sqlText`${part(text, from + 6, 2)} > '59'`,
+    ],
+    ' or ',
+  )
+
+/** Matches texts that are not, or may not be, a date, time or timestamp. */
+const invalidFormats = {
+  date: (text: SqlText) => sqlText`${isInvalidDay(text)} or ${part(text, 11, 1)} <> ''`,
+  time: (text: SqlText) => {
+    const rest = part(text, 9, 100)
+    return sqlText`${isInvalidTime(text, 1)} or not (${rest} = '' or (${withoutDigits(rest)} = '.' and ${rest} like '._%' and ${part(text, 13, 1)} = ''))`
+  },
+  datetime: (text: SqlText) => {
+    const rest = part(text, 20, 100)
+    const isRest = sqlText`${rest} = 'Z' or (${withoutDigits(rest)} = '.Z' and ${rest} like '._%Z' and ${part(text, 25, 1)} = '')`
+    const isMoment = sqlText`${part(text, 11, 1)} = 'T' and not (${isInvalidTime(text, 12)}) and (${isRest})`
+    return sqlText`${isInvalidDay(text)} or not (${part(text, 11, 1)} = '' or (${isMoment}))`
+  },
+} as const
+
+/**
+ * A condition for the values that do not convert, or null. `exact` is false if the database cannot distinguish them, and the condition
+ * includes others.
+ */
+export function unconvertibleValues(conversion: Conversion, column: string): { readonly where: SqlText; readonly exact: boolean } | null {
+  const { from, to, rule } = conversion
+  const value = sqlText`trim(cast(${id(column)} as text))`
+  const present = sqlText`${id(column)} is not null`
+  const digits = withoutDigits(value)
+  if (isShortening(conversion) || conversion.within !== undefined) return { where: present, exact: false }
+  switch (rule) {
+    case 'none':
+      return { where: present, exact: true }
+    case 'integer':
+    case 'biginteger':
+      return getKind(from) === 'boolean'
+        ? null
+        : {
+            where: sqlText`${present} and (${digits} not in ('', '-') or ${value} in ('', '-') or (${digits} = '-' and ${value} not like '-%') or substr(${value}, ${rule === 'integer' ? 10 : 19}, 1) <> '')`,
+            exact: false,
+          }
+    case 'decimal':
+      return null
+    case 'number':
+      return getKind(from) === 'boolean' || getKind(from) === 'decimal'
+        ? null
+        : {
+            where: sqlText`${present} and (${digits} not in ('', '-', '.', '-.') or ${value} in ('', '-', '.', '-.') or ${value} like '.%' or ${value} like '-.%' or ${value} like '%.' or (${digits} in ('-', '-.') and ${value} not like '-%') or substr(${value}, 16, 1) <> '')`,
+            exact: false,
+          }
+    case 'boolean':
+      return { where: sqlText`${present} and lower(${value}) not in ('0', '1', 'true', 'false')`, exact: true }
+    case 'date':
+    case 'time':
+    case 'datetime':
+      return getKind(from) === 'text' ? { where: sqlText`${present} and (${invalidFormats[rule](value)})`, exact: false } : null
+    case 'same':
+    case 'text':
+    case 'json':
+    case 'blocks':
+      return isNarrowed(from, to) ? { where: sqlText`substr(cast(${id(column)} as text), 256, 1) <> ''`, exact: true } : null
+  }
+}
+
+interface Node {
+  readonly type?: unknown
+  readonly text?: unknown
+  readonly children?: unknown
+}
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isBlock = (value: unknown): boolean => isNode(value) && typeof value.type === 'string' && Array.isArray(value.children)
+
+/** Parses a list of blocks; null for anything else. */
+function parseBlocks(json: string): readonly Node[] | null {
+  try {
+    const value: unknown = JSON.parse(json)
+    return Array.isArray(value) && value.every(isBlock) ? (value as readonly Node[]) : null
+  } catch {
+    return null
+  }
+}
+
+/** The blocks of a text as JSON. */
+const toParagraphs = (text: string): string =>
+  JSON.stringify(text.split('\n').map((line) => ({ type: 'paragraph', children: [{ type: 'text', text: line }] })))
+
+/** Plain text of blocks; undefined for other JSON. */
+function toPlainText(json: string): string | undefined {
+  return parseBlocks(json)
+    ?.flatMap((block) => getLines(block))
+    .join('\n')
+}
+
+/** Inline text is one line, and each list item is one. */
+function getLines({ children }: Node): readonly string[] {
+  const nodes = Array.isArray(children) ? children.filter(isNode) : []
+  const isList = nodes.some(({ type }) => type === 'list-item' || type === 'list')
+  return isList ? nodes.flatMap((node) => getLines(node)) : [nodes.map(inlineText).join('')]
+}
+
+function inlineText({ text, children }: Node): string {
+  if (typeof text === 'string') return text
+  return Array.isArray(children) ? children.filter(isNode).map(inlineText).join('') : ''
+}

@@ -1,14 +1,23 @@
-// What becomes of the entries of components and dynamic zones: rows of `_cmps` tables, which name attribute and component.
-import type { Attribute } from '../schema/types.js'
-import { attributePath, type ModelComparison } from './context.js'
-import { nothing, type PlanFindings, planned, together } from './findings.js'
-import { keptRows, keptTable, keptWithin } from './kept.js'
-import { inOrder, type SchemaPair } from './pairs.js'
+// Changes of entries of components and dynamic zones: rows of `_cmps` tables, which name attribute and component.
+import type { Attribute, Model, Schema } from '../schema/types.js'
+import {
+  archivedRows,
+  archivedTable,
+  archivedWithin,
+  attributePath,
+  type ModelComparison,
+  mergeFindings,
+  nothing,
+  orderRenames,
+  type PlanFindings,
+  planned,
+  type SchemaPair,
+} from './comparison.js'
 import { countText, id, listText, type SqlText, sqlText } from './sql-text.js'
 import { createTable, keepTable, replaceTable } from './table-changes.js'
 
-/** The components that an attribute may hold; none if it holds none. */
-export const componentsOf = (attribute: Attribute | undefined): readonly string[] => {
+/** Empty if it holds none. */
+export const componentUids = (attribute: Attribute | undefined): readonly string[] => {
   if (attribute?.kind === 'component') return [attribute.component]
   return attribute?.kind === 'dynamiczone' ? attribute.components : []
 }
@@ -24,16 +33,16 @@ export function compareEntries(comparison: ModelComparison, pair: SchemaPair): P
   ].filter(({ from }) => isHolder(from))
   const renamed = held.flatMap(({ from, to }) => (to === undefined ? [] : [{ from: from.name, to: to.name }]))
   const table = pair.to.componentTable
-  return together([
+  return mergeFindings([
     entriesTable(comparison, pair),
     ...held.map(({ from, to }) => loseEntries(comparison, pair, from, to)),
-    ...held.map(({ from, to }) => narrowed(pair, from, to)),
+    ...held.map(({ from, to }) => narrowEntries(pair, from, to)),
     {
       ...nothing,
       steps:
         table === null
           ? []
-          : inOrder(renamed).map(({ from, to }) =>
+          : orderRenames(renamed).map(({ from, to }) =>
               planned('rows', 'slow', {
                 kind: 'setValues',
                 table,
@@ -46,39 +55,39 @@ export function compareEntries(comparison: ModelComparison, pair: SchemaPair): P
   ])
 }
 
-/** The columns of a table of entries, which are the same in all of them. */
+/** The columns of every table of entries. */
 export const entryColumns = ['id', 'entity_id', 'cmp_id', 'component_type', 'field', 'order'].map((name) => ({ from: name, to: name }))
 
 function entriesTable({ kept, tableBefore, tableAfter }: ModelComparison, { from, to }: SchemaPair): PlanFindings {
   const [before, after] = [from.componentTable, to.componentTable]
   if (before === after) return nothing
   if (before === null) return { ...nothing, steps: createTable(tableAfter(after!)) }
-  // Strapi would drop the table that no schema has any more.
+  // Strapi drops a table without a schema.
   if (after === null) return { ...nothing, steps: keepTable(tableBefore(before), kept, 'losesData') }
   return { ...nothing, steps: replaceTable(tableBefore(before), tableAfter(after), entryColumns, kept) }
 }
 
-const entriesOf = (attribute: string, components: readonly string[]): SqlText =>
+const entryCondition = (attribute: string, components: readonly string[]): SqlText =>
   sqlText`${id('field')} = ${attribute} and ${id('component_type')} in (${listText(components)})`
 
-/** Entries of components that the attribute does not hold any more get a `field` that no attribute has. */
+/** Archives entries of components that the attribute no longer holds, by renaming their `field`. */
 function loseEntries({ pairs, kept }: ModelComparison, pair: SchemaPair, from: Attribute, to: Attribute | undefined): PlanFindings {
-  const allowed = new Set(componentsOf(to))
-  const lost = componentsOf(from).filter((uid) => !allowed.has(pairs.uidIn(uid) ?? ''))
+  const allowed = new Set(componentUids(to))
+  const lost = componentUids(from).filter((uid) => !allowed.has(pairs.uidIn(uid) ?? ''))
   const table = pair.from.componentTable!
   // Entries of a component that is removed as a whole are rows that name a removed schema: they go with those.
   const staying = lost.filter((uid) => pairs.uidIn(uid) !== undefined)
-  const isWhole = lost.length === componentsOf(from).length
+  const isWhole = lost.length === componentUids(from).length
   const path = attributePath(pair.from, from.name)
   const aside = pair.to.componentTable === null
   const place = (uid: string) => {
-    if (aside) return keptTable(kept, table)
-    return staying.includes(uid) ? keptWithin(kept, 'field', pair.to.componentTable!, from.name) : keptRows(kept, table)
+    if (aside) return archivedTable(kept, table)
+    return staying.includes(uid) ? archivedWithin(kept, 'field', pair.to.componentTable!, from.name) : archivedRows(kept, table)
   }
   const loss = (name: string, components: readonly string[]) => ({
     name,
-    about: `Entries of ${components.join(', ')} in ${from.name} of ${pair.from.uid} are kept aside; the API does not answer them any more.`,
-    count: countText(table, entriesOf(from.name, components)),
+    about: `Entries of ${components.join(', ')} in ${from.name} of ${pair.from.uid} are archived; the API no longer returns them.`,
+    count: countText(table, entryCondition(from.name, components)),
     kept: components.map(place).filter(({ as }, index, all) => all.findIndex((other) => other.as === as) === index),
   })
   const keepEntries = () =>
@@ -87,7 +96,7 @@ function loseEntries({ pairs, kept }: ModelComparison, pair: SchemaPair, from: A
       table,
       column: 'field',
       value: sqlText`${kept.of(from.name)}`,
-      where: entriesOf(from.name, staying),
+      where: entryCondition(from.name, staying),
     })
   return {
     ...nothing,
@@ -96,8 +105,8 @@ function loseEntries({ pairs, kept }: ModelComparison, pair: SchemaPair, from: A
   }
 }
 
-/** Several entries where one is answered from now on: they stay, and come back if the attribute is made repeatable again. */
-function narrowed({ from: schema, to: newer }: SchemaPair, from: Attribute, to: Attribute | undefined): PlanFindings {
+/** Several entries where one is allowed now: they stay, and are visible again if the attribute becomes repeatable. */
+function narrowEntries({ from: schema, to: newer }: SchemaPair, from: Attribute, to: Attribute | undefined): PlanFindings {
   const isMany = from.kind === 'dynamiczone' || (from.kind === 'component' && from.repeatable)
   if (!isMany || to?.kind !== 'component' || to.repeatable) return nothing
   const field = sqlText`${id('field')} = ${from.name}`
@@ -107,7 +116,7 @@ function narrowed({ from: schema, to: newer }: SchemaPair, from: Attribute, to: 
       {
         name: `${attributePath(schema, from.name)}:single`,
         kind: 'single',
-        about: `Rows of ${schema.uid} with several entries in ${from.name}: the first is answered, and a write replaces all.`,
+        about: `Rows of ${schema.uid} with several entries in ${from.name}: the first is returned, and a write replaces all.`,
         count: sqlText`select count(*) as count from (select entity_id from ${id(schema.componentTable!)} where ${field} group by entity_id having count(*) > 1) as found`,
         exact: true,
         narrows: [attributePath(newer, to.name)],
@@ -115,3 +124,16 @@ function narrowed({ from: schema, to: newer }: SchemaPair, from: Attribute, to: 
     ],
   }
 }
+
+/** Includes nested components. */
+export function mayContain(attribute: Attribute, uid: string, model: Model, seen = new Set<string>()): boolean {
+  return componentUids(attribute).some((each) => {
+    if (each === uid) return true
+    if (seen.has(each)) return false
+    seen.add(each)
+    return [...(model.components.get(each)?.attributes.values() ?? [])].some((nested) => mayContain(nested, uid, model, seen))
+  })
+}
+
+export const mayContainComponent = ({ attributes }: Schema, uid: string, model: Model): boolean =>
+  [...attributes.values()].some((attribute) => mayContain(attribute, uid, model))

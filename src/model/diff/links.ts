@@ -1,16 +1,22 @@
-// What becomes of link tables: links stay with the relation that still connects both types, whichever side owns the table.
-import { type OwnedLink, ownedLinks } from '../schema/owners.js'
+// Changes of link tables: links stay with the relation that connects the same types, even if the other side owns the table.
+import { type OwnedLink, ownedLinks } from '../schema/graph.js'
 import type { LinkStorage, Relation } from '../schema/types.js'
-import { attributePath, type ModelComparison } from './context.js'
-import { nothing, type PlanFindings, together } from './findings.js'
-import { keptTable, keptWithin } from './kept.js'
-import type { Pairs } from './pairs.js'
+import type { ModelPairs } from './comparison.js'
+import {
+  archivedTable,
+  archivedWithin,
+  attributePath,
+  type ModelComparison,
+  mergeFindings,
+  nothing,
+  type PlanFindings,
+} from './comparison.js'
 import { countText, id, sqlText } from './sql-text.js'
 import type { MovedColumn, TableMove } from './steps.js'
 import { changeTable, createTable, keepTable, replaceTable } from './table-changes.js'
 import type { PlanCondition, PlanLoss } from './types.js'
 
-/** A link table of the older model and the one that its links go to. `turned`: the other side owns it now. */
+/** `turned`: the other side owns it now. */
 interface LinkPair {
   readonly from: OwnedLink
   readonly to: OwnedLink
@@ -23,7 +29,7 @@ export function compareLinks(comparison: ModelComparison): PlanFindings {
   const [older, newer] = [ownedLinks(pairs.from), ownedLinks(pairs.to)]
   const matched = matchLinks(pairs, older, newer)
   const [goingOn, filled] = [new Set(matched.map(({ from }) => from)), new Set(matched.map(({ to }) => to))]
-  return together([
+  return mergeFindings([
     ...matched.map((pair) => changeLinks(comparison, pair)),
     ...older
       .filter((link) => !goingOn.has(link))
@@ -38,37 +44,36 @@ export function compareLinks(comparison: ModelComparison): PlanFindings {
 
 const lostLinks = ({ kept }: ModelComparison, { shape, relation, storage }: OwnedLink) => ({
   name: attributePath(shape, relation.name),
-  about: `The links of ${relation.name} of ${shape.uid} are kept aside; nothing refers to ${relation.target} by it any more.`,
+  about: `The links of ${relation.name} of ${shape.uid} are archived; it no longer refers to ${relation.target}.`,
   count: countText(storage.table, null),
-  kept: [keptTable(kept, storage.table)],
+  kept: [archivedTable(kept, storage.table)],
 })
 
-/** The name by which the other side of a relation knows it. */
-const inverseOf = ({ relation }: OwnedLink): string | null => relation.inverse
+const getInverse = ({ relation }: OwnedLink): string | null => relation.inverse
 
-/** Ways in which a relation can be found again, the surest first: by its owner's attribute, then by that of the other side. */
-const ways: readonly ((pairs: Pairs, from: OwnedLink, to: OwnedLink) => boolean)[] = [
+/** Matching rules, most reliable first: by the owner's attribute, then by the attribute of the other side. */
+const matchers: readonly ((pairs: ModelPairs, from: OwnedLink, to: OwnedLink) => boolean)[] = [
   (pairs, from, to) => isStraight(pairs, from, to) && pairs.nameIn(from.shape.uid, from.relation.name) === to.relation.name,
-  (pairs, from, to) => isTurned(pairs, from, to) && pairs.nameIn(from.shape.uid, from.relation.name) === inverseOf(to),
-  (pairs, from, to) => isStraight(pairs, from, to) && nameOfInverse(pairs, from) !== null && nameOfInverse(pairs, from) === inverseOf(to),
+  (pairs, from, to) => isTurned(pairs, from, to) && pairs.nameIn(from.shape.uid, from.relation.name) === getInverse(to),
+  (pairs, from, to) => isStraight(pairs, from, to) && nameOfInverse(pairs, from) !== null && nameOfInverse(pairs, from) === getInverse(to),
   (pairs, from, to) => isTurned(pairs, from, to) && nameOfInverse(pairs, from) === to.relation.name,
 ]
 
-const isStraight = (pairs: Pairs, from: OwnedLink, to: OwnedLink): boolean =>
+const isStraight = (pairs: ModelPairs, from: OwnedLink, to: OwnedLink): boolean =>
   pairs.uidIn(from.shape.uid) === to.shape.uid && pairs.uidIn(from.target.uid) === to.target.uid
 
-const isTurned = (pairs: Pairs, from: OwnedLink, to: OwnedLink): boolean =>
+const isTurned = (pairs: ModelPairs, from: OwnedLink, to: OwnedLink): boolean =>
   pairs.uidIn(from.shape.uid) === to.target.uid && pairs.uidIn(from.target.uid) === to.shape.uid
 
-const nameOfInverse = (pairs: Pairs, from: OwnedLink): string | null => {
-  const inverse = inverseOf(from)
+const nameOfInverse = (pairs: ModelPairs, from: OwnedLink): string | null => {
+  const inverse = getInverse(from)
   return inverse === null ? null : (pairs.nameIn(from.target.uid, inverse) ?? null)
 }
 
-function matchLinks(pairs: Pairs, older: readonly OwnedLink[], newer: readonly OwnedLink[]): readonly LinkPair[] {
+function matchLinks(pairs: ModelPairs, older: readonly OwnedLink[], newer: readonly OwnedLink[]): readonly LinkPair[] {
   const found: LinkPair[] = []
   const [open, free] = [new Set(older), new Set(newer)]
-  ways.forEach((fits, index) => {
+  matchers.forEach((fits, index) => {
     for (const from of open) {
       const to = [...free].find((link) => fits(pairs, from, link))
       if (to === undefined) continue
@@ -97,8 +102,8 @@ function columnsOf(pair: LinkPair): readonly MovedColumn[] {
   return columns
 }
 
-/** Where the links of each table go that has some in both models. */
-export const movedLinks = (pairs: Pairs): readonly TableMove[] =>
+/** Link tables with links in both models. */
+export const movedLinks = (pairs: ModelPairs): readonly TableMove[] =>
   matchLinks(pairs, ownedLinks(pairs.from), ownedLinks(pairs.to)).map((pair) => ({
     ...{ from: pair.from.storage.table, to: pair.to.storage.table },
     columns: columnsOf(pair),
@@ -113,7 +118,7 @@ function changeLinks(comparison: ModelComparison, pair: LinkPair): PlanFindings 
   const steps = stays
     ? changeTable({ from: before, to: after, columns, converted: new Set() }, kept)
     : replaceTable(before, after, columns, kept)
-  return { ...nothing, steps, ...narrowed(comparison, pair), losses: lostOrders(comparison, pair, columns, stays) }
+  return { ...nothing, steps, ...narrowLinks(comparison, pair), losses: lostOrders(comparison, pair, columns, stays) }
 }
 
 function lostOrders(
@@ -127,17 +132,16 @@ function lostOrders(
     .filter((order): order is string => order !== null && !carried.has(order))
     .map((order) => ({
       name: `${attributePath(shape, relation.name)}:${order === storage.order ? 'order' : 'inverseOrder'}`,
-      about: `The order of the links of ${relation.name} of ${shape.uid} is kept aside.`,
+      about: `The order of the links of ${relation.name} of ${shape.uid} is archived.`,
       count: countText(storage.table, sqlText`${id(order)} is not null`),
       kept: [
         stays
-          ? keptWithin(kept, 'column', storage.table, order)
+          ? archivedWithin(kept, 'column', storage.table, order)
           : { kind: 'values', table: storage.table, name: order, as: kept.of(storage.table) },
       ],
     }))
 }
 
-/** Whether one row may have several targets, and one target several rows. */
 function arity(
   relation: Relation['relation'],
   turned: boolean,
@@ -148,8 +152,8 @@ function arity(
   return turned ? { targets: owners, owners: targets } : { targets, owners }
 }
 
-/** Rows with several links on a side that now has one. The links stay; the first is answered, and a write replaces the others. */
-function narrowed({ pairs }: ModelComparison, { from, to, turned }: LinkPair): { readonly conditions: readonly PlanCondition[] } {
+/** Rows with several links where one is allowed now. The links stay; the first is returned, and a write replaces them. */
+function narrowLinks({ pairs }: ModelComparison, { from, to, turned }: LinkPair): { readonly conditions: readonly PlanCondition[] } {
   const before = arity(from.relation.relation, false, from.relation.inverse !== null)
   const after = arity(to.relation.relation, turned, to.relation.inverse !== null)
   const { table, here, there } = from.storage
@@ -164,7 +168,7 @@ function narrowed({ pairs }: ModelComparison, { from, to, turned }: LinkPair): {
     conditions.push({
       name: `${path}:single`,
       kind: 'single',
-      about: `Rows of ${from.shape.uid} that have several links by ${from.relation.name}: one of them is answered, and a write replaces all.`,
+      about: `Rows of ${from.shape.uid} that have several links by ${from.relation.name}: one of them is returned, and a write replaces all.`,
       count: sqlText`select count(*) as count from (select ${id(here)} from ${id(table)} group by ${id(here)} having count(*) > 1) as found`,
       exact: true,
       narrows,

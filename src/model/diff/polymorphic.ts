@@ -1,11 +1,21 @@
-// What becomes of polymorphic links: their tables, the types that their rows name, and files, which lie in such a table too.
+// Changes of polymorphic links: their tables, the types named in rows, and files, which use such a table too.
+
+import { type OwnedMorph, ownedMorphs } from '../schema/graph.js'
 import { fileType } from '../schema/link.js'
-import { type OwnedMorph, ownedMorphs } from '../schema/owners.js'
 import type { Attribute } from '../schema/types.js'
-import { attributePath, type ModelComparison } from './context.js'
-import { nothing, type PlanFindings, planned, together } from './findings.js'
-import { keptTable, keptWithin } from './kept.js'
-import { inOrder, type Pairs, type SchemaPair } from './pairs.js'
+import {
+  archivedTable,
+  archivedWithin,
+  attributePath,
+  type ModelComparison,
+  type ModelPairs,
+  mergeFindings,
+  nothing,
+  orderRenames,
+  type PlanFindings,
+  planned,
+  type SchemaPair,
+} from './comparison.js'
 import { countText, id, listText, type SqlText, sqlText } from './sql-text.js'
 import type { MovedColumn, TableMove } from './steps.js'
 import { changeTable, createTable, keepTable, replaceTable } from './table-changes.js'
@@ -21,9 +31,9 @@ interface MorphTable extends OwnedMorph {
 
 const isTable = (morph: OwnedMorph): morph is MorphTable => morph.storage.kind === 'table'
 
-/** Finds the polymorphic relation of the newer model that goes on with one of the older. */
+/** Finds the same polymorphic relation in the newer model. */
 const morphFinder =
-  (pairs: Pairs) =>
+  (pairs: ModelPairs) =>
   <Morph extends OwnedMorph>(from: Morph, newer: readonly Morph[]): Morph | undefined => {
     const [uid, name] = [pairs.uidIn(from.shape.uid), pairs.nameIn(from.shape.uid, from.name)]
     return newer.find((morph) => morph.shape.uid === uid && morph.name === name)
@@ -35,8 +45,8 @@ const morphColumns = (from: MorphTable, to: MorphTable): readonly MovedColumn[] 
   ...(['here', 'id', 'type', 'order'] as const).map((what) => ({ from: from.storage[what], to: to.storage[what] })),
 ]
 
-/** Where the links of each polymorphic table go that has some in both models. */
-export function movedMorphs(pairs: Pairs): readonly TableMove[] {
+/** Polymorphic tables with links in both models. */
+export function movedMorphs(pairs: ModelPairs): readonly TableMove[] {
   const newer = ownedMorphs(pairs.to).filter(isTable)
   const findNewer = morphFinder(pairs)
   return ownedMorphs(pairs.from)
@@ -62,9 +72,9 @@ export function compareMorphTables(comparison: ModelComparison): PlanFindings {
       if (to === undefined) {
         const loss = {
           name: attributePath(from.shape, from.name),
-          about: `The links of ${from.name} of ${from.shape.uid} are kept aside; the API does not answer them any more.`,
+          about: `The links of ${from.name} of ${from.shape.uid} are archived; the API no longer returns them.`,
           count: countText(before.name, null),
-          kept: [keptTable(kept, before.name)],
+          kept: [archivedTable(kept, before.name)],
         }
         return { ...nothing, steps: keepTable(before, kept, 'losesData'), losses: uid === undefined ? [] : [loss] }
       }
@@ -78,13 +88,13 @@ export function compareMorphTables(comparison: ModelComparison): PlanFindings {
       return { ...nothing, steps }
     })
   const created = newer.filter((morph) => !filled.has(morph)).flatMap(({ storage }) => createTable(tableAfter(storage.table)))
-  return together([...older, { ...nothing, steps: created }])
+  return mergeFindings([...older, { ...nothing, steps: created }])
 }
 
 /** Follows types and components that are renamed or removed in every column that names types of rows. */
 export function compareNamedTypes(comparison: ModelComparison): PlanFindings {
   const { pairs, kept } = comparison
-  const renamed = inOrder(pairs.schemas.map(({ from, to }) => ({ from: from.uid, to: to.uid })))
+  const renamed = orderRenames(pairs.schemas.map(({ from, to }) => ({ from: from.uid, to: to.uid })))
   const removed = pairs.removed.map(({ uid }) => uid)
   const kinds = namedTypes(comparison)
   return {
@@ -113,7 +123,7 @@ export function compareNamedTypes(comparison: ModelComparison): PlanFindings {
   }
 }
 
-/** Tables that stay, from which rows go that name a removed type or component. */
+/** Remaining tables whose rows may name a removed type or component. */
 export const tablesNamingTypes = (comparison: ModelComparison): readonly string[] => [
   ...new Set(namedTypes(comparison).flatMap(({ isPairs, before }) => (isPairs ? [before] : []))),
 ]
@@ -164,20 +174,20 @@ export function compareMedia(comparison: ModelComparison, pair: SchemaPair): Pla
     ...nothing,
     steps: [
       ...lost.map(({ name }) => planned('aside', 'losesData', { kind: 'setValues', ...rewrite(name, kept.of(name)) })),
-      ...inOrder(staying.map(({ from, to }) => ({ from: from.name, to: to.name }))).map(({ from, to }) =>
+      ...orderRenames(staying.map(({ from, to }) => ({ from: from.name, to: to.name }))).map(({ from, to }) =>
         planned('move', 'slow', { kind: 'setValues', ...rewrite(from, to) }),
       ),
     ],
     losses: lost.map(({ name }) => ({
       name: attributePath(pair.from, name),
-      about: `The files of ${name} of ${pair.from.uid} stay in the media library; their links are kept aside.`,
+      about: `The files of ${name} of ${pair.from.uid} stay in the media library; their links are archived.`,
       count: countText(table, of(name)),
-      kept: [keptWithin(kept, 'field', table, name)],
+      kept: [archivedWithin(kept, 'field', table, name)],
     })),
     conditions: single.map(({ from: { name } }) => ({
       name: `${attributePath(pair.from, name)}:single`,
       kind: 'single' as const,
-      about: `Rows of ${pair.from.uid} with several files in ${name}: the first is answered, and a write replaces all.`,
+      about: `Rows of ${pair.from.uid} with several files in ${name}: the first is returned, and a write replaces all.`,
       count: sqlText`select count(*) as count from (select related_id from ${id(table)} where ${of(name)} group by related_id having count(*) > 1) as found`,
       exact: true,
     })),

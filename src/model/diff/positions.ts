@@ -1,22 +1,22 @@
-// Positions of what comes back: behind what was written meanwhile, where that is at the same places.
-import { ownedLinks, ownedMorphs, schemasOf } from '../schema/owners.js'
+// Positions of restored rows: after newer rows in the same position.
+import { allSchemas, ownedLinks, ownedMorphs } from '../schema/graph.js'
 import type { Model } from '../schema/types.js'
 import { filesTable } from './polymorphic.js'
 import { id, joinedText, type SqlText, sqlText } from './sql-text.js'
 import type { PlanStep } from './steps.js'
 
-/** A column with positions, which are counted among the rows that have the same in other columns. */
+/** A position column, numbered among rows with equal values in other columns. */
 export interface Positions {
   readonly order: string
   readonly among: readonly string[]
-  /** Links to drafts and links to published rows have positions of their own: the column and the table of the targets. */
+  /** Links to drafts and to published rows are numbered separately: the column and table of the targets. */
   readonly states?: { readonly column: string; readonly table: string }
 }
 
 /** The positions in a table. */
 export function positionsIn(model: Model, table: string): readonly Positions[] {
   if (table === filesTable.name) return [{ order: 'order', among: ['related_id', filesTable.type, filesTable.field] }]
-  if (schemasOf(model).some(({ componentTable }) => componentTable === table)) return [{ order: 'order', among: ['entity_id', 'field'] }]
+  if (allSchemas(model).some(({ componentTable }) => componentTable === table)) return [{ order: 'order', among: ['entity_id', 'field'] }]
   const { target, storage } = ownedLinks(model).find((link) => link.storage.table === table) ?? {}
   if (target !== undefined && storage !== undefined) {
     const states = target.draftAndPublish ? { states: { column: storage.there, table: target.table } } : {}
@@ -27,8 +27,8 @@ export function positionsIn(model: Model, table: string): readonly Positions[] {
   )
 }
 
-/** Rows that come back from a table of their own, and the columns that they have there. */
-export function movedBehind(from: string, to: string, { order, among, states }: Positions, keptAs: (column: string) => string): PlanStep {
+/** Restored rows of another table, with the columns of that table. */
+export function appendMoved(from: string, to: string, { order, among, states }: Positions, keptAs: (column: string) => string): PlanStep {
   const [place, own] = [id(order), id(keptAs(order))]
   const isAmong = (present: SqlText, coming: SqlText) =>
     joinedText(

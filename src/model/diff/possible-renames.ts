@@ -1,11 +1,10 @@
-// What looks like a rename that nobody has declared: something went, and the only thing that came has the same definition, or, for an
-// attribute, at least the same type.
+// Undeclared renames: something was removed, and the only addition has the same definition, or for an attribute at least the same type.
 import { isDeepStrictEqual } from 'node:util'
 import type { AttributeSource, Model, Schema } from '../schema/types.js'
-import { schemaOf } from './pairs.js'
+import { getSchema } from './comparison.js'
 import type { ModelChange, Rename } from './types.js'
 
-/** Returns the renames that would keep the content of what goes. Where several things could be meant, there is none. */
+/** Returns renames that would keep content. Ambiguous cases have none. */
 export function possibleRenames(changes: readonly ModelChange[], from: Model, to: Model): readonly Rename[] {
   return [...renamedSchemas(changes, from, to), ...renamedAttributes(changes, from, to)]
 }
@@ -13,7 +12,7 @@ export function possibleRenames(changes: readonly ModelChange[], from: Model, to
 function renamedSchemas(changes: readonly ModelChange[], from: Model, to: Model): readonly Rename[] {
   const uids = (kind: 'schemaRemoved' | 'schemaCreated') => changes.flatMap((change) => (change.kind === kind ? [change.schema] : []))
   const pairs = onlyPairs(uids('schemaRemoved'), uids('schemaCreated'), (removed, created) => {
-    const [former, next] = [schemaOf(from, removed), schemaOf(to, created)]
+    const [former, next] = [getSchema(from, removed), getSchema(to, created)]
     return former !== undefined && next !== undefined && isAlike(former, next)
   })
   return pairs.map(([removed, created]) => ({ kind: from.components.has(removed) ? 'component' : 'type', from: removed, to: created }))
@@ -34,7 +33,7 @@ function renamedAttributes(changes: readonly ModelChange[], from: Model, to: Mod
     changes.flatMap((change) => {
       if (change.kind !== kind) return []
       const { schema, attribute } = change
-      const source = schemaOf(model, schema)?.attributes.get(attribute)?.source
+      const source = getSchema(model, schema)?.attributes.get(attribute)?.source
       return source === undefined ? [] : [{ schema, attribute, source }]
     })
   const [removed, created] = [defined('attributeRemoved', from), defined('attributeCreated', to)]
@@ -49,7 +48,7 @@ function renamedAttributes(changes: readonly ModelChange[], from: Model, to: Mod
   return [...same, ...alike].map(([one, other]) => ({ kind: 'attribute', schema: one.schema, from: one.attribute, to: other.attribute }))
 }
 
-/** What a definition says of the kind of content. The rest, such as `required`, may be another after a rename. */
+/** Options such as `required` may change with a rename. */
 const kindOf = (source: AttributeSource): readonly unknown[] => [
   ...[source.type, source.customField, source.relation, source.target, source.component, source.components],
   ...[source.repeatable ?? false, source.multiple ?? false, source.mappedBy !== undefined],

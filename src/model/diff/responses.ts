@@ -1,28 +1,28 @@
-// What the API returns differently after a change, one sentence each.
+// Changes of API responses, one sentence each.
 import type { Model } from '../schema/types.js'
 import { assertNever } from '../schema/types.js'
-import { schemaOf } from './pairs.js'
+import { getSchema } from './comparison.js'
 import type { ModelChange } from './types.js'
 
 /** Returns the sentences for the changes, in their order. Changes that no response shows have none. */
-export const responsesOf = (changes: readonly ModelChange[], from: Model, to: Model): readonly string[] =>
-  changes.flatMap((change) => sentenceOf(change, from, to) ?? [])
+export const describeResponses = (changes: readonly ModelChange[], from: Model, to: Model): readonly string[] =>
+  changes.flatMap((change) => describeChange(change, from, to) ?? [])
 
 const isPrivate = (model: Model, schema: string, attribute: string): boolean =>
-  schemaOf(model, schema)?.attributes.get(attribute)?.private === true
+  getSchema(model, schema)?.attributes.get(attribute)?.private === true
 
-const pathOf = (model: Model, uid: string): string | null => {
+const apiPath = (model: Model, uid: string): string | null => {
   const type = model.types.get(uid)
   return type?.exposed ? `/api/${type.singleType ? type.singularName : type.pluralName}` : null
 }
 
-function sentenceOf(change: ModelChange, from: Model, to: Model): string | null {
+function describeChange(change: ModelChange, from: Model, to: Model): string | null {
   const { schema } = change
   switch (change.kind) {
     case 'schemaCreated':
-      return sentence(pathOf(to, schema), (path) => `${path} returns documents of ${schema} to callers with a permission for it.`)
+      return sentence(apiPath(to, schema), (path) => `${path} returns documents of ${schema} to callers with a permission for it.`)
     case 'schemaRemoved':
-      return sentence(pathOf(from, schema), (path) => `${path} returns 404.`)
+      return sentence(apiPath(from, schema), (path) => `${path} returns 404.`)
     case 'schemaRenamed':
       return to.components.has(schema)
         ? `Dynamic zones return ${schema} as __component where they returned ${change.from}.`
@@ -48,10 +48,10 @@ function sentenceOf(change: ModelChange, from: Model, to: Model): string | null 
     case 'componentsChanged':
       return change.removed.length === 0
         ? `${change.attribute} of ${schema} may hold ${change.added.join(', ')} too.`
-        : `${change.attribute} of ${schema} does not hold ${change.removed.join(', ')} any more.`
+        : `${change.attribute} of ${schema} no longer holds ${change.removed.join(', ')}.`
     case 'localizationOfAttribute':
       return change.on
-        ? `${change.attribute} of ${schema} has a value of its own in every locale.`
+        ? `${change.attribute} of ${schema} has a separate value in every locale.`
         : `Locales of a document of ${schema} share ${change.attribute} from its next write on; until then each has its own value.`
     case 'draftAndPublish':
       return change.on
@@ -78,7 +78,7 @@ function optionsSentence(
   const [was, is] = [isPrivate(from, schema, attribute), isPrivate(to, schema, attribute)]
   if (was !== is) return is ? `Responses of ${schema} no longer have ${attribute}.` : `Responses of ${schema} have ${attribute}.`
   if (options.includes('repeatable') || options.includes('multiple')) {
-    const source = schemaOf(to, schema)?.attributes.get(attribute)?.source
+    const source = getSchema(to, schema)?.attributes.get(attribute)?.source
     return `${attribute} of ${schema} is returned as ${source?.repeatable === true || source?.multiple === true ? 'a list' : 'one object or null'}.`
   }
   const checked = options.filter((option) => checkedOnWrites.has(option))
@@ -91,7 +91,7 @@ const toMany = new Set(['oneToMany', 'manyToMany', 'morphToMany', 'morphMany'])
 
 function relationSentence({ schema, attribute, from, to }: Extract<ModelChange, { readonly kind: 'relationChanged' }>): string | null {
   if (from.target !== to.target)
-    return `${attribute} of ${schema} leads to ${to.target ?? 'any type'}, no longer to ${from.target ?? 'any type'}.`
+    return `${attribute} of ${schema} refers to ${to.target ?? 'any type'}, no longer to ${from.target ?? 'any type'}.`
   if (toMany.has(from.relation) === toMany.has(to.relation)) return null
   return `${attribute} of ${schema} is returned as ${toMany.has(to.relation) ? 'a list' : 'one object or null'}.`
 }

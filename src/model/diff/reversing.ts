@@ -1,20 +1,20 @@
-// The steps that take back what was done of a change whose steps are committed one by one, where one of them cannot be done.
+// Reverts a change whose steps are committed one by one, if a step fails.
 import type { Column, ForeignKey, Table } from '../tables/table.js'
 import { id, type SqlText, sqlText } from './sql-text.js'
-import type { PlanStep, Risk, StepNamed } from './steps.js'
+import type { PlanStep, Risk, StepOf } from './steps.js'
 import { storedTypesKey } from './strapi-settings.js'
 
-/** A step on the way back. Each may be begun again, and finds what is not there any more. */
+/** A reverting step. Each can be repeated, and ignores what no longer exists. */
 export type ReversingStep =
-  | StepNamed<'dropTable' | 'renameTable' | 'renameColumn' | 'createIndex' | 'dropIndex' | 'dropForeignKey' | 'deleteRows'>
+  | StepOf<'dropTable' | 'renameTable' | 'renameColumn' | 'createIndex' | 'dropIndex' | 'dropForeignKey' | 'deleteRows'>
   | { readonly kind: 'dropColumn'; readonly table: string; readonly column: string }
-  /** Renames what is kept as `as` to the column, which it replaces. `declares`: the column was declared otherwise, if it was not replaced. */
+  /** Renames `as` to the column, which it replaces. `declares`: the former declaration, if it was not replaced. */
   | { readonly kind: 'putColumnBack'; readonly table: string; readonly column: Column; readonly as: string; readonly declares: boolean }
   /** Writes rows that were copied before a step changed or deleted them. */
   | { readonly kind: 'putRowsBack'; readonly table: string; readonly from: string }
   | { readonly kind: 'addForeignKey'; readonly table: string; readonly foreignKey: ForeignKey }
 
-/** How the names of tables begin that have copies of rows until a change is made or taken back. */
+/** Prefix of tables with copies of rows, which exist until a change is complete or reverted. */
 export const copiesPrefix = 'octavo_before_'
 
 /** Rows that a step changes or deletes, and the table that has copies of them while the change is under way. */
@@ -50,16 +50,13 @@ const inParts: ReadonlySet<PlanStep['kind']> = new Set([
   ...(['keepTable', 'addColumn', 'keepColumn', 'convertColumn', 'declareColumn', 'dropIndex', 'renameForeignKey', 'keepRows'] as const),
 ])
 
-/** Steps that nothing leads back from. */
-const lasting: ReadonlySet<PlanStep['kind']> = new Set(['makeDrafts', 'dropTable'])
+/** Steps that cannot be reverted. */
+const irreversible: ReadonlySet<PlanStep['kind']> = new Set(['makeDrafts', 'dropTable'])
 
-/**
- * The steps that lead back from a change of which `done` steps are done and the next one cannot be; null: nothing leads back. `former`: the
- * tables of the model before the change.
- */
+/** Steps that revert the first `done` steps of a change; null: impossible. `former`: the tables before the change. */
 export function reversingSteps(steps: readonly PlanStep[], done: number, former: readonly Table[]): readonly ReversingStep[] | null {
   const complete = steps.slice(0, done)
-  if (complete.some(({ kind }) => lasting.has(kind))) return null
+  if (complete.some(({ kind }) => irreversible.has(kind))) return null
   const begun = steps.slice(0, done + 1).filter(({ kind }, index) => index < done || inParts.has(kind))
   const made = new Set(complete.flatMap((step) => (step.kind === 'createTable' ? [step.table.name] : [])))
   const back = begun.flatMap((step, index) => [reversed(step, index, made)]).reverse()

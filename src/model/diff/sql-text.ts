@@ -1,4 +1,4 @@
-// Statements as plain data, in words of every database (decision 038): texts around bound values, names in double quotes.
+// Statements as plain data in portable SQL (decision 038): text around bound values, quoted names.
 import { type RawBuilder, sql } from 'kysely'
 import { quoted } from '../tables/table.js'
 
@@ -9,7 +9,7 @@ export interface SqlText {
 }
 
 /** The text as an expression that the dialect of any database compiles. */
-export const expressionOf = ({ text, values }: SqlText): RawBuilder<unknown> =>
+export const toExpression = ({ text, values }: SqlText): RawBuilder<unknown> =>
   sql(Object.assign([...text], { raw: [...text] }) as TemplateStringsArray, ...values)
 
 /** A name of a table or column in a template. */

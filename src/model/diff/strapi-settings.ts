@@ -1,5 +1,5 @@
-// What Strapi keeps about types in its settings, in the form in which it writes it: the types that it compares at its start, the settings
-// of the content manager, the fields of administrators' permissions.
+// Types in Strapi's settings, in Strapi's format: the types of its last start, the settings of the content manager, the fields of
+// administrators' permissions.
 import camelCase from 'lodash/camelCase.js'
 import upperFirst from 'lodash/upperFirst.js'
 import type { ContentType } from '../schema/types.js'
@@ -9,7 +9,7 @@ export const storedTypesKey = 'strapi_content_types_schema'
 
 const creator = { type: 'relation', relation: 'oneToOne', target: 'admin::user', configurable: false, writable: false, visible: false }
 
-/** A type of the project as it stands in `strapi_content_types_schema`. */
+/** A type of the project in the format of `strapi_content_types_schema`. */
 export function storedContentType({ uid, table, localized, singularName, source }: ContentType): Readonly<Record<string, unknown>> {
   const { kind, collectionName, info, options, pluginOptions, attributes } = source
   const shared = { configurable: false, visible: false }
@@ -43,7 +43,7 @@ export function storedContentType({ uid, table, localized, singularName, source 
 
 type Json = { readonly [key: string]: unknown }
 
-/** Puts types into the text of `strapi_content_types_schema`, and takes others out. */
+/** Updates and removes types in the text of `strapi_content_types_schema`. */
 export function withStoredTypes(text: string, stored: readonly ContentType[], removed: readonly string[]): string {
   const types = { ...(JSON.parse(text) as Json) }
   for (const uid of removed) delete types[uid]
@@ -57,7 +57,7 @@ interface Configuration extends Json {
   readonly layouts?: { readonly list?: readonly string[]; readonly edit?: readonly (readonly { readonly name: string }[])[] }
 }
 
-/** Renames attributes in the settings that the content manager keeps of a type or component. */
+/** Renames attributes in the content manager's settings of a type or component. */
 export function renamedInConfiguration(text: string, names: ReadonlyMap<string, string>): string {
   const configuration = JSON.parse(text) as Configuration
   const { settings = {}, metadatas = {}, layouts = {} } = configuration
@@ -76,7 +76,7 @@ export function renamedInConfiguration(text: string, names: ReadonlyMap<string, 
   })
 }
 
-/** Labels that nobody has changed are the name of the attribute. */
+/** A default label is the name of the attribute. */
 function renamedLabels(metadata: unknown, from: string, to: unknown): unknown {
   if (typeof metadata !== 'object' || metadata === null) return metadata
   return Object.fromEntries(

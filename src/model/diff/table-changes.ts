@@ -1,16 +1,15 @@
-// How a table of the older layout becomes one of the newer: columns by their pairs, then indexes and foreign keys.
+// Changes of a table between layouts: columns by pairs, then indexes and foreign keys.
 import type { Column, ForeignKey, Index, Table } from '../tables/table.js'
-import { type PlanFindings, planned } from './findings.js'
-import type { KeptNames } from './kept.js'
-import { inOrder, type NameChange } from './pairs.js'
+import type { ArchiveNames } from './comparison.js'
+import { type NameChange, orderRenames, type PlanFindings, planned } from './comparison.js'
 import type { MovedColumn } from './steps.js'
 
-/** Both shapes of a table, and which columns of one are which of the other. */
+/** Both layouts of a table, and their common columns. */
 export interface TableChange {
   readonly from: Table
   readonly to: Table
   readonly columns: readonly MovedColumn[]
-  /** Columns whose declaration somebody else sees to. */
+  /** Columns whose declaration another step changes. */
   readonly converted: ReadonlySet<string>
 }
 
@@ -18,8 +17,7 @@ type Steps = PlanFindings['steps']
 
 const columnOf = (table: Table, name: string): Column => table.columns.find((column) => column.name === name)!
 
-/** The steps that change a table in place. */
-export function changeTable({ from, to, columns, converted }: TableChange, kept: KeptNames): Steps {
+export function changeTable({ from, to, columns, converted }: TableChange, kept: ArchiveNames): Steps {
   const before = new Set(columns.map((column) => column.from))
   const after = new Set(columns.map((column) => column.to))
   const removed = from.columns.filter(({ name }) => !before.has(name))
@@ -29,7 +27,7 @@ export function changeTable({ from, to, columns, converted }: TableChange, kept:
     ...changeIndexes(from, to, columns, new Set([...converted, ...declared.map((pair) => pair.to)])),
     ...removed.map((column) => planned('aside', 'losesData', { kind: 'keepColumn', table: from.name, column, as: kept.of(column.name) })),
     ...(from.name === to.name ? [] : [planned('renameTables', 'safe', { kind: 'renameTable', table: from.name, to: to.name })]),
-    ...inOrder(columns).map((pair) =>
+    ...orderRenames(columns).map((pair) =>
       planned('renameColumns', 'safe', { kind: 'renameColumn', table: to.name, column: pair.from, to: pair.to }),
     ),
     ...declared.map((pair) => {
@@ -52,7 +50,7 @@ const isDeclaredAnew = (from: Column, to: Column): boolean =>
 const renamed = (names: readonly string[], columns: readonly MovedColumn[]): string =>
   names.map((name) => columns.find(({ from }) => from === name)?.to ?? `${name} (gone)`).join()
 
-/** Indexes are made anew where their name or their columns are others, and where a column of theirs is converted. */
+/** Recreates indexes with a changed name, changed columns or a converted column. */
 function changeIndexes(from: Table, to: Table, columns: readonly MovedColumn[], converted: ReadonlySet<string>): Steps {
   const isSame = (one: Index, other: Index) =>
     one.name === other.name &&
@@ -78,8 +76,8 @@ function changeForeignKeys(from: Table, to: Table, columns: readonly MovedColumn
   })
 }
 
-/** The table as a whole is kept aside. */
-export const keepTable = ({ name, indexes, foreignKeys }: Table, kept: KeptNames, risk: 'safe' | 'losesData'): Steps => [
+/** Archives the whole table. */
+export const keepTable = ({ name, indexes, foreignKeys }: Table, kept: ArchiveNames, risk: 'safe' | 'losesData'): Steps => [
   planned('aside', risk, {
     kind: 'keepTable',
     table: name,
@@ -91,8 +89,10 @@ export const keepTable = ({ name, indexes, foreignKeys }: Table, kept: KeptNames
 
 export const createTable = (table: Table): Steps => [planned('create', 'safe', { kind: 'createTable', table })]
 
-/** The table is made anew under its new names, and its rows move there. It stays aside if a column of it has no place any more. */
-export function replaceTable(from: Table, to: Table, columns: readonly NameChange[], kept: KeptNames): Steps {
+/**
+ * Creates the table again under its new names, and moves its rows there. The old table is archived if one of its columns has no successor.
+ */
+export function replaceTable(from: Table, to: Table, columns: readonly NameChange[], kept: ArchiveNames): Steps {
   const moved = new Set(columns.map((column) => column.from))
   const isWhole = from.columns.every(({ name }) => moved.has(name))
   return [

@@ -1,18 +1,15 @@
-// The plan of a change of the content model, as plain data: what changes, the steps that change the database, and what they cost.
+// The plan of a change of the content model, as plain data: changes, database steps, losses and conditions.
 import type { ColumnSpans, Conversion } from './conversions.js'
 import type { SqlText } from './sql-text.js'
 import type { PlanStep } from './steps.js'
 
-/** A rename that its author declares: content stays with what is renamed. Uids and names of `from` are those of the older model. */
+/** A declared rename, which keeps content. Uids and names in `from` are those of the older model. */
 export type Rename =
   | { readonly kind: 'type'; readonly from: string; readonly to: string }
   | { readonly kind: 'component'; readonly from: string; readonly to: string }
   | { readonly kind: 'attribute'; readonly schema: string; readonly from: string; readonly to: string }
 
-/**
- * One change in words of the model. `schema` is the uid of a content-type or component: in the new model, or in the older one for what is
- * removed.
- */
+/** A change of the model. `schema` is the uid of a content-type or component: in the new model, or in the older one if it is removed. */
 export type ModelChange =
   | { readonly kind: 'schemaCreated' | 'schemaRemoved'; readonly schema: string }
   | { readonly kind: 'schemaRenamed'; readonly schema: string; readonly from: string }
@@ -25,8 +22,8 @@ export type ModelChange =
       readonly kind: 'relationChanged'
       readonly schema: string
       readonly attribute: string
-      readonly from: RelationWords
-      readonly to: RelationWords
+      readonly from: RelationDescription
+      readonly to: RelationDescription
     }
   | {
       readonly kind: 'componentsChanged'
@@ -41,7 +38,7 @@ export type ModelChange =
   | { readonly kind: 'pathChanged'; readonly schema: string; readonly from: string; readonly to: string }
 
 /** A relation as its schema says it; `target` is null where the target's type is stored in each row. */
-export interface RelationWords {
+export interface RelationDescription {
   readonly relation: string
   readonly target: string | null
   readonly inverse: string | null
@@ -52,13 +49,13 @@ export interface ConvertedValues {
   readonly table: string
   readonly column: string
   readonly conversion: Conversion
-  /** Whether the query of the loss counts exactly those that lose something. */
+  /** True if the query of the loss counts exactly the affected values. */
   readonly isCounted: boolean
 }
 
 /**
- * What the steps take away from the API. An operator agrees to it by `name`, which depends on the models only: `api::note.note` for a type,
- * `api::note.note.body` for an attribute, `api::note.note:drafts` and the like for rows.
+ * Content that the steps remove from the API. An operator agrees to it by `name`, which depends on the models only: `api::note.note` for a
+ * type, `api::note.note.body` for an attribute, `api::note.note:drafts` and the like for rows.
  */
 export interface PlanLoss {
   readonly name: string
@@ -66,38 +63,38 @@ export interface PlanLoss {
   readonly about: string
   /** Selects one row with the column `count`, before the steps run: how many values, rows or links it is. */
   readonly count: SqlText
-  /** Where it is kept aside, and can be restored from. */
-  readonly kept: readonly KeptPlace[]
-  /** Values that are converted, of which the query counts too many: which of them lose something, only they can tell. */
+  /** Archived content, which can be restored. */
+  readonly kept: readonly ArchivedContent[]
+  /** Converted values that the query overcounts: the values themselves decide. */
   readonly converted?: ConvertedValues
-  /** Nothing is kept aside: it stays in its tables, for as long as no write replaces it. */
+  /** Nothing is archived: it stays in its tables until a write replaces it. */
   readonly stays?: true
 }
 
 /**
- * Where content is kept aside: a table, rows of a table that stays, a column, rows whose `field` has a name that no attribute has, or values of a
- * column that stay in the former table of rows that have moved.
+ * Archived content: a table, rows of a table that stays, a column, rows with an unused `field`, or values of a column in the former table
+ * of moved rows.
  */
-export interface KeptPlace {
+export interface ArchivedContent {
   readonly kind: 'table' | 'rows' | 'column' | 'field' | 'values'
   /** The table of the content; for a table and for rows: where they were. */
   readonly table: string
   /** The name of the column, or of the attribute in `field`; the table again otherwise. */
   readonly name: string
-  /** What it is called now: a table, a column of `table`, or a value of `field`. For rows there is no such table where there were none. */
+  /** The archive name: a table, a column of `table`, or a value of `field`. For rows without any, the table does not exist. */
   readonly as: string
   /** For a column whose values were converted: how. */
   readonly conversion?: Conversion
 }
 
-/** What rows should satisfy by the new model. The steps leave rows that do not as they are, except those of `kind: 'type'`. */
+/** A rule of the new model for existing rows. The steps do not change rows that violate it, except for `kind: 'type'`. */
 export interface PlanCondition {
   readonly name: string
   readonly kind: 'required' | 'unique' | 'type' | 'length' | 'range' | 'enumeration' | 'pattern' | 'single'
   readonly about: string
   /** Selects one row with the column `count`, before the steps run: how many do not satisfy it. */
   readonly count: SqlText
-  /** False where a database cannot tell: then at most so many do not satisfy it. */
+  /** False if the database cannot decide: the count is then a maximum. */
   readonly exact: boolean
   /** For `kind: 'single'`: the attributes of the new model, both sides of a relation, that hold more than one link or entry until the next write. */
   readonly narrows?: readonly string[]
@@ -109,20 +106,19 @@ export interface ModelPlan {
   readonly steps: readonly PlanStep[]
   readonly losses: readonly PlanLoss[]
   readonly conditions: readonly PlanCondition[]
-  /** The step before which comes back what an earlier change kept aside; null: after all. */
+  /** The step before which archived content is restored; null: after all. */
   readonly restoreBefore: PlanStep | null
-  /** Where content is kept aside: what losses name, and the former values of conversions. */
-  readonly kept: readonly KeptPlace[]
-  /** What the API returns differently, one sentence each. */
+  /** Archived content: locations of losses, and former values of conversions. */
+  readonly kept: readonly ArchivedContent[]
+  /** Changes of API responses, one sentence each. */
   readonly responses: readonly string[]
 }
 
-/** What the caller decides. */
 export interface PlanChoices {
-  /** The number of this change in the names of what is kept aside; no earlier change of the database has had it. Default 1. */
+  /** The number of this change in archive names, unique in the database. Default 1. */
   readonly number?: number
-  /** Draft & Publish off: whether drafts of documents that were never published are kept aside (the default) or published. */
+  /** Draft & Publish off: documents that were never published are archived (the default) or published. */
   readonly neverPublished?: 'keepAside' | 'publish'
-  /** What the columns of the database hold; absent: every value of their types. */
+  /** Ranges of the database's columns; absent: every value of their types. */
   readonly spans?: ColumnSpans
 }

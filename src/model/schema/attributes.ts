@@ -1,18 +1,17 @@
-// One row per scalar attribute type: its column type, the family of its values, and its form in responses. To add an attribute type, start
-// here; query/rest/values.ts and database/answer/encode.ts switch over `family` and `answer`.
+// One row per scalar attribute type: column type, family of values, and form in responses. A new attribute type starts here;
+// query/rest/values.ts and database/answer/encode.ts switch over `family` and `answer`.
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
 
 /** Families of values, which determine how query values are parsed and compared. */
 export type Family = 'text' | 'number' | 'biginteger' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
 
-/** How a stored value is written as JSON in a response; `never` for values that are not shown. */
+/** Form of a stored value as JSON in a response; `never`: not shown. */
 export type Answer = 'text' | 'number' | 'biginteger' | 'boolean' | 'datetime' | 'timestamp' | 'json' | 'never'
 
-/** The properties of a scalar attribute type. */
 export interface AttributeType {
   readonly family: Family
   readonly answer: Answer
-  /** What its column holds in Strapi's layout; each database has its own name for it. */
+  /** Column type in Strapi's layout; each database has its own name for it. */
   readonly column:
     | 'varchar(255)'
     | 'text'
@@ -26,7 +25,7 @@ export interface AttributeType {
     | 'datetime'
     | 'moment'
     | 'json'
-  /** Whether `_q` searches it: texts always, numbers only if `_q` is a number. */
+  /** Texts are always searched by `_q`, numbers only if `_q` is a number. */
   readonly search: 'text' | 'number' | null
   /** The JSON type for API descriptions. */
   readonly jsonType: 'string' | 'number' | 'integer' | 'boolean' | 'any'
@@ -62,7 +61,6 @@ export const attributeTypes: Readonly<Record<ScalarType, AttributeType>> = {
   blocks: row('json', 'json', 'json', null, 'any'),
 }
 
-/** True for the name of a scalar attribute type. */
 export function isScalarType(type: string): type is ScalarType {
   return Object.hasOwn(attributeTypes, type)
 }

@@ -1,10 +1,11 @@
 // Checks the attributes of a schema: the options of each attribute type and the values of each option.
-import { attributeOptions, commonOptions, type OptionsByName, relationKinds } from './attribute-options.js'
+
+import slugify from '@sindresorhus/slugify'
 import { isScalarType } from './attributes.js'
 import { checkCondition } from './conditions.js'
-import { faultOfValues } from './enumeration-values.js'
 import { careless, type Finding, shown, unlikely, unstartable, wrong } from './finding.js'
 import { columnName } from './names.js'
+import { attributeOptions, commonOptions, type OptionsByName, relationKinds } from './schema-format.js'
 import type { AttributeSource, SchemaSource, SchemaSources } from './types.js'
 
 /** The types whose attributes Strapi refuses to load with an invalid value of one of these options. */
@@ -14,7 +15,7 @@ const refusedByStrapi: Readonly<Record<string, readonly string[]>> = {
   relation: ['relation', 'target', 'inversedBy', 'morphBy'],
 }
 
-/** What other services and languages call the types. */
+/** Names of the types in other services and languages. */
 const otherTypes: ReadonlyMap<string, string> = new Map([
   ...['varchar', 'char', 'url', 'color'].map((name) => [name, 'string'] as const),
   ...['image', 'file', 'picture', 'video', 'upload', 'asset'].map((name) => [name, 'media'] as const),
@@ -31,7 +32,7 @@ const otherTypes: ReadonlyMap<string, string> = new Map([
   ] as const),
 ])
 
-/** Returns all errors and warnings about an attribute. */
+/** Returns errors and warnings. */
 export function checkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: SchemaSources): readonly Finding[] {
   const { type } = source
   const known = Object.hasOwn(attributeOptions, type) ? attributeOptions[type]!.options : null
@@ -86,9 +87,9 @@ function checkEnumeration(name: string, { enum: values, default: chosen }: Attri
   const path = `attributes.${name}.enum`
   if (!Array.isArray(values)) return [wrong(path, 'must name at least one value')]
   if (values.length === 0) return [careless(path, 'must name at least one value')]
-  // Another check reports what is not a text.
+  // checkOptions reports values that are not texts.
   const texts = values.filter((value) => typeof value === 'string')
-  const fault = faultOfValues(texts)
+  const fault = findValueFault(texts)
   if (fault?.kind === 'wrong') return [wrong(path, fault.message)]
   return [
     ...(fault === null ? [] : [unstartable(path, fault.message)]),
@@ -128,7 +129,7 @@ function checkRelation(schema: SchemaSource, name: string, source: AttributeSour
     return [
       report(at('target'), `${shown(targetUid)} is not a content-type`, {
         given: String(targetUid),
-        known: () => uidsOf(sources, (kind) => kind !== 'component'),
+        known: () => getUids(sources, (kind) => kind !== 'component'),
       }),
     ]
   }
@@ -155,7 +156,7 @@ function checkOwner(name: string, { relation, inversedBy, mappedBy, useJoinTable
     : []
 }
 
-/** Checks the other side of a relation. `path`: where it is named. Strapi looks for all but `mappedBy`, and only at the type of `inversedBy`. */
+/** `path` names it. Strapi checks all but `mappedBy`, and the type only for `inversedBy`. */
 function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string, path: string, isColumn: boolean): readonly Finding[] {
   const other = target.attributes[name]
   if (other === undefined) {
@@ -170,7 +171,7 @@ function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string
       }),
     ]
   }
-  // Strapi does not look at it where the relation is a column.
+  // Strapi ignores it if the relation is a column.
   const report = path.endsWith('inversedBy') && !isColumn ? wrong : careless
   if (other.type !== 'relation') return [report(path, `"${name}" of ${target.uid} is of the type ${other.type}, not a relation`)]
   const isMorph = String(other.relation).startsWith('morphTo')
@@ -178,7 +179,7 @@ function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string
   if (isMorph) return [careless(path, `"${name}" of ${target.uid} is a ${String(other.relation)}; its other side needs morphBy`)]
   return other.target === schema.uid
     ? []
-    : [careless(path, `"${name}" of ${target.uid} leads to ${String(other.target)}, not back to ${schema.uid}`)]
+    : [careless(path, `"${name}" of ${target.uid} refers to ${String(other.target)}, not back to ${schema.uid}`)]
 }
 
 function checkComponents(name: string, source: AttributeSource, sources: SchemaSources): readonly Finding[] {
@@ -192,26 +193,24 @@ function checkComponents(name: string, source: AttributeSource, sources: SchemaS
       : [
           report(`attributes.${name}.${isZone ? `components.${index}` : 'component'}`, `${shown(uid)} is not a component`, {
             given: String(uid),
-            known: () => uidsOf(sources, (kind) => kind === 'component'),
+            known: () => getUids(sources, (kind) => kind === 'component'),
           }),
         ],
   )
 }
 
-/** The uids of the schemas of some kinds. */
-const uidsOf = (sources: SchemaSources, isMeant: (kind: SchemaSource['kind']) => boolean): readonly string[] =>
+const getUids = (sources: SchemaSources, isMeant: (kind: SchemaSource['kind']) => boolean): readonly string[] =>
   [...sources.values()].filter(({ kind }) => isMeant(kind)).map(({ uid }) => uid)
 
-/** True if the attribute has its own column. */
 const hasColumn = ({ type }: AttributeSource): boolean => isScalarType(type) || type === 'customField'
 
-/** The columns of every table, of a component's and of a content-type's, apart from those of attributes. */
+/** Columns of every row, in addition to attributes. */
 const ownColumns = {
   component: ['id'],
   contentType: ['id', 'document_id', 'created_at', 'updated_at', 'published_at', 'created_by_id', 'updated_by_id', 'locale'],
 }
 
-/** Finds attributes that would share a column, with another attribute, or, where they name one, with what every row has. */
+/** Finds attributes that share a column with another attribute or with a system column. */
 export function checkColumns({ kind, attributes }: SchemaSource): readonly Finding[] {
   const owners = new Map<string, string>()
   const own = ownColumns[kind === 'component' ? 'component' : 'contentType']
@@ -225,4 +224,40 @@ export function checkColumns({ kind, attributes }: SchemaSource): readonly Findi
     owners.set(column, name)
     return other === undefined ? [] : [wrong(`attributes.${name}`, `has the same column as "${other}": ${column}`)]
   })
+}
+
+interface ValueFault {
+  /** `unstartable`: Octavo serves them, Strapi does not start. */
+  readonly kind: 'wrong' | 'unstartable'
+  /** The end of a sentence about them. */
+  readonly message: string
+}
+
+/** Strapi's name of a value for GraphQL, also in a project without it. */
+const strapiName = (value: string): string => slugify(value, { separator: '_', lowercase: false, decamelize: false })
+
+export function findValueFault(values: readonly string[]): ValueFault | null {
+  const seen = new Set<string>()
+  const twice = values.find((value) => seen.size === seen.add(value).size)
+  if (twice !== undefined) return { kind: 'wrong', message: `has ${shown(twice)} twice` }
+  const blank = values.find((value) => value.trim() === '')
+  if (blank !== undefined) return { kind: 'wrong', message: `has ${shown(blank)}, an empty value` }
+  const message = faultInStrapi(values)
+  return message === null ? null : { kind: 'unstartable', message }
+}
+
+function faultInStrapi(values: readonly string[]): string | null {
+  const byName = new Map<string, string>()
+  for (const value of values) {
+    const name = strapiName(value)
+    const former = byName.get(name)
+    if (name === '')
+      return `has ${shown(value)}. Strapi does not start with it: of each value it makes a name of Latin letters and digits, and nothing is left of this one`
+    if (/^\d/.test(name))
+      return `has ${shown(value)}. Strapi does not start with it: the name that it makes of each value must begin with a Latin letter`
+    if (former !== undefined)
+      return `has ${shown(former)} and ${shown(value)}. Strapi does not start with both: it makes the name ${shown(name)} of each`
+    byName.set(name, value)
+  }
+  return null
 }

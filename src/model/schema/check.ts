@@ -13,49 +13,46 @@ import {
   replacedAttributes,
   schemaKeys,
   schemaOptions,
-} from './schema-keys.js'
+} from './schema-format.js'
 import type { SchemaSource } from './types.js'
 
-/** A schema of the project with its file. */
 export interface SchemaFile {
   readonly file: string
   readonly schema: SchemaSource
 }
 
-/** A mistake at one path of a schema: `attributes.slug.targetField`. */
-export interface SchemaMistake extends Pick<Finding, 'path' | 'message'> {
-  /** The file of the schema. */
+/** An error at a path such as `attributes.slug.targetField`. */
+export interface SchemaFault extends Pick<Finding, 'path' | 'message'> {
   readonly file: string
 }
 
-/** The mistakes that errors of `checkSchemas` are about. */
-const mistakesOfErrors = new WeakMap<object, readonly SchemaMistake[]>()
+/** Errors of `checkSchemas` with their details. */
+const faultsOfErrors = new WeakMap<object, readonly SchemaFault[]>()
 
-/** The mistakes that an error of `checkSchemas` is about; none for another error. */
-export const mistakesOf = (error: object): readonly SchemaMistake[] => mistakesOfErrors.get(error) ?? []
+/** The details of an error of `checkSchemas`; empty for others. */
+export const getFaults = (error: object): readonly SchemaFault[] => faultsOfErrors.get(error) ?? []
 
-/** The first mistakes as a sentence; `nameOf`: how it names their places. */
-export function sentenceOf(mistakes: readonly SchemaMistake[], nameOf: (mistake: SchemaMistake) => string): string {
+/** The first errors as one sentence. */
+export function describeFaults(mistakes: readonly SchemaFault[], nameOf: (mistake: SchemaFault) => string): string {
   const more = mistakes.length > maxShown ? ` (and ${mistakes.length - maxShown} more)` : ''
   const sentences = mistakes.slice(0, maxShown).map((mistake) => `${nameOf(mistake)} ${mistake.message}`)
   return `${sentences.join('; ')}${more}`
 }
 
-/** The place of a mistake, for whoever has the file. */
-export const fileAndPath = ({ file, path }: SchemaMistake): string => `${file}: ${path}`
+/** Location for readers who have the file. */
+export const fileAndPath = ({ file, path }: SchemaFault): string => `${file}: ${path}`
 
 /** Names that Strapi accepts in a schema but ignores. */
 const ignoredNames = ['locale']
-/** The most errors in one message. */
 const maxShown = 3
-/** The most findings of one check that are completed with a guess: each guess looks at all names of a kind. */
+/** Each guess compares all names of a kind. */
 const maxGuessed = 20
 
 /**
- * Checks the project's own schemas; `all` also contains the built-in ones. `ending`: the kinds of findings that are errors; others are
- * warnings, but for those in `unsaid`.
- * @returns warnings about likely mistakes, as sentences
- * @throws ConfigError with a sentence that names the first errors, each with its file and path
+ * Checks the project's schemas; `all` also contains the built-in ones. Findings of the kinds `ending` are errors, those in `unsaid` are
+ * dropped, others are warnings.
+ * @returns warnings
+ * @throws ConfigError that names the first errors, each with its file and path
  */
 export function checkSchemas(
   files: readonly SchemaFile[],
@@ -77,8 +74,8 @@ export function checkSchemas(
   )
   const mistakes = found.filter(({ isError }) => isError).map(({ mistake }) => mistake)
   if (mistakes.length > 0) {
-    const error = new ConfigError(sentenceOf(mistakes, fileAndPath))
-    mistakesOfErrors.set(error, mistakes)
+    const error = new ConfigError(describeFaults(mistakes, fileAndPath))
+    faultsOfErrors.set(error, mistakes)
     throw error
   }
   return found.map(({ mistake }) => `${fileAndPath(mistake)} ${mistake.message}`)
@@ -98,8 +95,8 @@ function findings(schema: SchemaSource, sources: ReadonlyMap<string, SchemaSourc
   ]
 }
 
-/** Keys that stand further in. */
-const placesOfKeys: ReadonlyMap<string, string> = new Map([
+/** Keys that belong further inside. */
+const keyLocations: ReadonlyMap<string, string> = new Map([
   ['draftAndPublish', '"options": { "draftAndPublish": … }'],
   ['i18n', '"pluginOptions": { "i18n": { "localized": true } }'],
   ['localized', '"pluginOptions": { "i18n": { "localized": true } }'],
@@ -111,14 +108,14 @@ const placesOfKeys: ReadonlyMap<string, string> = new Map([
 const unknownKeys = (given: readonly string[], known: readonly string[]): readonly Finding[] =>
   given.flatMap((key) => {
     if (known.includes(key)) return []
-    const place = placesOfKeys.get(key)
+    const place = keyLocations.get(key)
     if (place !== undefined) return [unlikely(key, `is not a known key; write ${place}`)]
     return [unlikely(key, 'is not a known key', { given: key, known: () => known })]
   })
 
 const kinds = ['collectionType', 'singleType']
 
-/** Strapi takes every other kind for a collection type. */
+/** Strapi treats every other value as collectionType. */
 function checkKind({ kind }: SchemaSource): readonly Finding[] {
   if (kind === 'component' || kinds.includes(kind)) return []
   return [careless('kind', `is ${shown(kind)}; it must be collectionType or singleType`, { given: kind, known: () => kinds })]
@@ -141,7 +138,7 @@ function checkNames({ kind, info }: SchemaSource): readonly Finding[] {
   return [...wrongNames, ...(isSame ? [unstartable('info.pluralName', oneNameForBoth)] : [])]
 }
 
-/** Names that are served although not every database stores them where they are named. */
+/** Names that not every database can store. */
 function checkLengths({ uid, attributes }: SchemaSource): readonly Finding[] {
   const long = (path: string, name: string, most: number): readonly Finding[] =>
     name.length > most ? [unlikely(path, `has ${name.length} characters, more than the ${most} that every database stores`)] : []
@@ -156,7 +153,7 @@ function checkLengths({ uid, attributes }: SchemaSource): readonly Finding[] {
   ]
 }
 
-/** An option that resembles a known one is a mistake; other unknown options may belong to plugins. */
+/** An option that resembles a known one is an error; other unknown options may belong to plugins. */
 function checkOptions(schema: SchemaSource): readonly Finding[] {
   const notObjects = (['options', 'pluginOptions'] as const).filter((key) => schema[key] !== undefined && !isObject(schema[key]))
   if (notObjects.length > 0) return notObjects.map((key) => careless(key, `is ${shown(schema[key])}; it must be an object`))

@@ -1,48 +1,47 @@
-// Conditional attributes: an attribute may say, in json-logic, for which values of its own level it is there (`conditions.visible`). Rules are
-// bounded when schemas are read, so that evaluating one costs little whatever a document holds.
+// Conditional attributes: `conditions.visible` is a json-logic rule on the values of the same level; if it does not hold, the attribute is
+// absent. Rules are limited when schemas are read, so that evaluation is cheap.
 import jsonLogic from 'json-logic-js'
 import { conditionDepth, conditionParts } from '../../foundation/config/limits.js'
 import { didYouMean } from '../../foundation/errors/did-you-mean.js'
-import { shapesBelow } from './components.js'
 import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
+import { collectSchemas } from './graph.js'
 import type { Attribute, AttributeSource, Model, Schema } from './types.js'
 
 type LevelValues = Readonly<Record<string, unknown>>
 
-/** What a rule may do: nothing that calls methods, logs, or grows a value with every step. */
+/** Excludes method calls, logging, and values that grow with every step. */
 const operators: ReadonlySet<string> = new Set([
   ...['var', 'missing', 'missing_some', 'if', '?:', 'and', 'or', '!', '!!'],
   ...['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in'],
   ...['+', '-', '*', '/', '%', 'min', 'max', 'cat', 'substr', 'merge'],
 ])
-/** These go through a list with a rule of its own; in such a rule there is no other. */
+/** Operators that apply a rule to a list; such rules cannot be nested. */
 const overLists: ReadonlySet<string> = new Set(['all', 'none', 'some', 'filter', 'map'])
 
 const isObject = (value: unknown): value is LevelValues => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The rule for which an attribute is there; undefined: it always is, as Strapi has it for null and false too. */
-const ruleOf = ({ conditions }: AttributeSource): unknown => (isObject(conditions) ? conditions.visible || undefined : undefined)
+/** Undefined: always present. As in Strapi, null and false count as undefined. */
+const getRule = ({ conditions }: AttributeSource): unknown => (isObject(conditions) ? conditions.visible || undefined : undefined)
 
-/** Whether an attribute is there for some values only, so that no document can be said to need it. */
-export const isConditional = ({ source }: Attribute): boolean => ruleOf(source) !== undefined
+/** Absent for some values, so never required of all documents. */
+export const isConditional = ({ source }: Attribute): boolean => getRule(source) !== undefined
 
-/** Whether every document needs the attribute: it is required, whatever else the document has. */
+/** Required in every document, regardless of its other values. */
 export const isAlwaysRequired = (attribute: Attribute): boolean => attribute.required && !isConditional(attribute)
 
-const conditionalOf = new WeakMap<Schema, readonly Attribute[]>()
+const conditionalCache = new WeakMap<Schema, readonly Attribute[]>()
 
 function conditionalAttributes(shape: Schema): readonly Attribute[] {
-  const known = conditionalOf.get(shape)
+  const known = conditionalCache.get(shape)
   if (known !== undefined) return known
   const found = [...shape.attributes.values()].filter(isConditional)
-  conditionalOf.set(shape, found)
+  conditionalCache.set(shape, found)
   return found
 }
 
-/** Whether a shape has conditional attributes of its own. */
-export const isDecidedByValues = (shape: Schema): boolean => conditionalAttributes(shape).length > 0
+export const hasConditionalAttributes = (shape: Schema): boolean => conditionalAttributes(shape).length > 0
 
-/** Whether a rule holds. Objects cannot be compared that have members in place of their methods (`{ "toString": 1 }`). */
+/** Objects with members in place of their methods (`{ "toString": 1 }`) cannot be compared. */
 function isMet(rule: unknown, values: LevelValues): boolean {
   try {
     return jsonLogic.truthy(jsonLogic.apply(rule as never, values))
@@ -53,26 +52,26 @@ function isMet(rule: unknown, values: LevelValues): boolean {
 
 const nothing: ReadonlySet<string> = new Set()
 
-/** The names of attributes that are not there where the level has these values. */
+/** Names of attributes that are absent for these values. */
 export function hiddenAttributes(shape: Schema, values: LevelValues): ReadonlySet<string> {
   const conditional = conditionalAttributes(shape)
   if (conditional.length === 0) return nothing
-  const hidden = conditional.filter(({ source }) => !isMet(ruleOf(source), values))
+  const hidden = conditional.filter(({ source }) => !isMet(getRule(source), values))
   return new Set(hidden.map(({ name }) => name))
 }
 
 const withConditions = new WeakMap<Schema, boolean>()
 
-/** Whether a shape or a component below it has conditional attributes. */
+/** Includes the components below it. */
 export function hasConditions(model: Model, shape: Schema): boolean {
   const known = withConditions.get(shape)
   if (known !== undefined) return known
-  const has = shapesBelow(model, shape).some(isDecidedByValues)
+  const has = collectSchemas(model, shape).some(hasConditionalAttributes)
   withConditions.set(shape, has)
   return has
 }
 
-/** Checks the condition of an attribute: its form and size, its operators, the attributes that it names. */
+/** Checks form, size, operators and attribute names of a condition. */
 export function checkCondition(
   { attributes }: { readonly attributes: Readonly<Record<string, AttributeSource>> },
   name: string,
@@ -82,9 +81,9 @@ export function checkCondition(
   if (source.conditions === undefined || source.conditions === null) return []
   if (!isObject(source.conditions))
     return [careless(path, `is ${JSON.stringify(source.conditions)}; it must be an object: { "visible": … }`)]
-  const rule = ruleOf(source)
+  const rule = getRule(source)
   const named = new Set<string>()
-  const problem = problemOf(rule, named)
+  const problem = findRuleError(rule, named)
   if (problem !== null) return [wrong(`${path}.visible`, problem)]
   return [...named].flatMap((other) => {
     const attribute = Object.hasOwn(attributes, other) ? attributes[other]! : null
@@ -96,8 +95,8 @@ export function checkCondition(
   })
 }
 
-/** Why a rule cannot be evaluated; null if it can. `named` gets the attributes that it looks at. */
-function problemOf(rule: unknown, named: Set<string>): string | null {
+/** Returns an error or null. Adds the attributes that the rule reads to `named`. */
+function findRuleError(rule: unknown, named: Set<string>): string | null {
   let parts = 0
   const visit = (part: unknown, depth: number, ofList: boolean): string | null => {
     parts += 1

@@ -1,23 +1,22 @@
-// What a check of a schema finds, and how serious it is.
+// Findings of schema checks and their severity.
 import { boundedText } from '../../foundation/errors/bounded-values.js'
 
-/** A name that is not known, and the names that may be meant. */
+/** An unknown name and the possible names. */
 export interface Guess {
   readonly given: string
-  /** Lists them: only the first findings of a check are completed with a guess. */
+  /** Lazy, because only the first findings get a guess. */
   known(): Iterable<string>
 }
 
 /**
- * A finding at one path of a schema. `wrong` ends the start. `careless` ends it as well, unless Strapi serves the project too: Strapi
- * starts with such a mistake. `unlikely` is a warning. `unstartable` is one where Strapi serves the project too, and does not start with it.
+ * A finding at one path of a schema. `wrong` fails the start. `careless` does too, unless Strapi serves the project as well: Strapi starts
+ * with it. `unlikely` is a warning. `unstartable`: Strapi does not start with it.
  */
 export interface Finding {
-  /** The path in the file: `attributes.slug.targetField`. */
+  /** For example `attributes.slug.targetField`. */
   readonly path: string
   readonly message: string
   readonly kind: 'wrong' | 'careless' | 'unlikely' | 'unstartable'
-  /** What goes on the message; null: nothing. */
   readonly guess: Guess | null
 }
 
@@ -31,8 +30,7 @@ export const careless: ReturnType<typeof finding> = finding('careless')
 export const unlikely: ReturnType<typeof finding> = finding('unlikely')
 export const unstartable: ReturnType<typeof finding> = finding('unstartable')
 
-/** Bytes of a value that a message repeats. */
-const longestShown = 200
+const maxShownBytes = 200
 
 /** A value of a schema as JSON, shortened. */
-export const shown = (value: unknown): string => boundedText(JSON.stringify(value) ?? 'nothing', longestShown)
+export const shown = (value: unknown): string => boundedText(JSON.stringify(value) ?? 'nothing', maxShownBytes)

@@ -1,11 +1,18 @@
-// JSON schemas (draft 7, which every editor reads) of content-types and components, made from the tables that the checks of a start use.
+// JSON schemas (draft 7, which every editor reads) of content-types and components, from the tables that schema checks use.
 import type { JsonSchema } from '../../foundation/public/standard-schema.js'
-import { attributeOptions, commonOptions, type OptionsByName } from './attribute-options.js'
-import { componentAttributes, documentAttributes, kebabCase, schemaKeys, schemaOptions } from './schema-keys.js'
+import {
+  attributeOptions,
+  commonOptions,
+  componentAttributes,
+  documentAttributes,
+  kebabCase,
+  type OptionsByName,
+  schemaKeys,
+  schemaOptions,
+} from './schema-format.js'
 
-/** The JSON schema of a content-type's `schema.json`. */
 export const contentTypeSchema = (): JsonSchema =>
-  schemaOf({
+  createJsonSchema({
     title: 'Content-type',
     required: ['info', 'attributes'],
     nameFields: {
@@ -15,9 +22,8 @@ export const contentTypeSchema = (): JsonSchema =>
     reserved: documentAttributes,
   })
 
-/** The JSON schema of a component. */
 export const componentSchema = (): JsonSchema =>
-  schemaOf({ title: 'Component', required: ['info', 'attributes'], nameFields: {}, reserved: componentAttributes })
+  createJsonSchema({ title: 'Component', required: ['info', 'attributes'], nameFields: {}, reserved: componentAttributes })
 
 interface SchemaParts {
   readonly title: string
@@ -28,7 +34,7 @@ interface SchemaParts {
 
 const name = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description })
 
-function schemaOf({ title, required, nameFields, reserved }: SchemaParts): JsonSchema {
+function createJsonSchema({ title, required, nameFields, reserved }: SchemaParts): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title,

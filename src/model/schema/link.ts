@@ -4,7 +4,7 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import { attributeTypes, isScalarType } from './attributes.js'
 import * as names from './names.js'
-import { linkName, ownTable, type StoredRelations, storeRelations } from './relation-storage.js'
+import { linkName, ownTable, type RelationStorages, storeRelations } from './relation-storage.js'
 import {
   type Attribute,
   type AttributeSource,
@@ -63,10 +63,9 @@ export function linkModel(schemas: readonly SchemaSource[], warnings: readonly s
   }
 }
 
-/** What the relations of all schemas are linked by. */
 interface RelationLinking {
   readonly sources: SchemaSources
-  readonly stored: StoredRelations
+  readonly stored: RelationStorages
 }
 
 function linkComponent(schema: SchemaSource, linking: RelationLinking): Component {
@@ -244,7 +243,7 @@ function linkRelation(schema: SchemaSource, base: RelationBase, { sources, store
     const theirs = morphTo(target, { ...base, name: by, source: other }, other.relation as 'morphToOne' | 'morphToMany')
     return { ...base, kind: 'morphFrom', many: relation === 'morphMany', target: target.uid, by, storage: theirs.storage }
   }
-  const found = stored.of(schema.uid, name)
+  const found = stored.get(schema.uid, name)
   if (found === null) return null
   const many = relation === 'oneToMany' || relation === 'manyToMany'
   return { ...base, kind: 'relation', relation, target: target.uid, many, ...found }
@@ -276,8 +275,8 @@ function morphTo(schema: SchemaSource, base: RelationBase, relation: 'morphToOne
 export const fileType = fileUid
 
 /**
- * True for types whose rows decide who may do what: keys of tokens, permissions, sessions. No relation shows
- * them or compares them, whoever asks, although a schema may name them as its target. Administrators are shown as authors, and rights compare their roles.
+ * Types whose rows grant access: token keys, permissions, sessions. Relations to them are never shown or compared, for any caller.
+ * Administrators are shown as authors, and permissions compare their roles.
  */
 export const isClosedType = (uid: string): boolean => uid.startsWith('admin::') && uid !== 'admin::user' && uid !== 'admin::role'
 

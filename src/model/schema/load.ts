@@ -1,4 +1,5 @@
 // Reads a project's schema files (src/api, src/components, src/extensions) into schema sources. The only async part of the model.
+
 import { basename, join, relative, sep } from 'node:path'
 import toKebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
@@ -9,14 +10,13 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import { inSteps } from '../../foundation/runtime/event-loop.js'
 import { builtinSchemas } from './builtin.js'
 import { checkSchemas, type SchemaFile } from './check.js'
-import { corrected } from './corrected.js'
 import { type FindFields, fieldsIn, unknownFields, withFieldTypes } from './custom-fields.js'
 import { type ExtensionFile, extendBuiltin } from './extensions.js'
 import { linkModel } from './link.js'
-import { dangerousAmong, type Engine, needsEngine, preparePatterns } from './patterns.js'
+import { type Engine, findDangerousPatterns, needsEngine, preparePatterns } from './patterns.js'
 import { filesOnDisk, parseSchemaFile, type SchemaFiles } from './schema-files.js'
-import { kebabCase } from './schema-keys.js'
-import type { Model, SchemaSource } from './types.js'
+import { kebabCase } from './schema-format.js'
+import type { AttributeSource, Model, SchemaSource } from './types.js'
 
 /** An attribute; a custom field may have `customField` without `type`. */
 const attribute = z.preprocess(
@@ -27,7 +27,7 @@ const attribute = z.preprocess(
 export const schemaIndexes = z.array(
   z.looseObject({ name: z.string(), columns: z.array(z.string()).min(1), type: z.string().nullable().optional() }),
 )
-/** The parts that nothing can be made of if they are wrong; everything else is checked once all schemas are read. */
+/** Parts without which a schema is unusable; everything else is checked once all schemas are read. */
 const schemaFile = z.looseObject({
   kind: z.string().optional(),
   collectionName: z.string().optional(),
@@ -42,7 +42,7 @@ const schemaFile = z.looseObject({
   attributes: z.record(z.string(), attribute).default({}),
 })
 
-/** The file of an extension, which has only what it changes. */
+/** An extension has only changed keys. */
 const extensionFile = schemaFile.extend({
   info: schemaFile.shape.info.optional(),
   attributes: z.record(z.string(), attribute).optional(),
@@ -54,11 +54,11 @@ const loadTimes = new WeakMap<Model, number>()
 export const secondsToLoad = (model: Model): number => loadTimes.get(model) ?? 0
 
 /** A project whose model is loaded: its configuration, or its folder alone. */
-export interface ModelProject {
+interface ModelProject {
   readonly folder: string
   /** Attributes that are private in every type. */
   readonly privateAttributes?: readonly string[]
-  /** The contract `strapi` takes mistakes that Strapi serves, as a folder with signs of Strapi does. */
+  /** The contract `strapi` accepts schema errors with which Strapi starts, as does a folder with signs of Strapi. */
   readonly contract?: string
 }
 
@@ -77,7 +77,7 @@ export async function loadModel(
   return model
 }
 
-/** The same for files that were in force: they may have mistakes that their service did not look for, or that Strapi serves. */
+/** For the files of the current model: they may have errors that earlier versions or Strapi did not check. */
 export const loadFormerModel: typeof loadModel = (project, files = filesOnDisk, findFields = unknownFields) =>
   loadModel(project, files, findFields).catch(() => load(project, { files, findFields, wereInForce: true }))
 
@@ -105,15 +105,15 @@ async function load(
   const unsaid = isStrapis ? [] : (['unstartable'] as const)
   const found = [...checkSchemas([...own, ...extended], read, ending, unsaid), ...extended.flatMap(({ warnings }) => warnings)]
   const known = new Set([...own, ...extended].map(({ file }) => file))
-  const ofCode = await warningsOfCode(files, folder, known)
-  const ofPlaces = await warningsOfPlaces(files, join(folder, 'src', 'api'))
+  const ofCode = await findCodeSchemas(files, folder, known)
+  const ofPlaces = await findMisplacedSchemas(files, join(folder, 'src', 'api'))
   const warnings = [...found, ...ofCode, ...ofPlaces].map((warning) => warning.replace(`${folder}/`, ''))
   const untyped = isStrapis && found.length > 0 ? allCorrected(read) : read
   const hasFields = fieldsIn(untyped).length > 0
   const { schemas, warnings: ofFields } = hasFields ? withFieldTypes(untyped, await findFields()) : { schemas: untyped, warnings: [] }
   const sources = regexes(schemas).map(({ regex }) => regex)
   await inSteps(preparePatterns(sources, needsEngine(sources) ? await linearEngine() : null))
-  const dangerous = await inSteps(dangerousAmong(sources, () => performance.now()))
+  const dangerous = await inSteps(findDangerousPatterns(sources, () => performance.now()))
   const dangers = regexes(schemas)
     .filter(({ regex }) => dangerous.has(regex))
     .map(
@@ -127,7 +127,7 @@ async function load(
 }
 
 /** The paths of the schema files of a project by uid, relative to its folder, with `/`. */
-export async function schemaFilesOf(folder: string, files: SchemaFiles): Promise<ReadonlyMap<string, string>> {
+export async function findSchemaFiles(folder: string, files: SchemaFiles): Promise<ReadonlyMap<string, string>> {
   const [types, components, extensions] = await Promise.all([
     loadTypes(files, join(folder, 'src', 'api')),
     loadComponents(files, join(folder, 'src', 'components')),
@@ -140,7 +140,7 @@ export async function schemaFilesOf(folder: string, files: SchemaFiles): Promise
 
 function allCorrected(schemas: readonly SchemaSource[]): readonly SchemaSource[] {
   const sources = new Map(schemas.map((schema) => [schema.uid, schema]))
-  return schemas.map((schema) => corrected(schema, sources))
+  return schemas.map((schema) => correctSchema(schema, sources))
 }
 
 /** Loads RE2 in JavaScript, which runs every supported pattern in linear time. */
@@ -235,7 +235,7 @@ async function readSchema(files: SchemaFiles, file: string, form: z.ZodType = sc
 }
 
 /** Warns of schemas in a folder of an API where no content-type is looked for. */
-async function warningsOfPlaces(files: SchemaFiles, folder: string): Promise<readonly string[]> {
+async function findMisplacedSchemas(files: SchemaFiles, folder: string): Promise<readonly string[]> {
   const found: string[] = []
   for (const api of await subfolders(files, folder))
     for (const place of [join(folder, api), join(folder, api, 'content-types')])
@@ -248,7 +248,7 @@ async function warningsOfPlaces(files: SchemaFiles, folder: string): Promise<rea
 const code = /\.[cm]?[jt]s$/
 
 /** Warns of schemas that are code, such as schema.ts, which Strapi runs. `known`: the schema files that were read. */
-async function warningsOfCode(files: SchemaFiles, folder: string, known: ReadonlySet<string>): Promise<readonly string[]> {
+async function findCodeSchemas(files: SchemaFiles, folder: string, known: ReadonlySet<string>): Promise<readonly string[]> {
   const found: string[] = []
   const inTypes = async (parent: string, consequence: string): Promise<void> => {
     for (const owner of await subfolders(files, parent)) {
@@ -280,3 +280,64 @@ const subfolders = async (files: SchemaFiles, folder: string): Promise<string[]>
 
 const jsonFiles = async (files: SchemaFiles, folder: string): Promise<string[]> =>
   (await files.list(folder)).filter(({ name, isFolder }) => !isFolder && name.endsWith('.json')).map(({ name }) => name)
+
+type Sources = ReadonlyMap<string, SchemaSource>
+
+/** A schema with everything that it says. */
+type Unchecked = Readonly<Record<keyof SchemaSource, unknown>>
+
+/**
+ * Returns a schema without what Strapi passes over: relations to components, zone entries without
+ * component, and values of a wrong form. The checks report each of them.
+ */
+function correctSchema(schema: SchemaSource, sources: Sources): SchemaSource {
+  const { options, pluginOptions } = schema as Unchecked
+  const attributes = Object.entries(schema.attributes)
+    .filter(([, source]) => hasOtherSide(source, sources))
+    .map(([name, source]) => [name, withForms(withComponents(source, sources))])
+  return {
+    ...schema,
+    kind: schema.kind === 'component' || schema.kind === 'singleType' ? schema.kind : 'collectionType',
+    options: withPrivateNames(isObject(options) ? options : {}),
+    pluginOptions: isObject(pluginOptions) ? pluginOptions : {},
+    attributes: Object.fromEntries(attributes),
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function withPrivateNames({ privateAttributes, ...options }: Readonly<Record<string, unknown>>): NonNullable<SchemaSource['options']> {
+  return Array.isArray(privateAttributes) ? { ...options, privateAttributes: privateAttributes.map(String) } : options
+}
+
+/** False for a relation to a component, and for one that is morphed by no polymorphic relation. */
+function hasOtherSide({ type, target, morphBy }: AttributeSource, sources: Sources): boolean {
+  if (type !== 'relation' || typeof target !== 'string') return true
+  const there = sources.get(target)
+  if (there?.kind === 'component') return false
+  if (there === undefined) return true
+  return typeof morphBy !== 'string' || String(there.attributes[morphBy]?.relation).startsWith('morphTo')
+}
+
+function withComponents(source: AttributeSource, sources: Sources): AttributeSource {
+  if (source.type !== 'dynamiczone') return source
+  const { components } = source
+  return {
+    ...source,
+    components: Array.isArray(components) ? components.filter((uid) => sources.get(String(uid))?.kind === 'component') : [],
+  }
+}
+
+/** Strapi takes any value for true here, and digits for numbers. */
+function withForms(source: AttributeSource): AttributeSource {
+  const { required, repeatable, min, max } = source
+  const isDigits = (value: unknown): value is string => typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value)
+  return {
+    ...source,
+    ...(required === undefined ? {} : { required: Boolean(required) }),
+    ...(repeatable === undefined ? {} : { repeatable: Boolean(repeatable) }),
+    ...(isDigits(min) && source.type !== 'biginteger' ? { min: Number(min) } : {}),
+    ...(isDigits(max) && source.type !== 'biginteger' ? { max: Number(max) } : {}),
+  }
+}

@@ -1,4 +1,5 @@
 // Names of tables and columns in Strapi 5's layout; long names are shortened as in Strapi.
+
 import { createHash } from 'node:crypto'
 import snakeCase from 'lodash/snakeCase.js'
 import type { SchemaSource } from './types.js'
@@ -84,3 +85,14 @@ export const indexName = (table: string, suffix: string): string => joinName([wo
 /** The index of a column. */
 export const columnIndexName = (table: string, column: string, suffix: string): string =>
   joinName([word(table), word(column), fixed(suffix)])
+
+/** Returns the default name of a locale, as in Strapi: `French (fr)`, `English (United Kingdom) (en-GB)`. */
+export function localeName(code: string): string {
+  const names = new Intl.DisplayNames(['en'], { type: 'language', languageDisplay: 'standard' })
+  try {
+    return `${names.of(code) ?? code} (${code})`
+  } catch {
+    // The code is not a valid language code.
+    return code
+  }
+}

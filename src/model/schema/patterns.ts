@@ -18,13 +18,12 @@ export type Engine = (source: string) => (value: string) => boolean
 interface Known {
   /** Null: it is not a pattern. */
   readonly pattern: Pattern | null
-  /** What `dangerousAmong` found; undefined: not tested yet. */
   isDangerous?: boolean
 }
 
 /**
- * The longest RE2 program of one pattern, those of all patterns that a model adds, and of all that are kept, in steps: about 0.1 kB each, and
- * a microsecond to make. Requests bring patterns of their own, so what goes beyond is left to JavaScript's engine and its deadline.
+ * In steps of about 0.1 kB and a microsecond each. Requests bring their own patterns, so larger ones are left to JavaScript's engine and
+ * its deadline.
  */
 const [longestProgram, programsOfModel, programsKept] = [20_000, 200_000, 2_000_000]
 
@@ -44,18 +43,18 @@ export function* preparePatterns(sources: readonly string[], engine: Engine | nu
     const size = sizeOf(source)
     const isSmall = size <= Math.min(longestProgram, left)
     if (isSmall) left -= size
-    patterns.set(source, { pattern: openPattern(source, isSmall ? engine : null) })
+    patterns.set(source, { pattern: createPattern(source, isSmall ? engine : null) })
     if (engine !== null) yield
   }
 }
 
 /** Returns the compiled pattern; null if the source is not a valid pattern. */
-export const patternOf = (source: string): Pattern | null => knownOf(source).pattern
+export const getPattern = (source: string): Pattern | null => getTestState(source).pattern
 
-function knownOf(source: string): Known {
+function getTestState(source: string): Known {
   const before = patterns.get(source)
   if (before !== undefined) return before
-  const known = { pattern: openPattern(source, null) }
+  const known = { pattern: createPattern(source, null) }
   patterns.set(source, known)
   return known
 }
@@ -81,7 +80,7 @@ function sizeOf(source: string): number {
 /** Half of a surrogate pair: JavaScript and Strapi count the halves as characters, RE2 does not. */
 const surrogate = /[\ud800-\udfff]/
 
-function openPattern(source: string, engine: Engine | null): Pattern | null {
+function createPattern(source: string, engine: Engine | null): Pattern | null {
   let printed: RegExp
   try {
     printed = new RegExp(source)
@@ -108,7 +107,7 @@ function isPlain(source: string): boolean {
   return /^\^/.test(source) && !/[()|]/.test(bare) && !/\\[1-9k]/.test(source) && repeated.length <= 1
 }
 
-/** Replaces the character classes of a pattern without escapes by `x`; an unclosed class is kept. */
+/** Replaces the character classes of a pattern without escapes by `x`. */
 function withoutClasses(source: string): string {
   const [first, ...rest] = source.split('[')
   let bare = first!
@@ -161,7 +160,7 @@ let context: Context | null = null
 const script = new Script('work()')
 
 /** Runs `work` and interrupts it after `time` milliseconds; false if it was interrupted. */
-export function isDoneWithin(time: number, work: () => void): boolean {
+export function completesWithin(time: number, work: () => void): boolean {
   context ??= createContext({ work })
   context.work = work
   try {
@@ -180,14 +179,14 @@ export function isDoneWithin(time: number, work: () => void): boolean {
 const [triedLength, trials, timeOfModel] = [40, 2, 10 * patternTime]
 
 /**
- * The patterns for which some short text makes JavaScript's engine take very long, as it would in Strapi. Tested with repetitions of the
- * characters in the pattern, one after the other until the time is over by the clock `now`. Yields after each.
+ * Finds patterns that take JavaScript's engine very long for some short text, as they would in Strapi. Tests repetitions of the characters
+ * in the pattern until the time is over by the clock `now`. Yields after each.
  */
-export function* dangerousAmong(sources: readonly string[], now: () => number): Generator<void, ReadonlySet<string>> {
+export function* findDangerousPatterns(sources: readonly string[], now: () => number): Generator<void, ReadonlySet<string>> {
   let left = timeOfModel
   const dangerous = new Set<string>()
   for (const source of new Set(sources)) {
-    const known = knownOf(source)
+    const known = getTestState(source)
     if (known.isDangerous === undefined && left > 0) {
       known.isDangerous = false
       for (const value of triedValues(source)) {
@@ -204,11 +203,11 @@ export function* dangerousAmong(sources: readonly string[], now: () => number): 
   return dangerous
 }
 
-const isLate = ({ printed }: Pattern, value: string): boolean => !isDoneWithin(patternTime, () => void printed.test(`${value}\u0000`))
+const isLate = ({ printed }: Pattern, value: string): boolean => !completesWithin(patternTime, () => void printed.test(`${value}\u0000`))
 
 /** The texts that a pattern is tested with. */
 function triedValues(source: string): readonly string[] {
-  if (patternOf(source) === null || isPlain(source) || !/[*+]|\{\d+,\}/.test(source)) return []
+  if (getPattern(source) === null || isPlain(source) || !/[*+]|\{\d+,\}/.test(source)) return []
   const letters = [
     ...new Set(
       `${

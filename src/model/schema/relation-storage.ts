@@ -1,32 +1,28 @@
-// Which table or column each relation has, by Strapi's rule: a relation with `inversedBy`, or with neither word, makes the table, and gives it to
-// the attribute that `inversedBy` names. `mappedBy` only says that a relation makes none. Where several give, the last one in the order of
-// loading counts.
+// Storage of relations by Strapi's rule: a relation with `inversedBy`, or with neither key, creates the table, and shares it with the
+// attribute that `inversedBy` names. `mappedBy` only prevents a table. If several share one, the last in loading order counts.
 import * as names from './names.js'
 import type { AttributeSource, LinkStorage, RelationKind, RelationStorage, SchemaSource, SchemaSources, SpareLink } from './types.js'
 
-/** Where a relation is stored, and the attribute of its target that sees the same links from the other side. */
-export interface RelationPlace {
+/** The storage of a relation, and the attribute of its target for the same links. */
+export interface StoredRelation {
   readonly storage: RelationStorage
   readonly inverse: string | null
 }
 
-/** The storage of all relations between two types. */
-export interface StoredRelations {
+export interface RelationStorages {
   /** Null: the relation has no table. */
-  of(uid: string, name: string): RelationPlace | null
+  get(uid: string, name: string): StoredRelation | null
   readonly spare: readonly SpareLink[]
-  /** Relations without a table and tables without use, as sentences. */
+  /** Relations without a table and unused tables, as sentences. */
   readonly remarks: readonly string[]
 }
 
-/** The table's name of a schema. */
 export const ownTable = (schema: SchemaSource): string => names.tableName(names.collectionName(schema))
 
 /** The name of this side in link tables: the singular name of a type, or the file name of a component. */
 export const linkName = (schema: SchemaSource): string =>
   schema.kind === 'component' ? schema.uid.slice(schema.uid.indexOf('.') + 1) : (schema.info.singularName ?? schema.uid)
 
-/** A relation between two types, as the schemas describe it. */
 interface RelationSide {
   readonly schema: SchemaSource
   readonly name: string
@@ -34,19 +30,19 @@ interface RelationSide {
   readonly target: SchemaSource
 }
 
-/** What a relation has got: a column counts before a table. */
-interface Given {
-  column?: RelationPlace
-  link?: RelationPlace
+/** A column takes precedence over a table. */
+interface StorageCandidates {
+  column?: StoredRelation
+  link?: StoredRelation
 }
 
-/** Resolves the storage of every relation of `schemas`, which stand in the order of loading. */
-export function storeRelations(schemas: readonly SchemaSource[], sources: SchemaSources): StoredRelations {
-  const sides = schemas.flatMap((schema) => sidesOf(schema, sources))
-  const byPath = new Map(sides.map((side) => [pathOf(side), side]))
-  const given = new Map<string, Given>()
+/** `schemas` are in loading order. */
+export function storeRelations(schemas: readonly SchemaSource[], sources: SchemaSources): RelationStorages {
+  const sides = schemas.flatMap((schema) => getSides(schema, sources))
+  const byPath = new Map(sides.map((side) => [getPath(side), side]))
+  const given = new Map<string, StorageCandidates>()
   const made: SpareLink[] = []
-  const give = (path: string, relation: RelationPlace): void => {
+  const give = (path: string, relation: StoredRelation): void => {
     const kind = relation.storage.kind === 'link' ? 'link' : 'column'
     given.set(path, { ...given.get(path), [kind]: relation })
   }
@@ -54,42 +50,42 @@ export function storeRelations(schemas: readonly SchemaSource[], sources: Schema
     const storage = isOwner(side) ? ownedStorage(side) : null
     if (storage === null) continue
     const other = otherSide(side, side.source.inversedBy, byPath)
-    const path = pathOf(side)
+    const path = getPath(side)
     give(path, { storage, inverse: other?.name ?? null })
     if (storage.kind === 'link') made.push({ uid: side.schema.uid, name: side.name, target: side.target.uid, storage })
-    if (other === side) give(path, { storage: { ...(turned(storage) as LinkStorage), owner: true }, inverse: side.name })
-    else if (other !== null) give(pathOf(other), { storage: turned(storage), inverse: side.name })
+    if (other === side) give(path, { storage: { ...(invertStorage(storage) as LinkStorage), owner: true }, inverse: side.name })
+    else if (other !== null) give(getPath(other), { storage: invertStorage(storage), inverse: side.name })
   }
   const counting = new Map([...given].map(([path, { column, link }]) => [path, (column ?? link)!]))
-  // Strapi leaves these out, and they can be shown: the links of the other side, in no order.
-  const shown = new Map<string, RelationPlace>()
+  // Strapi omits these, although they can be shown: the links of the other side, without an order.
+  const shown = new Map<string, StoredRelation>()
   for (const side of sides) {
     const owner = otherSide(side, side.source.mappedBy, byPath)
-    const theirs = owner === null ? undefined : counting.get(pathOf(owner))?.storage
-    if (owner !== null && theirs !== undefined && isOwned(theirs) && !counting.has(pathOf(side)))
-      shown.set(pathOf(side), { storage: turned(theirs), inverse: owner.name })
+    const theirs = owner === null ? undefined : counting.get(getPath(owner))?.storage
+    if (owner !== null && theirs !== undefined && isOwned(theirs) && !counting.has(getPath(side)))
+      shown.set(getPath(side), { storage: invertStorage(theirs), inverse: owner.name })
   }
-  const of = (path: string): RelationPlace | null => counting.get(path) ?? shown.get(path) ?? null
+  const of = (path: string): StoredRelation | null => counting.get(path) ?? shown.get(path) ?? null
   const spare = made.filter(({ uid, name, storage }) => {
     const used = of(`${uid}.${name}`)!.storage
     return used.kind !== 'link' || used.table !== storage.table || used.here !== storage.here
   })
   return {
-    of: (uid, name) => withInverse(byPath.get(`${uid}.${name}`), of),
+    get: (uid, name) => withInverse(byPath.get(`${uid}.${name}`), of),
     spare,
     remarks: [
-      ...sides.filter((side) => of(pathOf(side)) === null).map(withoutTable),
+      ...sides.filter((side) => of(getPath(side)) === null).map(missingTableRemark),
       ...spare
-        .filter(({ uid, name, storage }) => placeOf(of(`${uid}.${name}`)!.storage) !== storage.table)
-        .map((link) => unused(link, of, byPath)),
-      ...sides.flatMap((side) => unseen(side, of, byPath)),
+        .filter(({ uid, name, storage }) => storageName(of(`${uid}.${name}`)!.storage) !== storage.table)
+        .map((link) => unusedTableRemark(link, of, byPath)),
+      ...sides.flatMap((side) => twoOwnersRemarks(side, of, byPath)),
     ],
   }
 }
 
-const pathOf = ({ schema, name }: Pick<RelationSide, 'schema' | 'name'>): string => `${schema.uid}.${name}`
+const getPath = ({ schema, name }: Pick<RelationSide, 'schema' | 'name'>): string => `${schema.uid}.${name}`
 
-function sidesOf(schema: SchemaSource, sources: SchemaSources): readonly RelationSide[] {
+function getSides(schema: SchemaSource, sources: SchemaSources): readonly RelationSide[] {
   return Object.entries(schema.attributes).flatMap(([name, source]) => {
     const target = source.type === 'relation' && isPlain(source.relation) ? sources.get(String(source.target)) : undefined
     return target === undefined ? [] : [{ schema, name, source, target }]
@@ -100,11 +96,11 @@ const isPlain = (relation: unknown): relation is RelationKind => typeof relation
 
 const isNamed = (name: unknown): name is string => typeof name === 'string' && name !== ''
 
-/** As in Strapi, an empty `mappedBy` says it too. */
+/** As in Strapi, an empty `mappedBy` counts. */
 const isOwner = ({ source }: RelationSide): boolean =>
   source.relation === 'manyToOne' || Object.hasOwn(source, 'inversedBy') || !Object.hasOwn(source, 'mappedBy')
 
-/** The attribute that `inversedBy` or `mappedBy` names, if it leads back. */
+/** Null unless that attribute refers back. */
 function otherSide({ schema, target }: RelationSide, name: unknown, sides: ReadonlyMap<string, RelationSide>): RelationSide | null {
   const other = isNamed(name) ? sides.get(`${target.uid}.${name}`) : undefined
   return other?.target.uid === schema.uid ? other : null
@@ -112,20 +108,19 @@ function otherSide({ schema, target }: RelationSide, name: unknown, sides: Reado
 
 const isOwned = (storage: RelationStorage): boolean => storage.kind === 'column' || (storage.kind === 'link' && storage.owner)
 
-/** The inverse counts only where it sees the same links. */
-function withInverse(side: RelationSide | undefined, of: (path: string) => RelationPlace | null): RelationPlace | null {
+/** An inverse with other links is dropped. */
+function withInverse(side: RelationSide | undefined, of: (path: string) => StoredRelation | null): StoredRelation | null {
   if (side === undefined) return null
-  const stored = of(pathOf(side))
+  const stored = of(getPath(side))
   if (stored === null || stored.inverse === null) return stored
   const theirs = of(`${side.target.uid}.${stored.inverse}`)?.storage
-  return theirs !== undefined && placeOf(theirs) === placeOf(stored.storage) ? stored : { ...stored, inverse: null }
+  return theirs !== undefined && storageName(theirs) === storageName(stored.storage) ? stored : { ...stored, inverse: null }
 }
 
-const placeOf = (storage: RelationStorage): string =>
+const storageName = (storage: RelationStorage): string =>
   storage.kind === 'link' ? storage.table : storage.kind === 'localizations' ? '' : `.${storage.column}`
 
-/** The same links, seen from the other side. */
-function turned(storage: RelationStorage): RelationStorage {
+function invertStorage(storage: RelationStorage): RelationStorage {
   if (storage.kind === 'column') return { kind: 'inverseColumn', column: storage.column }
   if (storage.kind !== 'link') return storage
   const { here, there, order, inverseOrder } = storage
@@ -141,7 +136,7 @@ interface JoinTable {
   readonly inverseOrderColumnName?: string
 }
 
-/** The storage that an owner makes, with Strapi's names (decision 001); null where Strapi makes none. */
+/** With Strapi's names (decision 001); null if Strapi creates none. */
 function ownedStorage({ schema, name, source, target }: RelationSide): RelationStorage | null {
   const { relation } = source
   const toMany = relation === 'oneToMany' || relation === 'manyToMany'
@@ -169,42 +164,42 @@ function ownedStorage({ schema, name, source, target }: RelationSide): RelationS
   }
 }
 
-function withoutTable(side: RelationSide): string {
-  const path = pathOf(side)
+function missingTableRemark(side: RelationSide): string {
+  const path = getPath(side)
   const consequence = 'it is left out of responses, and bodies cannot set it'
   if (isOwner(side)) return `${path} has no table: useJoinTable: false is for oneToOne and manyToOne; ${consequence}`
   const { mappedBy } = side.source
   return `${path} has no owner: it has mappedBy, and no attribute of ${side.target.uid} has inversedBy: "${side.name}"; ${consequence}. Write inversedBy instead of mappedBy on one side (${path}, or "${String(mappedBy)}" of ${side.target.uid})`
 }
 
-function unused(
+function unusedTableRemark(
   { uid, name, storage }: SpareLink,
-  of: (path: string) => RelationPlace | null,
+  of: (path: string) => StoredRelation | null,
   sides: ReadonlyMap<string, RelationSide>,
 ): string {
   const path = `${uid}.${name}`
   const used = of(path)!
   const other = `${sides.get(path)!.target.uid}.${used.inverse ?? ''}`
-  return `${path} has two owners, itself and ${other}: ${placeInWords(used.storage)} counts, and the table ${storage.table} is not used. Write mappedBy: "${used.inverse ?? ''}" for ${path}, without inversedBy`
+  return `${path} has two owners, itself and ${other}: ${describeStorage(used.storage)} counts, and the table ${storage.table} is not used. Write mappedBy: "${used.inverse ?? ''}" for ${path}, without inversedBy`
 }
 
-/** An owner whose other side sees the links of another owner. */
-function unseen(
+/** An owner whose other side uses the links of another owner. */
+function twoOwnersRemarks(
   side: RelationSide,
-  of: (path: string) => RelationPlace | null,
+  of: (path: string) => StoredRelation | null,
   sides: ReadonlyMap<string, RelationSide>,
 ): readonly string[] {
   const other = otherSide(side, side.source.inversedBy, sides)
-  const own = of(pathOf(side))
-  const seen = other === null ? null : of(pathOf(other))
+  const own = of(getPath(side))
+  const seen = other === null ? null : of(getPath(other))
   if (other === null || other === side || own === null || seen === null) return []
   const isUsed = isOwned(own.storage) && seen.inverse !== side.name && !isOwned(seen.storage)
   if (!isUsed) return []
   const counting = `${side.schema.uid}.${seen.inverse ?? ''}`
   return [
-    `${pathOf(other)} has two owners, ${pathOf(side)} and ${counting}: ${placeInWords(seen.storage)} counts. Write inversedBy: "${other.name}" for one of them only`,
+    `${getPath(other)} has two owners, ${getPath(side)} and ${counting}: ${describeStorage(seen.storage)} counts. Write inversedBy: "${other.name}" for one of them only`,
   ]
 }
 
-const placeInWords = (storage: RelationStorage): string =>
+const describeStorage = (storage: RelationStorage): string =>
   storage.kind === 'link' ? `the table ${storage.table}` : `the column ${(storage as { readonly column: string }).column}`

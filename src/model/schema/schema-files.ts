@@ -1,4 +1,4 @@
-// Where schema files are read from: the disk, or the disk with changes that are not written yet.
+// Reads schema files from the disk, with or without unwritten changes.
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { withoutMark } from '../../foundation/runtime/byte-order-mark.js'
@@ -14,23 +14,22 @@ export const parseSchemaFile = (text: string): unknown => JSON.parse(withoutMark
 
 /** Reads folders and files by absolute paths. */
 export interface SchemaFiles {
-  /** What is in a folder, sorted by name; empty if there is no such folder. */
+  /** Sorted by name; empty if the folder does not exist. */
   list(folder: string): Promise<readonly FolderEntry[]>
-  /** The text of a file; null if there is none. */
+  /** Null if the file does not exist. */
   read(file: string): Promise<string | null>
 }
 
 /** Texts of files by their paths relative to the project's folder, with `/`; null: the file is deleted. */
 export type FileChanges = ReadonlyMap<string, string | null>
 
-/** Files that note what was read. */
-export interface NotedFiles extends SchemaFiles {
+export interface RecordedFiles extends SchemaFiles {
   /** The texts that were read, by their paths relative to the project's folder, with `/`. */
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** Reads like `files`, and notes what is read. */
-export function noting(projectFolder: string, files: SchemaFiles): NotedFiles {
+/** Records the files that are read. */
+export function recordReads(projectFolder: string, files: SchemaFiles): RecordedFiles {
   const texts = new Map<string, string>()
   return {
     texts,
@@ -54,7 +53,6 @@ async function unlessMissing<Result>(reading: Promise<Result>, otherwise: Result
   }
 }
 
-/** The files as they are on disk. */
 export const filesOnDisk: SchemaFiles = {
   list: async (folder) =>
     (await unlessMissing(readdir(folder, { withFileTypes: true }), []))

@@ -1,13 +1,13 @@
-// Which routes a content-type has: all of them, or those that `types.<uid>.routes` of octavo.config leaves.
+// Routes of content-types, restricted by `types.<uid>.routes` of octavo.config.
 
 import type { ApiAction, TypeSettings } from '../../foundation/public/type-settings.js'
 import type { ContentType, Model } from './types.js'
 
-/** True if the configuration leaves the route of an action out. */
-export type LeftOutRoutes = (uid: string, action: ApiAction) => boolean
+/** True if the configuration excludes the route of an action. */
+export type ExcludedRoutes = (uid: string, action: ApiAction) => boolean
 
-/** Opens the routes that are left out; null if none is, so that requests pay nothing. */
-export function leftOutRoutes(types: Readonly<Record<string, TypeSettings>>): LeftOutRoutes | null {
+/** Null if no route is excluded, so that requests pay nothing. */
+export function createExcludedRoutes(types: Readonly<Record<string, TypeSettings>>): ExcludedRoutes | null {
   const known = new Map(Object.entries(types).flatMap(([uid, { routes }]) => (routes === undefined ? [] : [[uid, routes] as const])))
   if (known.size === 0) return null
   return (uid, action) => {
@@ -19,7 +19,7 @@ export function leftOutRoutes(types: Readonly<Record<string, TypeSettings>>): Le
 
 type ActionsByMethod = Readonly<Record<string, ApiAction>>
 
-/** The actions of methods at the path of a collection, of one of its documents, and of a single type. */
+/** Actions by method at the path of a collection, of a document, and of a single type. */
 const actionsOfList: ActionsByMethod = { HEAD: 'find', GET: 'find', POST: 'create' }
 const actionsOfDocument: ActionsByMethod = { HEAD: 'findOne', GET: 'findOne', PUT: 'update', DELETE: 'delete' }
 const actionsOfSingleType: ActionsByMethod = { HEAD: 'find', GET: 'find', PUT: 'update', DELETE: 'delete' }
@@ -28,7 +28,7 @@ const actionsOfSingleType: ActionsByMethod = { HEAD: 'find', GET: 'find', PUT: '
 export const actionsAt = ({ singleType }: { readonly singleType: boolean }, withDocument: boolean): ActionsByMethod =>
   singleType ? actionsOfSingleType : withDocument ? actionsOfDocument : actionsOfList
 
-/** The actions of the last part of the path `…/actions/:name`. */
+/** For the path `…/actions/:name`. */
 export const publicationActions: Readonly<Record<string, ApiAction & ('publish' | 'unpublish' | 'discardDraft')>> = {
   publish: 'publish',
   unpublish: 'unpublish',
@@ -36,8 +36,8 @@ export const publicationActions: Readonly<Record<string, ApiAction & ('publish' 
 }
 
 /**
- * The content-type that has a route of this method and path below the prefix; null: none. Where the service has a route of its own there, as
- * at `/users`, that of the type comes first, as in Strapi, also if it is left out: nobody is shown something else in its place.
+ * The content-type with a route of this method and path below the prefix, or null. As in Strapi it takes precedence over built-in routes
+ * such as `/users`, even if it is excluded, so that no other content is shown in its place.
  */
 export function typeWithRoute({ paths }: Pick<Model, 'paths'>, method: string, path: string): ContentType | null {
   const [name = '', id, ...others] = path.slice(1).split('/')

@@ -1,9 +1,8 @@
-// The content model as one immutable value: content-types, components and their attributes. Column, link table and flags of every name are
-// resolved once when the model is built.
+// The content model as one immutable value: content-types, components and their attributes. Columns, link tables and flags are resolved
+// once when the model is built.
 
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
 
-/** The properties of every attribute. */
 interface AttributeBase {
   readonly name: string
   /** Never part of a response: `private: true`, or listed in `options.privateAttributes`. */
@@ -26,7 +25,7 @@ export interface Scalar extends AttributeBase {
   readonly system: boolean
 }
 
-/** Where the pairs of a relation are stored. All columns are named from the side of this attribute. */
+/** Columns are named from the side of this attribute. */
 export type RelationStorage =
   /** A `_lnk` table. `order` sorts the targets of one owner, `inverseOrder` the owners of one target. */
   | {
@@ -36,7 +35,7 @@ export type RelationStorage =
       readonly there: string
       readonly order: string | null
       readonly inverseOrder: string | null
-      /** True on the side that names the table; the other side only reads it. */
+      /** True on the side that owns the table; the other side only reads it. */
       readonly owner: boolean
     }
   /** A column of this type's own table contains the target's `references`. */
@@ -49,7 +48,7 @@ export type RelationStorage =
 /** The columns of a link table, seen from one side of it. */
 export type LinkStorage = Extract<RelationStorage, { readonly kind: 'link' }>
 
-/** A link table that a relation makes, and does not use from this side: another one keeps it from using it, or it is its own other side. */
+/** A link table that its relation does not use from this side, because another relation replaces it or it is its own other side. */
 export interface SpareLink {
   readonly uid: string
   readonly name: string
@@ -57,7 +56,6 @@ export interface SpareLink {
   readonly storage: LinkStorage
 }
 
-/** The kinds of relations in schema.json. */
 export type RelationKind = 'oneToOne' | 'oneToMany' | 'manyToOne' | 'manyToMany' | 'morphToOne' | 'morphToMany' | 'morphOne' | 'morphMany'
 
 /** A relation to one named type. */
@@ -67,7 +65,7 @@ export interface Relation extends AttributeBase {
   readonly target: string
   readonly many: boolean
   readonly storage: RelationStorage
-  /** The attribute of the target for the other side of the relation, or null. */
+  /** The attribute of the target for the other side, or null. */
   readonly inverse: string | null
 }
 
@@ -103,7 +101,6 @@ export interface Media extends AttributeBase {
   readonly many: boolean
 }
 
-/** A component, or a list of one component. */
 export interface ComponentAttribute extends AttributeBase {
   readonly kind: 'component'
   readonly component: string
@@ -116,10 +113,8 @@ export interface DynamicZone extends AttributeBase {
   readonly components: readonly string[]
 }
 
-/** Any attribute. */
 export type Attribute = Scalar | Relation | MorphTo | MorphFrom | Media | ComponentAttribute | DynamicZone
 
-/** The common properties of content-types and components. */
 interface SchemaBase {
   readonly uid: string
   readonly table: string
@@ -135,7 +130,6 @@ interface SchemaBase {
   readonly source: SchemaSource
 }
 
-/** A content-type. */
 export interface ContentType extends SchemaBase {
   readonly kind: 'contentType'
   readonly singleType: boolean
@@ -147,17 +141,14 @@ export interface ContentType extends SchemaBase {
   readonly exposed: boolean
 }
 
-/** A component. */
 export interface Component extends SchemaBase {
   readonly kind: 'component'
   readonly category: string
   readonly name: string
 }
 
-/** What has attributes and a table: a content-type or a component. */
 export type Schema = ContentType | Component
 
-/** The whole content model, which is immutable. */
 export interface Model {
   /** A hash of the model; part of every plan key. */
   readonly version: string
@@ -165,20 +156,18 @@ export interface Model {
   readonly components: ReadonlyMap<string, Component>
   /** Types by the lower-case name in the path: the plural name of collection types, the singular name of single types. */
   readonly paths: ReadonlyMap<string, ContentType>
-  /** Link tables that Strapi makes and no relation uses from the side that makes them. */
+  /** Link tables that Strapi creates and no relation uses from the side that creates them. */
   readonly spareLinks: readonly SpareLink[]
-  /** Relations without an owner, without a table or with two owners, as sentences; they are among the warnings, too. */
+  /** Relations without an owner, without a table or with two owners, as sentences; also part of `warnings`. */
   readonly relationRemarks: readonly string[]
   /** Relations to types of plugins that are not available, as `uid.attribute (target)`. They are not attributes of this model. */
   readonly skippedRelations: readonly string[]
-  /** Warnings about likely mistakes in the schemas, as sentences. */
   readonly warnings: readonly string[]
 }
 
-/** The key with the type of a custom field, once it is known. It is in no text that is made of the attribute. */
+/** The type of a custom field. A symbol, so that it is not serialized. */
 export const fieldType: unique symbol = Symbol('the type of a custom field')
 
-/** An attribute as in schema.json. */
 export interface AttributeSource {
   readonly type: string
   readonly [fieldType]?: ScalarType
@@ -202,7 +191,6 @@ export interface SchemaSource {
   readonly [key: string]: unknown
 }
 
-/** Schemas by uid. */
 export type SchemaSources = ReadonlyMap<string, SchemaSource>
 
 /** Exhaustiveness check for switches over a union: a missing case is a compile error. */

@@ -1,4 +1,4 @@
-// The settings that a new database starts with: how files, sign-up, letters and sign-in by other services behave until someone changes it.
+// Initial settings of a new database: files, sign-up, e-mail templates, and sign-in providers.
 
 interface InitialProvider {
   readonly icon: string

@@ -1,23 +1,21 @@
-// The tables that Octavo keeps beside Strapi's layout, as plain data; all are named `octavo_*`, and Strapi ignores them.
+// Octavo's tables next to Strapi's layout, as plain data; all are named `octavo_*`, and Strapi ignores them.
 
-/** What a column holds; with `?` it may be empty. Moments are integers: milliseconds since 1970. */
+/** `?`: nullable. Timestamps are integers in milliseconds since 1970. */
 export type OctavoColumnType = 'text' | 'text?' | 'integer' | 'real?' | 'bytes?'
 
-/** One of our own tables. */
 export interface OctavoTable {
   readonly name: string
   readonly columns: Readonly<Record<string, OctavoColumnType>>
   /** The primary key. */
   readonly key: readonly string[]
-  /** Whether the database numbers the rows by their key, and never gives a number twice. */
+  /** An autoincremented key that is never reused. */
   readonly numbered?: boolean
   /** Columns that no two rows have the same values in. */
   readonly unique?: readonly string[]
-  /** Columns of indexes, by what follows the table's name in their names. */
+  /** Columns of indexes by suffix of the index name. */
   readonly indexes?: Readonly<Record<string, readonly string[]>>
 }
 
-/** All of our own tables. */
 export const octavoTables: readonly OctavoTable[] = [
   {
     // Links that a published row should have to a target without a published version.
@@ -36,7 +34,7 @@ export const octavoTables: readonly OctavoTable[] = [
     indexes: { target: ['target_document'], owner: ['owner_id'] },
   },
   {
-    // Drafts that were changed since they were published: written on, or linked from the other side.
+    // Drafts that differ from their published version, by a write or a link from the other side.
     name: 'octavo_modified_drafts',
     columns: { type: 'text', row_id: 'integer' },
     key: ['type', 'row_id'],
@@ -48,7 +46,7 @@ export const octavoTables: readonly OctavoTable[] = [
     key: ['type', 'document_id'],
   },
   {
-    // How often a user's credentials were made void, and when last; the row outlives the user.
+    // Number and time of the last revocation of a user's credentials; the row outlives the user.
     name: 'octavo_credential_versions',
     columns: { user_id: 'integer', epoch: 'integer', changed_at: 'integer' },
     key: ['user_id'],
@@ -63,7 +61,7 @@ export const octavoTables: readonly OctavoTable[] = [
     indexes: { user: ['user_id'], end: ['expires_at'] },
   },
   {
-    // Which account of another service belongs to which user.
+    // Users' accounts at other services.
     name: 'octavo_identities',
     columns: { id: 'integer', provider: 'text', subject: 'text', user_id: 'integer' },
     key: ['id'],
@@ -79,13 +77,13 @@ export const octavoTables: readonly OctavoTable[] = [
     indexes: { end: ['ends_at'] },
   },
   {
-    // Files that take the places of others because their transaction was committed.
+    // Replacements of files by committed transactions.
     name: 'octavo_file_swaps',
     columns: { id: 'text' },
     key: ['id'],
   },
   {
-    // What was done under which idempotency key, and how it was answered; `total` counts the bytes of all answers so far.
+    // Responses by idempotency key; `total` counts the bytes of all responses.
     name: 'octavo_idempotency_keys',
     columns: {
       id: 'integer',
@@ -111,20 +109,20 @@ export const octavoTables: readonly OctavoTable[] = [
     numbered: true,
   },
   {
-    // The cursor of each listener and each webhook, the event up to which all are delivered or given up, and until when it wants none.
+    // The cursor of each listener and webhook, up to which all events are delivered or given up, and the end of its pause.
     name: 'octavo_consumers',
     columns: { name: 'text', sequence: 'integer', paused_until: 'integer' },
     key: ['name'],
   },
   {
-    // For which time each schedule was run last.
+    // The last run of each schedule.
     name: 'octavo_schedule_times',
     columns: { name: 'text', last_time: 'integer' },
     key: ['name'],
   },
   {
-    // What administrators did: which act, on what, which fields (JSON, names alone, or fields and
-    // locales of a document), from which address. No administrator: 0, and who it was.
+    // Actions of administrators: target, changed fields (JSON, names only, or fields and locales of a document) and address. Administrator
+    // 0: none, with a name.
     name: 'octavo_activity',
     columns: {
       id: 'integer',
@@ -143,10 +141,10 @@ export const octavoTables: readonly OctavoTable[] = [
     indexes: { administrator: ['administrator_id'], subject: ['subject', 'subject_id'] },
   },
   {
-    // Changes of the model: the files they write and what these were before (JSON: path to text, or null where there is none), what they
-    // keep aside, which attributes they leave with more than may be there (`narrowed`), and whether the files are on disk. No two changes
-    // follow the same one, so that of two at once one wins. `is_made` is 0 while the steps of a change are committed one by one, and so
-    // many are `done`. `moves` is 1 where content is moved: writes that were begun for a model before it fail.
+    // Changes of the model: their files and the former files (JSON: path to text, or null), archived content, attributes with more entries
+    // than allowed (`narrowed`), and whether the files are on disk. Each change follows another one, so that only one of two concurrent
+    // changes succeeds. `is_made` is 0 while steps are committed one by one, of which `done` are complete. `moves` is 1 if content is
+    // moved: writes begun for an earlier model then fail.
     name: 'octavo_model_history',
     columns: {
       id: 'integer',
@@ -171,20 +169,19 @@ export const octavoTables: readonly OctavoTable[] = [
     unique: ['follows'],
   },
   {
-    // The schema files of the model that the database has, by their paths in the project; `change` is the last one that they contain.
+    // The schema files of the database's model by path; `change` is the last one that they contain.
     name: 'octavo_schemas',
     columns: { path: 'text', text: 'text', change: 'integer' },
     key: ['path'],
   },
   {
-    // Work that one owner does at a time: who does it, and a number that grows while the owner is alive.
+    // Leases: the owner of a task, and a number that grows while the owner is alive.
     name: 'octavo_leases',
     columns: { name: 'text', owner: 'text?', beat: 'integer' },
     key: ['name'],
   },
   {
-    // Events that the cursor of a listener or webhook does not describe: they wait for another attempt, were given up, or were delivered
-    // ahead of the cursor.
+    // Exceptions to the cursor of a listener or webhook: events to retry, given up, or delivered ahead.
     name: 'octavo_deliveries',
     columns: { consumer: 'text', sequence: 'integer', ordering_key: 'text', state: 'text', attempts: 'integer', due_at: 'integer' },
     key: ['consumer', 'sequence'],
@@ -222,11 +219,10 @@ export const octavoNames: readonly string[] = octavoTables.flatMap(({ name, inde
   ...Object.keys(indexes).map((suffix) => `${name}_${suffix}`),
 ])
 
-/** A table of earlier versions whose rows belong to one of today: its columns, and what they get. */
+/** A table of earlier versions whose rows move to a current one. */
 interface FormerTable {
   readonly from: string
   readonly to: string
-  /** The column that tells rows apart. */
   readonly key: 'id' | 'name'
   readonly columns: Readonly<Record<string, string>>
 }
@@ -247,7 +243,7 @@ const changeColumns = {
 }
 const consumerColumns = { name: 'name', sequence: 'sequence', paused_until: '0' }
 
-/** What is newer comes first: rows that are there stay as they are. */
+/** Newest first: existing rows stay unchanged. */
 const formerTables: readonly FormerTable[] = [
   { from: 'octavo_listener_cursors', to: 'octavo_consumers', key: 'name', columns: consumerColumns },
   { from: 'octavo_listeners', to: 'octavo_consumers', key: 'name', columns: consumerColumns },
@@ -255,10 +251,9 @@ const formerTables: readonly FormerTable[] = [
   { from: 'octavo_model_changes', to: 'octavo_model_history', key: 'id', columns: changeColumns },
 ]
 
-/** Whether a database has a table of earlier versions whose rows belong to another one today. */
 export const hasFormerTables = (has: (name: string) => boolean): boolean => formerTables.some(({ from }) => has(from))
 
-/** The statements that move the rows of such tables, and drop these, in words of every database. */
+/** Statements in portable SQL that move the rows of such tables and drop the tables. */
 export const replaceFormerTables = (has: (name: string) => boolean): readonly string[] =>
   formerTables
     .filter(({ from }) => has(from))
@@ -267,7 +262,7 @@ export const replaceFormerTables = (has: (name: string) => boolean): readonly st
       `drop table ${from}`,
     ])
 
-/** Tables of ours that earlier versions had, that one driver alone has, or that only exist while a copy is under way. */
+/** Octavo tables of earlier versions, of one driver alone, or of a running copy. */
 const otherOctavoTables: readonly string[] = [
   ...['octavo_hidden_links', 'octavo_drifted_drafts', 'octavo_unequal_locales', 'octavo_user_epochs', 'octavo_codes'],
   ...['octavo_counters', 'octavo_jobs'],
@@ -278,5 +273,5 @@ const otherOctavoTables: readonly string[] = [
 
 const allOctavoTables: ReadonlySet<string> = new Set([...octavoTables.map(({ name }) => name), ...otherOctavoTables])
 
-/** Whether a table is one of ours, and not one of a project that is called alike. */
+/** A project's table may also begin with `octavo_`. */
 export const isOctavoTable = (name: string): boolean => allOctavoTables.has(name)

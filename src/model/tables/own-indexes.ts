@@ -1,60 +1,54 @@
-// Indexes of our own beside Strapi's, as plain data: so that a page, its order and its total do not cost what the whole table does.
-// Named `octavo_*`; Strapi leaves them alone. Those for signing in are always there, the others with the setting `database.indexes`.
+// Octavo's indexes in addition to Strapi's, as plain data, so that lists and counts do not scan the table. Named `octavo_*`; Strapi ignores
+// them. Those for signing in always exist, the others with the setting `database.indexes`.
 
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
-import { isWorthAnIndex } from '../schema/indexable-attributes.js'
-import { ownedLink, schemasOf } from '../schema/owners.js'
+import { allSchemas, isWorthAnIndex, ownedLink } from '../schema/graph.js'
 import type { ContentType, Model, Scalar, Schema } from '../schema/types.js'
 
-/** An index of our own. */
 export interface OwnIndex {
   readonly name: string
   readonly table: string
   readonly columns: readonly string[]
-  /** Which rows it has, as SQL; null: all. */
+  /** Partial index condition as SQL; null: all rows. */
   readonly where: string | null
-  /** Whether its last column stands with the highest value first. */
+  /** True if its last column is descending. */
   readonly descending: boolean
-  /** Whether lists are read from it: rows with the same values stand in the order of their ids. */
+  /** True if lists read it: rows with equal values are ordered by id. */
   readonly isOrder: boolean
 }
 
-/** Called before an index is created: how many were created before it, and how many were missing. */
+/** Called before an index is created. */
 export type ReportOwnIndex = (index: OwnIndex, done: number, missing: number) => void
 
-/** What rows are known by: conditions ask for one of these values, in whatever version or locale it is. */
-const knownBy: ReadonlySet<ScalarType> = new Set(['string', 'uid', 'email'])
+/** Types that identify rows; conditions compare them in all versions and locales. */
+const identifyingTypes: ReadonlySet<ScalarType> = new Set(['string', 'uid', 'email'])
 
-/** What drafts are sorted by: whoever works on them wants the last ones. */
+/** Drafts are listed by latest change. */
 const draftOrder: readonly string[] = ['updatedAt', 'createdAt']
 
-/**
- * What is asked for with the latest first, and hardly ever the same in two rows. Those that are the same stand by their ids, which
- * an index read backwards has the other way round.
- */
+/** Attributes listed latest first, with hardly any equal values. Equal values are ordered by id, which an index read backwards reverses. */
 const latestFirst: readonly string[] = ['createdAt', 'updatedAt', 'publishedAt']
 
 /**
- * The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by, one per attribute
- * that rows are known by, one per relation for the last place among a target's owners; and those by which users and their sessions
- * are looked up.
+ * One index for each default list, each attribute for sorting and comparison, each identifying attribute, each relation for the last
+ * position among a target's owners, and those for users and their sessions.
  */
 export function describeIndexes(model: Model): readonly OwnIndex[] {
-  const content = [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
-  const shapes = schemasOf(model)
-  return [...content, ...[...model.components.values()].flatMap(valueIndexesOf), ...shapes.flatMap(linkIndexesOf), ...accountIndexes(model)]
+  const content = [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(typeIndexes)
+  const shapes = allSchemas(model)
+  return [...content, ...[...model.components.values()].flatMap(valueIndexes), ...shapes.flatMap(linkIndexes), ...accountIndexes(model)]
 }
 
-/** What signing in, up and out looks for, on the event loop: none of it may cost what all users do; and what the history of documents is found by. */
+/** Indexes for sign-in, sign-up and sign-out, which run on the event loop and must not scan all users, and for the history of documents. */
 export const accountIndexes = (model: Model): readonly OwnIndex[] => [
-  ...accountColumns.map(([table, suffix, columns]) => indexOf(table, suffix, columns)),
-  ...usersOfRoles(model),
+  ...accountColumns.map(([table, suffix, columns]) => createIndex(table, suffix, columns)),
+  ...roleIndexes(model),
 ]
 
-/** For the last place among the users of a role, where the links have places. */
-function usersOfRoles(model: Model): readonly OwnIndex[] {
+/** Finds the last position among the users of a role. */
+function roleIndexes(model: Model): readonly OwnIndex[] {
   const links = ownedLink(model.types.get('plugin::users-permissions.user'), 'role')
-  return links === null || links.inverseOrder === null ? [] : [indexOf(links.table, 'by_role', [links.there, links.inverseOrder])]
+  return links === null || links.inverseOrder === null ? [] : [createIndex(links.table, 'by_role', [links.there, links.inverseOrder])]
 }
 
 /** Strapi's table of the history of documents. */
@@ -70,14 +64,14 @@ const accountColumns: readonly (readonly [table: string, suffix: string, columns
   [historyTable, 'by_age', ['created_at']],
 ]
 
-const indexOf = (table: string, suffix: string, columns: readonly string[], where: string | null = null): OwnIndex => ({
+const createIndex = (table: string, suffix: string, columns: readonly string[], where: string | null = null): OwnIndex => ({
   ...{ name: `octavo_${table}_${suffix}`, table, columns, where, descending: false, isOrder: false },
 })
 
-function indexesOf(type: ContentType): OwnIndex[] {
+function typeIndexes(type: ContentType): OwnIndex[] {
   const locale = type.localized ? ['locale'] : []
   const published = type.draftAndPublish ? 'published_at is not null' : null
-  const index = (suffix: string, columns: readonly string[], where: string | null) => indexOf(type.table, suffix, columns, where)
+  const index = (suffix: string, columns: readonly string[], where: string | null) => createIndex(type.table, suffix, columns, where)
   const sorted = ({ column, name }: Scalar, suffix: string, where: string | null): OwnIndex => {
     const descending = latestFirst.includes(name)
     const kind = descending ? 'latest' : 'by'
@@ -89,38 +83,29 @@ function indexesOf(type: ContentType): OwnIndex[] {
       : [index('published', [...locale, 'id'], published), index('drafts', [...locale, 'id'], 'published_at is null')]),
     ...(published === null && type.localized ? [index('locale', ['locale', 'id'], null)] : []),
   ]
-  const scalars = scalarsOf(type)
+  const scalars = indexableScalars(type)
   const orders = scalars.map((attribute) => sorted(attribute, '', published))
   if (published === null && !type.localized) return [...lists, ...orders]
   const drafts = scalars.filter(({ name }) => published !== null && draftOrder.includes(name))
-  return [
-    ...lists,
-    ...orders,
-    ...drafts.map((attribute) => sorted(attribute, '_of_drafts', 'published_at is null')),
-    ...valueIndexesOf(type),
-  ]
+  return [...lists, ...orders, ...drafts.map((attribute) => sorted(attribute, '_of_drafts', 'published_at is null')), ...valueIndexes(type)]
 }
 
-/** The attributes that are worth an index. */
-const scalarsOf = ({ attributes }: Schema): readonly Scalar[] =>
+const indexableScalars = ({ attributes }: Schema): readonly Scalar[] =>
   [...attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar' && isWorthAnIndex(attribute))
 
-/** Drafts, and rows behind relations, are looked for in all versions and locales at once. */
-function valueIndexesOf(shape: Schema): OwnIndex[] {
-  const known = scalarsOf(shape).filter(({ type, name }) => knownBy.has(type) && name !== 'documentId')
-  return known.map(({ column }) => indexOf(shape.table, `with_${column}`, [column]))
+/** Drafts, and rows reached by relations, are searched in all versions and locales. */
+function valueIndexes(shape: Schema): OwnIndex[] {
+  const known = indexableScalars(shape).filter(({ type, name }) => identifyingTypes.has(type) && name !== 'documentId')
+  return known.map(({ column }) => createIndex(shape.table, `with_${column}`, [column]))
 }
 
-/**
- * A new link goes behind the others of its target, which may have as many as there are rows; and components lead to the rows that
- * they belong to.
- */
-function linkIndexesOf({ attributes, componentTable }: Schema): OwnIndex[] {
-  const owners = componentTable === null ? [] : [indexOf(componentTable, 'by_component', ['cmp_id'])]
+/** A new link is appended to the others of its target, of which there may be as many as rows; components are joined to their owners. */
+function linkIndexes({ attributes, componentTable }: Schema): OwnIndex[] {
+  const owners = componentTable === null ? [] : [createIndex(componentTable, 'by_component', ['cmp_id'])]
   const places = [...attributes.values()].flatMap((attribute) => {
     if (attribute.kind !== 'relation' || attribute.storage.kind !== 'link') return []
     const { table, there, inverseOrder, owner } = attribute.storage
-    return owner && inverseOrder !== null ? [indexOf(table, 'by_target', [there, inverseOrder])] : []
+    return owner && inverseOrder !== null ? [createIndex(table, 'by_target', [there, inverseOrder])] : []
   })
   return [...owners, ...places]
 }

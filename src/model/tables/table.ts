@@ -1,9 +1,10 @@
 // A table of the database as plain data. Each database has its own text for it.
+import { createHash } from 'node:crypto'
 
 /**
- * What a column holds, in words that each database translates: `reference` is the id of a row, `place` what rows are sorted by; `float`
- * has 64 bits, `real` may have fewer; `datetime` is exact to milliseconds or better, `moment` is what an attribute of the type timestamp
- * has, `timestamp` what Strapi's bookkeeping has; `json` may be stored parsed, `jsonText` is kept as written.
+ * Column types that each database translates: `reference` is a row id, `place` a sort position; `float` has 64 bits, `real` may have fewer;
+ * `datetime` is exact to milliseconds or better, `moment` is the attribute type timestamp, `timestamp` is for Strapi's internal tables;
+ * `json` may be stored parsed, `jsonText` is stored as written.
  */
 export type ColumnType =
   | `varchar(${number})`
@@ -67,7 +68,29 @@ export function column(name: string, type: ColumnType): Column {
 /** The autoincremented primary key that every table has. */
 export const idColumn: Column = { name: 'id', type: 'reference', notNull: true, increments: true, default: null }
 
-/** A foreign key on the other table's id. */
 export function foreignKey(name: string, from: string, table: string, onDelete: ForeignKey['onDelete'], to = 'id'): ForeignKey {
   return { name, columns: [from], references: { table, columns: [to] }, onDelete }
+}
+
+/** Bytes of an identifier that PostgreSQL keeps, and characters of the hash that ends a long name. */
+const [identifierBytes, hashLength] = [63, 8]
+
+/** PostgreSQL truncates names to 63 bytes; a long name ends in a hash. */
+export function fullName(name: string): string {
+  if (Buffer.byteLength(name) <= identifierBytes) return name
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, hashLength)
+  let kept = name
+  while (Buffer.byteLength(kept) > identifierBytes - hashLength - 1) kept = [...kept].slice(0, -1).join('')
+  return `${kept}_${hash}`
+}
+
+/** An identifier as the catalog of PostgreSQL has it: long ones are cut off, at a whole character. */
+export function storedName(identifier: string): string {
+  if (Buffer.byteLength(identifier) <= identifierBytes) return identifier
+  let name = ''
+  for (const character of identifier) {
+    if (Buffer.byteLength(name + character) > identifierBytes) return name
+    name += character
+  }
+  return name
 }

@@ -1,16 +1,22 @@
-// Which tables, columns, indexes and foreign keys a content model has in Strapi 5's layout, as plain data.
-// What Strapi keeps beside its content-types stands in system-tables.ts.
+// Tables, columns, indexes and foreign keys of a content model in Strapi 5's layout, as plain data.
 import { attributeTypes } from '../schema/attributes.js'
+import { allSchemas, type ColumnRelation } from '../schema/graph.js'
 import * as names from '../schema/names.js'
-import { type ColumnRelation, schemasOf } from '../schema/owners.js'
-import type { Attribute, AttributeSource, Model, MorphTo, Relation, Scalar, Schema } from '../schema/types.js'
-import { assertNever } from '../schema/types.js'
-import { columnsAfterLocale, systemTables } from './system-tables.js'
+import {
+  type Attribute,
+  type AttributeSource,
+  assertNever,
+  type Model,
+  type MorphTo,
+  type Relation,
+  type Scalar,
+  type Schema,
+} from '../schema/types.js'
 import { type Column, type ColumnType, column, type ForeignKey, foreignKey, type Index, idColumn, type Table } from './table.js'
 
 /** All tables of the model and of Strapi's bookkeeping. */
 export function describeTables(model: Model): readonly Table[] {
-  const shapes = schemasOf(model)
+  const shapes = allSchemas(model)
   const spare = model.spareLinks.flatMap((link) => linkTable((model.types.get(link.uid) ?? model.components.get(link.uid))!, link, model))
   const made = new Set(spare.map(({ name }) => name))
   const pairs = shapes.flatMap((shape) => [...shape.attributes.values()].flatMap((attribute) => pairsTable(shape, attribute, model)))
@@ -25,7 +31,7 @@ export function describeTables(model: Model): readonly Table[] {
 
 function shapeTable(shape: Schema, model: Model): Table {
   const attributes = [...shape.attributes.values()]
-  const columns = attributes.flatMap((attribute) => columnsOf(attribute))
+  const columns = attributes.flatMap((attribute) => attributeColumns(attribute))
   const pointers = attributes.filter(isPointer).map((attribute) => pointer(shape, attribute, model))
   const unique = attributes.filter(
     (attribute) => attribute.kind === 'scalar' && columnOptions(attribute.source).unique === true,
@@ -74,7 +80,7 @@ function pointer(shape: Schema, { storage, target }: ColumnRelation, model: Mode
   return foreignKey(name, storage.column, model.types.get(target)!.table, 'SET NULL', storage.references)
 }
 
-function columnsOf(attribute: Attribute): readonly Column[] {
+function attributeColumns(attribute: Attribute): readonly Column[] {
   switch (attribute.kind) {
     case 'scalar':
       return [attribute.name === 'id' ? idColumn : scalarColumn(attribute)]
@@ -104,7 +110,7 @@ interface ColumnOptions {
 
 const columnOptions = (source: AttributeSource): ColumnOptions => (source.column as ColumnOptions | undefined) ?? {}
 
-/** What the words of the `column` option mean. */
+/** Types of the `column` option. */
 const optionTypes: Readonly<Record<string, ColumnType>> = {
   string: 'varchar(255)',
   text: 'text',
@@ -122,7 +128,7 @@ const optionTypes: Readonly<Record<string, ColumnType>> = {
   jsonb: 'json',
 }
 
-/** The type that the `column` option asks for, with its arguments: a length, or digits and decimals. */
+/** Arguments are a length, or digits and decimals. */
 function optionType({ type = '', args = [] }: ColumnOptions): ColumnType | undefined {
   const [size, decimals] = args
   if (type === 'string' && typeof size === 'number') return `varchar(${size})`
@@ -220,3 +226,85 @@ function morphTable(shape: Schema, { storage }: MorphTo): readonly Table[] {
     },
   ]
 }
+
+const plain = (name: string, columns: readonly Column[]): Table => ({ name, columns: [idColumn, ...columns], indexes: [], foreignKeys: [] })
+const string = (name: string): Column => column(name, 'varchar(255)')
+const datetime = (name: string): Column => column(name, 'datetime')
+const time = column('time', 'timestamp')
+const required = (what: Column): Column => ({ ...what, notNull: true })
+
+const historyCreator = 'strapi_history_versions_created_by_id_fk'
+
+/** Strapi's tables that belong to no content-type, as Strapi 5.54 declares them. */
+const systemTables: readonly Table[] = [
+  plain('strapi_migrations', [string('name'), time]),
+  plain('strapi_migrations_internal', [string('name'), time]),
+  plain('strapi_database_schema', [column('schema', 'jsonText'), time, string('hash')]),
+  plain('strapi_core_store_settings', [string('key'), column('value', 'text'), string('type'), string('environment'), string('tag')]),
+  plain('strapi_webhooks', [
+    string('name'),
+    column('url', 'text'),
+    column('headers', 'json'),
+    column('events', 'json'),
+    column('enabled', 'boolean'),
+  ]),
+  {
+    name: 'strapi_history_versions',
+    columns: [
+      idColumn,
+      required(string('content_type')),
+      string('related_document_id'),
+      string('locale'),
+      string('status'),
+      column('data', 'json'),
+      column('schema', 'json'),
+      datetime('created_at'),
+      column('created_by_id', 'reference'),
+    ],
+    indexes: [{ name: historyCreator, columns: ['created_by_id'], unique: false }],
+    foreignKeys: [foreignKey(historyCreator, 'created_by_id', 'admin_users', 'SET NULL')],
+  },
+  plain('strapi_ai_metadata_jobs', [required(string('status')), datetime('created_at'), datetime('completed_at')]),
+  plain('strapi_ai_localization_jobs', [
+    required(string('content_type')),
+    required(string('related_document_id')),
+    required(string('source_locale')),
+    required(column('target_locales', 'json')),
+    required(string('status')),
+    datetime('created_at'),
+    datetime('updated_at'),
+  ]),
+]
+
+/** Types with a `locale` attribute: its column precedes this one. */
+const columnsAfterLocale: Readonly<Record<string, string>> = {
+  'plugin::content-releases.release-action': 'is_entry_valid',
+}
+
+/** Types of the panel that Octavo uses too. */
+const shared: ReadonlySet<string> = new Set(['admin::api-token', 'admin::api-token-permission', 'admin::session'])
+const panelPrefixes = ['admin::', 'plugin::content-releases.', 'plugin::review-workflows.']
+
+/** Sessions of users and of the panel. */
+const sessionTable = 'strapi_sessions'
+
+/** Rows are written here, but columns of newer Strapi versions are not added. */
+const tokenTables: readonly string[] = ['strapi_api_tokens', 'strapi_api_token_permissions']
+
+export const isAdminTable = (uid: string): boolean => !shared.has(uid) && panelPrefixes.some((prefix) => uid.startsWith(prefix))
+
+/** Includes tables of relations from and to the panel's types. */
+export function adminTables(model: Model): ReadonlySet<string> {
+  const types = [...model.types.values()].filter(({ uid }) => isAdminTable(uid))
+  const links = [...model.types.values()].flatMap(({ uid, attributes }) =>
+    [...attributes.values()].flatMap((attribute) => {
+      if (attribute.kind !== 'relation' || attribute.storage.kind !== 'link' || !attribute.storage.owner) return []
+      return isAdminTable(uid) || (shared.has(uid) && isAdminTable(attribute.target)) ? [attribute.storage.table] : []
+    }),
+  )
+  return new Set([...systemTables.map(({ name }) => name), ...types.map(({ table }) => table), ...links])
+}
+
+/** Tables whose columns stay as created by Strapi. `sessions`: sessions are issued here. */
+export const unmanagedTables = (model: Model, sessions: boolean): ReadonlySet<string> =>
+  new Set([...adminTables(model), ...tokenTables, ...(sessions ? [] : [sessionTable])])

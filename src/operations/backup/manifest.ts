@@ -9,7 +9,7 @@ import type { DatabaseView } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { loadFormerModel, loadModel } from '../../model/schema/load.js'
-import { filesOnDisk, filesWithChanges, noting, parseSchemaFile } from '../../model/schema/schema-files.js'
+import { filesOnDisk, filesWithChanges, parseSchemaFile, recordReads } from '../../model/schema/schema-files.js'
 import type { Model } from '../../model/schema/types.js'
 import { openFields } from '../../project/fields.js'
 import { type SchemaTexts, storedSchemas } from '../../project/model-changes/change-log.js'
@@ -117,7 +117,7 @@ export function isSchemaPath(path: string): boolean {
 
 /** Those of a project. @throws Error with a sentence if they cannot be loaded */
 export async function schemasOnDisk(config: Config): Promise<SchemaTexts> {
-  const files = noting(config.folder, filesOnDisk)
+  const files = recordReads(config.folder, filesOnDisk)
   await loadModel(config, files)
   return new Map([...files.texts].filter(([path]) => isSchemaPath(path)))
 }

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { sql } from 'kysely'
 import { hasColumns, type MainConnection, type RowReader } from '../../database/database.js'
 import { concat } from '../../database/portable-sql.js'
-import { isKept } from '../../model/diff/kept.js'
+import { isArchived } from '../../model/diff/comparison.js'
 import type { Rename } from '../../model/diff/types.js'
 import {
   type ComponentHolder,
@@ -14,7 +14,7 @@ import {
   type OwnedMorph,
   ownedLinks,
   ownedMorphs,
-} from '../../model/schema/owners.js'
+} from '../../model/schema/graph.js'
 import type { Component, ContentType, Model, Schema } from '../../model/schema/types.js'
 import {
   ambiguousRelations,
@@ -85,7 +85,7 @@ const failed = (name: string, error: unknown): CheckResult => ({ name, warning: 
 
 /** Rows that reference missing ones, except archived rows: their targets may have been deleted since. */
 const danglingRows = async (database: ExaminedProject['database']): Promise<readonly string[]> =>
-  (await database.danglingRows()).filter((row) => !isKept(row))
+  (await database.danglingRows()).filter((row) => !isArchived(row))
 
 async function inspected(name: string, inspect: () => Promise<readonly string[]>): Promise<CheckResult> {
   try {
@@ -340,7 +340,7 @@ interface LeftByChanges {
 /** Reads what the changes of the model so far have left. */
 async function leftByChanges(database: RowReader, tables: Tables): Promise<LeftByChanges> {
   const [keptEntries, keptDocuments]: [string[], string[]] = [[], []]
-  for (const name of tables.names.filter(isKept)) {
+  for (const name of tables.names.filter(isArchived)) {
     if (await hasColumns(database, name, ['entity_id', 'cmp_id', 'component_type'])) keptEntries.push(name)
     else if (await hasColumns(database, name, ['id', 'document_id'])) keptDocuments.push(name)
   }

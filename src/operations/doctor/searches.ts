@@ -2,17 +2,17 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { DatabaseView, Inspection } from '../../database/database.js'
 import { andSameLocale, concat, type TextPart } from '../../database/portable-sql.js'
-import { keptPrefix } from '../../model/diff/kept.js'
+import { archivePrefix } from '../../model/diff/comparison.js'
 import {
+  allSchemas,
   type ComponentHolder,
   componentHolders,
   type OwnedLink,
   type OwnedMorph,
   ownedLinks,
-  schemasOf,
-} from '../../model/schema/owners.js'
+} from '../../model/schema/graph.js'
 import type { Component, ContentType, Model, Schema } from '../../model/schema/types.js'
-import { isAdminTable } from '../../model/tables/admin-tables.js'
+import { isAdminTable } from '../../model/tables/tables.js'
 
 /** The database and model to check. */
 export interface ExaminedProject {
@@ -28,7 +28,7 @@ export type Tables = Awaited<ReturnType<Inspection['tables']>>
 
 /** The tables of the model that do not exist. */
 export function missingTables(model: Model, tables: Tables): readonly Search[] {
-  const own = schemasOf(model).filter(({ uid }) => !isAdminTable(uid))
+  const own = allSchemas(model).filter(({ uid }) => !isAdminTable(uid))
   const links = ownedLinks(model).filter(({ shape }) => own.includes(shape))
   const holders = componentHolders(model).map(({ componentTable }) => componentTable)
   const wanted = [...own.map(({ table }) => table), ...holders, ...links.map(({ storage }) => storage.table)]
@@ -202,7 +202,7 @@ export function unknownComponents({ componentTable }: ComponentHolder, component
 export function ownerlessFiles({ uid, table }: Schema, kept: readonly string[]): Search {
   const example = concat('files_related_mph row ', sql`m.id`, `: ${uid} row `, text(sql`m.related_id`), ' does not exist')
   return sql`select ${example} as example from files_related_mph m
-    where m.related_type = ${uid} and coalesce(m.field, '') not like ${`${keptPrefix}%`} and ${sql.join(
+    where m.related_type = ${uid} and coalesce(m.field, '') not like ${`${archivePrefix}%`} and ${sql.join(
       [table, ...kept].map((each) => isGone(sql`m.related_id`, each)),
       sql` and `,
     )}`

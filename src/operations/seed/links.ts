@@ -6,9 +6,9 @@ import * as z from 'zod'
 import type { Stored } from '../../database/portable-sql.js'
 import type { Insert } from '../../database/sqlite/initial-rows.js'
 import { attributeTypes } from '../../model/schema/attributes.js'
+import { ownedLink } from '../../model/schema/graph.js'
 import { fileType } from '../../model/schema/link.js'
-import { localeName } from '../../model/schema/locale-names.js'
-import { ownedLink } from '../../model/schema/owners.js'
+import { localeName } from '../../model/schema/names.js'
 import {
   type Attribute,
   assertNever,

@@ -1,7 +1,7 @@
 // The part of a model that a description is about: which content-types, components and attributes its reader may know of.
 import { isReadOnly, isWritable } from '../../content/documents/input/keys.js'
-import { componentsOf } from '../../model/schema/components.js'
 import { isAlwaysRequired } from '../../model/schema/conditions.js'
+import { getComponents } from '../../model/schema/graph.js'
 import { fileType, isClosedType, isPolymorphicTarget } from '../../model/schema/link.js'
 import { type Attribute, assertNever, type Component, type ContentType, type Model } from '../../model/schema/types.js'
 import type { Contract } from '../../query/contract.js'
@@ -72,7 +72,7 @@ export function targetsOf({ model, anyTypes }: View, attribute: DescribedLink): 
       return anyTypes
     case 'component':
     case 'dynamiczone':
-      return componentsOf(model, attribute)
+      return getComponents(model, attribute)
     default:
       return assertNever(attribute)
   }
@@ -91,7 +91,7 @@ export function reachableFrom(view: View, roots: readonly DescribedShape[]): rea
     for (const link of linksOf(view, shape)) for (const target of targetsOf(view, link)) found.set(target.uid, target)
     // Components can be written where they are not read.
     for (const attribute of writableOf(shape))
-      for (const component of componentsOf(view.model, attribute)) found.set(component.uid, component)
+      for (const component of getComponents(view.model, attribute)) found.set(component.uid, component)
   }
   return [...found.values()].sort((a, b) => rank(a) - rank(b) || (a.uid < b.uid ? -1 : 1))
 }

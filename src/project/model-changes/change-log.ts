@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type RowReader, serviceTransaction, type WriteDatabase } from '../../database/database.js'
 import type { ReversingStep } from '../../model/diff/reversing.js'
 import type { PlanStep } from '../../model/diff/steps.js'
-import type { KeptPlace, Rename } from '../../model/diff/types.js'
+import type { ArchivedContent, Rename } from '../../model/diff/types.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 
 /** A change as it is written. */
@@ -18,7 +18,7 @@ export interface NewChange {
   readonly former: FileChanges
   readonly renames: readonly Rename[]
   /** Tables and columns of archived content. */
-  readonly kept: readonly KeptPlace[]
+  readonly kept: readonly ArchivedContent[]
   /** The attributes that it leaves with more than one link or entry, as `CountedPlan.narrowed`. */
   readonly narrowed: readonly string[]
   /** The change that it undoes; 0 for none. */

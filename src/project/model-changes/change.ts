@@ -5,11 +5,11 @@ import type { Logger } from 'pino'
 import type { Database } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
 import { attributeName, categoryName, isReservedAttribute, isReservedType } from '../../model/builder/names.js'
-import type { Mistake, SchemaContent } from '../../model/builder/project-schemas.js'
+import type { SchemaContent, SchemaError } from '../../model/builder/project-schemas.js'
 import type { PlanChoices, Rename } from '../../model/diff/types.js'
 import type { FindFields } from '../../model/schema/custom-fields.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
-import { oneNameForBoth } from '../../model/schema/schema-keys.js'
+import { oneNameForBoth } from '../../model/schema/schema-format.js'
 import type { Model } from '../../model/schema/types.js'
 import type { Installations } from '../installations.js'
 import type { SchemaTexts } from './change-log.js'
@@ -123,7 +123,7 @@ export function faultOfNames(
   content: SchemaContent,
   former: SchemaContent | undefined,
   isStrapis: boolean,
-): Pick<Mistake, 'path' | 'message'> | null {
+): Pick<SchemaError, 'path' | 'message'> | null {
   const isPlugins = uid.startsWith('plugin::')
   return (
     (uid.includes('::') && !isPlugins ? faultOfType(content, former, isStrapis) : null) ??

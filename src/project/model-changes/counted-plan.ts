@@ -5,14 +5,13 @@ import { sql } from 'kysely'
 import { type Database, hasColumns, type MainConnection } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
-import { type Conversion, convertValue, isSame, losesOf } from '../../model/diff/conversions.js'
-import { followed, inCommon, type MadeChange, type Undoing } from '../../model/diff/followed.js'
+import { type Conversion, convertValue, isSame, losesData } from '../../model/diff/conversions.js'
+import { type AppliedChange, compareCommon, followRenames, type UndoContext } from '../../model/diff/followed.js'
 import { planModelChange } from '../../model/diff/plan.js'
-import { withRestoration } from '../../model/diff/restoration.js'
-import { type ReturningPlace, returnOf } from '../../model/diff/returns.js'
-import { expressionOf, type SqlText } from '../../model/diff/sql-text.js'
+import { findReturn, type ReturningContent, withRestoration } from '../../model/diff/restoration.js'
+import { type SqlText, toExpression } from '../../model/diff/sql-text.js'
 import type { PlanStep } from '../../model/diff/steps.js'
-import type { ConvertedValues, KeptPlace, ModelPlan, PlanChoices, PlanLoss, Rename } from '../../model/diff/types.js'
+import type { ArchivedContent, ConvertedValues, ModelPlan, PlanChoices, PlanLoss, Rename } from '../../model/diff/types.js'
 import type { Model } from '../../model/schema/types.js'
 import { besideLeftovers } from './leftovers.js'
 
@@ -20,9 +19,9 @@ import { besideLeftovers } from './leftovers.js'
 export interface UndoneChange {
   readonly id: number
   /** Its archived content. */
-  readonly kept: readonly KeptPlace[]
+  readonly kept: readonly ArchivedContent[]
   /** It, and the changes that were made since, oldest first. */
-  readonly since: readonly MadeChange[]
+  readonly since: readonly AppliedChange[]
 }
 
 interface ChangeToPlan {
@@ -49,7 +48,7 @@ export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'resp
   readonly losses: readonly CountedContent[]
   readonly conditions: readonly CountedContent[]
   /** Tables and columns of archived content. */
-  readonly kept: readonly KeptPlace[]
+  readonly kept: readonly ArchivedContent[]
   /** The attributes of the new model that hold more than one link or entry until the next write. */
   readonly narrowed: readonly string[]
 }
@@ -92,15 +91,15 @@ async function placesOf(
   database: Database,
   { from, to, renames }: Pick<ChangeToPlan, 'from' | 'to' | 'renames'>,
   { kept, since }: UndoneChange,
-): Promise<readonly ReturningPlace[]> {
-  const undoing: Undoing = { own: since[0]!, later: since.slice(1), ...inCommon(from, to, renames) }
+): Promise<readonly ReturningContent[]> {
+  const undoing: UndoContext = { own: since[0]!, later: since.slice(1), ...compareCommon(from, to, renames) }
   const isThere = (table: string) => hasColumns(database.main, table)
-  const places: ReturningPlace[] = []
+  const places: ReturningContent[] = []
   for (const each of kept) {
     // Without archived rows there is no table of them.
     if (each.kind === 'rows' && !(await isThere(each.as))) continue
-    const { place, obstacles } = await returnOf(
-      orRefused('ConflictError', () => followed(each, undoing)),
+    const { place, obstacles } = await findReturn(
+      orRefused('ConflictError', () => followRenames(each, undoing)),
       undoing,
       isThere,
     )
@@ -138,7 +137,7 @@ async function lostValues(
 }
 
 async function counted(database: MainConnection, query: SqlText): Promise<number> {
-  const [row] = await database.rows<{ count: number | string }>(expressionOf(query))
+  const [row] = await database.rows<{ count: number | string }>(toExpression(query))
   return Number(row!.count)
 }
 
@@ -190,7 +189,7 @@ async function countLostValues(
     for (const row of rows) {
       const [value, before] = [plainValue(row.value)!, timed(plainValue(row.former))]
       const comesBack = restores !== undefined && before !== null && isSame(timed(convertValue(restores.conversion, before)), timed(value))
-      if (!comesBack && losesOf(conversion, value)) lost++
+      if (!comesBack && losesData(conversion, value)) lost++
     }
     if (rows.length < batch) return lost
     last = Number(rows.at(-1)!.id)

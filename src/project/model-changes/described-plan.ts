@@ -1,9 +1,9 @@
 // A plan for readers: the SQL of its steps, the rows that they visit, access to new attributes, and possible renames.
 import { sql } from 'kysely'
 import type { Database, RowReader } from '../../database/database.js'
+import { mayContain } from '../../model/diff/entries.js'
 import { possibleRenames } from '../../model/diff/possible-renames.js'
-import { reaches } from '../../model/diff/reach.js'
-import { countText, expressionOf } from '../../model/diff/sql-text.js'
+import { countText, toExpression } from '../../model/diff/sql-text.js'
 import type { PlanStep } from '../../model/diff/steps.js'
 import type { ModelChange, Rename } from '../../model/diff/types.js'
 import type { Model, Schema } from '../../model/schema/types.js'
@@ -59,7 +59,7 @@ async function rowsOf(database: RowReader, steps: readonly PlanStep[]): Promise<
     if (table === null) return 0
     const text = countText(table, where)
     const key = JSON.stringify(text)
-    const counted = counts.get(key) ?? database.rows<{ count: number | string }>(expressionOf(text)).then(([row]) => Number(row!.count))
+    const counted = counts.get(key) ?? database.rows<{ count: number | string }>(toExpression(text)).then(([row]) => Number(row!.count))
     counts.set(key, counted)
     return counted
   }
@@ -143,7 +143,7 @@ function newIn(change: ModelChange, model: Model): readonly New[] {
     .filter(({ exposed }) => exposed)
     .flatMap(({ uid, attributes }) =>
       [...attributes.values()]
-        .filter((each) => reaches(each, schema, model))
+        .filter((each) => mayContain(each, schema, model))
         .map(({ name }) => ({ schema: uid, attribute: `${name} (${schema}.${attribute})` })),
     )
 }

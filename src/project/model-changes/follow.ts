@@ -3,9 +3,16 @@ import { type Database, type DatabaseView, hasColumns } from '../../database/dat
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { loadFormerModel, loadModel } from '../../model/schema/load.js'
-import { type FileChanges, filesWithChanges, noting } from '../../model/schema/schema-files.js'
+import { type FileChanges, filesWithChanges, recordReads } from '../../model/schema/schema-files.js'
 import type { Model } from '../../model/schema/types.js'
-import { type FoundTables, foreignTables, nameOf, refuseForeign, refuseOlderStrapi, sentenceOf } from '../../model/tables/foreign-tables.js'
+import {
+  describeForeignTable,
+  type FoundTables,
+  foreignTables,
+  nameOf,
+  refuseForeign,
+  refuseOlderStrapi,
+} from '../../model/tables/compare-database.js'
 import { describeTables } from '../../model/tables/tables.js'
 import { finishInSteps } from './carry-out.js'
 import type { InForce, LiveModelOptions } from './change.js'
@@ -78,7 +85,7 @@ export async function loadWith(
   files: FileChanges,
   load: typeof loadModel = loadModel,
 ): Promise<LoadedModel> {
-  const read = noting(config.folder, filesWithChanges(config.folder, new Map([...unwritten, ...files])))
+  const read = recordReads(config.folder, filesWithChanges(config.folder, new Map([...unwritten, ...files])))
   return { model: await load(config, read, findFields), texts: read.texts }
 }
 
@@ -163,5 +170,5 @@ export async function refuseForeignTables(
     hasColumn: (table, column) => found.get(table)!.has(column),
     schema: schemaOf(config),
   })
-  if (foreign !== undefined) throw refusedName(to, foreign.name, null, sentenceOf(foreign), path)
+  if (foreign !== undefined) throw refusedName(to, foreign.name, null, describeForeignTable(foreign), path)
 }

@@ -2,8 +2,8 @@
 
 import { sql } from 'kysely'
 import { type Database, hasColumns } from '../../database/database.js'
-import { keptNames } from '../../model/diff/kept.js'
-import type { PlanStep, StepNamed } from '../../model/diff/steps.js'
+import { archiveNames } from '../../model/diff/comparison.js'
+import type { PlanStep, StepOf } from '../../model/diff/steps.js'
 import type { Model } from '../../model/schema/types.js'
 import { describeTables } from '../../model/tables/tables.js'
 
@@ -59,7 +59,7 @@ export async function besideLeftovers(
   const formerNames = new Map<string, string>()
   // A table may get its name by way of another one.
   for (const step of steps) if (step.kind === 'renameTable') formerNames.set(step.to, formerNames.get(step.table) ?? step.table)
-  const kept = keptNames(number)
+  const kept = archiveNames(number)
   const left: Leftovers = {
     tables: new Set(before.tables),
     columns: new Set(before.columns),
@@ -91,7 +91,7 @@ async function withdrawTable({ main, writes }: Database, name: string): Promise<
   return rows.length === 0 && isDone(writes.run(sql`drop table ${sql.table(name)}`))
 }
 
-async function withdrawColumn({ main, writes }: Database, { table, column }: StepNamed<'addColumn'>): Promise<boolean> {
+async function withdrawColumn({ main, writes }: Database, { table, column }: StepOf<'addColumn'>): Promise<boolean> {
   if (!(await hasColumns(main, table, [column.name]))) return true
   const has = sql`${sql.id(column.name)} is not null`
   const rows = column.default === null ? await main.rows(sql`select 1 as found from ${sql.table(table)} where ${has} limit 1`) : []

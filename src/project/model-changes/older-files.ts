@@ -1,7 +1,7 @@
 // Schema files that are older than the model of the database: changes of it were made while this process was not there.
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../foundation/config/config.js'
-import { schemasOf } from '../../model/schema/owners.js'
+import { allSchemas } from '../../model/schema/graph.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 import type { Model, SchemaSource } from '../../model/schema/types.js'
 import type { RecordedChange } from './change-log.js'
@@ -35,8 +35,8 @@ export function filesBehind(
  * show that: who may read an attribute, and which values are valid, is no matter of tables.
  */
 export function onlyAddsTo(older: Model, newer: Model): boolean {
-  const sources = new Map(schemasOf(newer).map(({ uid, source }) => [uid, source]))
-  return schemasOf(older).every(({ uid, source }) => {
+  const sources = new Map(allSchemas(newer).map(({ uid, source }) => [uid, source]))
+  return allSchemas(older).every(({ uid, source }) => {
     const now = sources.get(uid)
     return now !== undefined && isExtended(source, now)
   })

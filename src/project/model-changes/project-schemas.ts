@@ -6,7 +6,7 @@ import { ApiError } from '../../foundation/errors/errors.js'
 import { builtinTypes } from '../../model/builder/builtin-types.js'
 import type { ProjectSchema, ProjectSchemas, SchemaContent } from '../../model/builder/project-schemas.js'
 import { knownPluginFields } from '../../model/schema/custom-fields.js'
-import { schemaFilesOf } from '../../model/schema/load.js'
+import { findSchemaFiles } from '../../model/schema/load.js'
 import { type FileChanges, filesWithChanges, parseSchemaFile } from '../../model/schema/schema-files.js'
 import type { ChangeableModel } from './change.js'
 import { plain } from './refusals.js'
@@ -44,7 +44,7 @@ export async function readProjectSchemas(folder: string, inForce: ChangeableMode
 
 /** The paths of the schema files of a project by uid. @throws ApiError 400 if one of them cannot be read */
 export async function schemaPlaces({ folder, unwritten }: FilesInForce): Promise<ReadonlyMap<string, string>> {
-  return schemaFilesOf(folder, filesWithChanges(folder, unwritten)).catch((error: unknown) => {
+  return findSchemaFiles(folder, filesWithChanges(folder, unwritten)).catch((error: unknown) => {
     throw new ApiError('ValidationError', plain(error, folder))
   })
 }

@@ -3,8 +3,8 @@ import { relative, sep } from 'node:path'
 import type { DatabaseNames } from '../../database/database.js'
 import { ApiError, ConfigError, mistakenInput, validationError } from '../../foundation/errors/errors.js'
 import type { Rename } from '../../model/diff/types.js'
-import { fileAndPath, mistakesOf, type SchemaMistake, sentenceOf } from '../../model/schema/check.js'
-import { schemasOf } from '../../model/schema/owners.js'
+import { describeFaults, fileAndPath, getFaults, type SchemaFault } from '../../model/schema/check.js'
+import { allSchemas } from '../../model/schema/graph.js'
 import type { Model } from '../../model/schema/types.js'
 import type { Table } from '../../model/tables/table.js'
 import { describeTables } from '../../model/tables/tables.js'
@@ -66,7 +66,7 @@ export function refusedName(model: Model, table: string, column: string | null, 
 
 /** The schema and attribute that have a table or a column; null: a table that is no schema's own. */
 function placeOf(model: Model, table: string, column: string | null): readonly string[] | null {
-  const schema = schemasOf(model).findLast((each) => each.table === table)
+  const schema = allSchemas(model).findLast((each) => each.table === table)
   if (schema === undefined) return null
   const attribute = [...schema.attributes.values()].find((each) => each.kind === 'scalar' && each.column === column)
   return [schema.uid, ...(attribute === undefined ? ['collectionName'] : ['attributes', attribute.name])]
@@ -79,17 +79,18 @@ const withoutFolder = (message: string, folder: string): string => message.repla
 
 /** Why the model that a change leads to cannot be loaded, with the places in the body of the request where it has the schema. */
 export function unloadable(error: unknown, folder: string, { places = new Map() }: Pick<ChangeRequest, 'places'>): ApiError {
-  const inBody = ({ file, path }: SchemaMistake): readonly string[] | null => {
+  const inBody = ({ file, path }: SchemaFault): readonly string[] | null => {
     const place = places.get(relative(folder, file).split(sep).join('/'))
     return place === undefined ? null : [...place, ...path.split('.')]
   }
-  const mistakes = mistakesOf(error as Error)
+  const mistakes = getFaults(error as Error)
   const errors = mistakes.flatMap((mistake) => {
     const path = inBody(mistake)
     return path === null ? [] : [{ path, message: mistake.message, name: 'ValidationError' }]
   })
   // The file of a new schema is not there yet.
-  const said = errors.length === 0 ? (error as Error).message : sentenceOf(mistakes, (one) => inBody(one)?.join('.') ?? fileAndPath(one))
+  const said =
+    errors.length === 0 ? (error as Error).message : describeFaults(mistakes, (one) => inBody(one)?.join('.') ?? fileAndPath(one))
   return validationError(withoutFolder(said, folder), errors.length === 0 ? {} : { errors })
 }
 

@@ -5,8 +5,7 @@ import { commandLine } from '../../foundation/runtime/command-line.js'
 import type { Rename } from '../../model/diff/types.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 import type { Model } from '../../model/schema/types.js'
-import { keptTables } from '../../model/tables/admin-tables.js'
-import { describeTables } from '../../model/tables/tables.js'
+import { describeTables, unmanagedTables } from '../../model/tables/tables.js'
 import type { ChangeRequest, LiveModelOptions, StartDecisions, StartOfModel } from './change.js'
 import { changesAfter, differencesOf, lastChange, storedSchemas, unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
@@ -51,7 +50,7 @@ export async function readStart({ config, findFields, isCommand }: StartingProje
 
 /** Whether a database has the tables and columns of a model; otherwise Strapi has changed it since. */
 async function isModelOf(database: RowReader, model: Model): Promise<boolean> {
-  const panel = keptTables(model, false)
+  const panel = unmanagedTables(model, false)
   for (const { name, columns } of describeTables(model)) {
     if (panel.has(name)) continue
     const names = columns.map((column) => column.name)

@@ -1,6 +1,6 @@
 // Undoes a change of the model: files get their former texts, renames are reversed, archived content is restored.
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
-import { inCommon, type MadeChange } from '../../model/diff/followed.js'
+import { type AppliedChange, compareCommon } from '../../model/diff/followed.js'
 import type { Rename } from '../../model/diff/types.js'
 import { loadFormerModel } from '../../model/schema/load.js'
 import { filesWithChanges } from '../../model/schema/schema-files.js'
@@ -46,10 +46,10 @@ async function changesSince(
   { config, database, findFields }: LiveModelOptions,
   { model, texts, unwritten }: Pick<InForce, 'model' | 'texts' | 'unwritten'>,
   first: number,
-): Promise<readonly MadeChange[]> {
+): Promise<readonly AppliedChange[]> {
   const all = await changesAfter(database.main, 0)
   const at = all.findIndex(({ id }) => id === first)
-  const found: MadeChange[] = []
+  const found: AppliedChange[] = []
   const then = new Map(texts)
   let to = model
   for (let index = all.length - 1; index >= at; index--) {
@@ -60,7 +60,7 @@ async function changesSince(
     }
     const from = await modelOf(then, id)
     // The number follows the last change before it.
-    found.unshift({ id, summary, undoes, number: (all[index - 1]?.id ?? 0) + 1, ...inCommon(from, to, renames) })
+    found.unshift({ id, summary, undoes, number: (all[index - 1]?.id ?? 0) + 1, ...compareCommon(from, to, renames) })
     to = from
   }
   return found

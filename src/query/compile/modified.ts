@@ -11,7 +11,7 @@ import {
   type ListedDocuments,
   type SelectedRows,
 } from '../../database/portable-sql.js'
-import { type ColumnRelation, columnRelations } from '../../model/schema/owners.js'
+import { type ColumnRelation, columnRelations } from '../../model/schema/graph.js'
 import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/schema/types.js'
 
 type LinkRelation = Relation & { readonly storage: LinkStorage }

@@ -86,7 +86,8 @@ function readTime(text: string): string {
 
 /** Milliseconds since 1970, from an ISO 8601 date or from digits. As in Strapi, spaces after the digits are ignored. */
 function readDatetime(text: string): number {
-  const milliseconds = parseIsoDate(text) ?? (/^-?\d+\s*$/.test(text) ? Number(text) : Number.NaN)
+  // Strapi reads seven digits as an ordinal date.
+  const milliseconds = parseIsoDate(text) ?? (/^-?\d+\s*$/.test(text) && !/^\d{7}$/.test(text) ? Number(text) : Number.NaN)
   if (!(Math.abs(milliseconds) <= maxTimestampMs)) throw validationError('Invalid format, expected a timestamp or an ISO date')
   return milliseconds
 }
@@ -99,10 +100,9 @@ export function readText(value: unknown): string | null {
   return String(value)
 }
 
-const datePart = /^(?:-?(\d{3})|-?(\d{2})(?:-?(\d{2}))?|-?W(\d{2})(?:-?(\d))?|-?)$/
+const datePart = /^(?:-?(\d{2})(?:-?(\d{2}))?|-?)$/
 const timePart = /^(\d{2}(?:[.,]\d*)?)(?::?(\d{2}(?:[.,]\d*)?))?(?::?(\d{2}(?:[.,]\d*)?))?$/
 const offsetPart = /^([+-])(\d{2})(?::?(\d{2}))?$/
-const dayMs = 86_400_000
 
 /** Milliseconds since 1970 of an ISO 8601 date with or without a time; UTC without an offset. Null for any other text. */
 export function parseIsoDate(text: string): number | null {
@@ -127,21 +127,11 @@ function parseDate(text: string): number | null {
   const year = years === undefined ? Number(centuries) * 100 : Number(years)
   const found = datePart.exec(text.slice(whole.length))
   if (found === null) return null
-  const [ordinal, month, date, week, weekday] = found.slice(1).map((part) => (part === undefined ? undefined : Number(part)))
-  if (week !== undefined) return weekDate(year, week, weekday ?? 1)
-  const begin = (at: number, dayOfMonth: number) => new Date(0).setUTCFullYear(year, at, dayOfMonth)
-  if (ordinal !== undefined) return ordinal >= 1 && ordinal <= (begin(12, 1) - begin(0, 1)) / dayMs ? begin(0, ordinal) : null
-  const moment = begin((month ?? 1) - 1, date ?? 1)
-  const isDay = new Date(moment).getUTCMonth() === (month ?? 1) - 1 && new Date(moment).getUTCDate() === (date ?? 1)
-  return isDay ? moment : null
-}
-
-/** Weeks begin on Mondays; the first is the one with January 4. */
-function weekDate(year: number, week: number, weekday: number): number | null {
-  if (week < 1 || week > 53 || weekday < 1 || weekday > 7) return null
-  const fourth = new Date(0).setUTCFullYear(year, 0, 4)
-  const monday = fourth - ((new Date(fourth).getUTCDay() + 6) % 7) * dayMs
-  return monday + ((week - 1) * 7 + weekday - 1) * dayMs
+  const month = Number(found[1] ?? 1) - 1
+  const day = Number(found[2] ?? 1)
+  const time = new Date(0).setUTCFullYear(year, month, day)
+  const exists = new Date(time).getUTCMonth() === month && new Date(time).getUTCDate() === day
+  return exists ? time : null
 }
 
 function parseTime(text: string): number | null {

@@ -6,7 +6,7 @@ import type { Configured, SuggestedDefaults } from '../../../packages/strapi-cod
 import { readProjectCode } from '../../../packages/strapi-code/read-project-code.js'
 import type { Config } from '../../foundation/config/config.js'
 import { signOfStrapi } from '../../foundation/config/files.js'
-import { actionsAt, type LeftOutRoutes, leftOutRoutes } from '../../model/schema/type-routes.js'
+import { actionsAt, type ExcludedRoutes, createExcludedRoutes } from '../../model/schema/type-routes.js'
 import type { Model } from '../../model/schema/types.js'
 import type { Service } from '../service.js'
 
@@ -61,14 +61,14 @@ const attributesOf = ({ types, components }: Model): readonly string[] => [
 ]
 
 const configuredIn = ({ types, routes }: Pick<Config, 'types' | 'routes'>, model: Model): Configured => ({
-  contentRoutes: listContentRoutes(model, leftOutRoutes(types)),
+  contentRoutes: listContentRoutes(model, createExcludedRoutes(types)),
   defaults: Object.fromEntries(Object.entries(types).map(([uid, { defaults = {} }]) => [uid, Object.keys(defaults)])),
   selections: Object.entries(types).flatMap(([uid, type]) => (type.routes === undefined ? [] : [uid])),
   routes: routes.map(({ method, path }) => `${method} ${path}`),
 })
 
 /** The routes of content-types that exist, by method and path. */
-const listContentRoutes = ({ paths }: Model, leftOut: LeftOutRoutes | null): Readonly<Record<string, string>> =>
+const listContentRoutes = ({ paths }: Model, leftOut: ExcludedRoutes | null): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...paths].flatMap(([name, type]) =>
       (type.singleType ? [false] : [false, true]).flatMap((hasId) =>

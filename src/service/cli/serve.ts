@@ -4,7 +4,7 @@ import { refuseUnfinishedRestore } from '../../content/media/unfinished-restore.
 import { getDriver } from '../../database/open.js'
 import { type Config, loadConfig } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { adaptYoungGeneration, profileOf } from '../../foundation/runtime/gc.js'
+import { growYoungGeneration } from '../../foundation/runtime/gc.js'
 import { logLine, openLog } from '../../foundation/runtime/log.js'
 import { loadModel } from '../../model/schema/load.js'
 import type { Model } from '../../model/schema/types.js'
@@ -94,7 +94,8 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
     await service.close()
     throw error
   })
-  adaptYoungGeneration(profileOf(config.database.server !== null, limits.cacheBytes > 0))
+  // With a database server the main thread reads the rows.
+  growYoungGeneration(config.database.server === null ? 4 : 16)
   if (!replaces) {
     await announce(config, service, { address, database: driver.getName(config) })
     void reportProjectCode(config, service, logger)

@@ -1,6 +1,6 @@
 // Checks a whole type or component against the model: attributes of every kind, lists, nested components, zones, and conditional attributes.
 
-import { hiddenAttributes, isDecidedByValues } from '../../../model/schema/conditions.js'
+import { hiddenAttributes, hasConditionalAttributes } from '../../../model/schema/conditions.js'
 import type { Attribute, ComponentAttribute, DynamicZone, Model, Schema } from '../../../model/schema/types.js'
 import { assertNever } from '../../../model/schema/types.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, settlePatterns, typeError } from './errors.js'
@@ -228,7 +228,7 @@ const allVisible: ConditionalAttributes = { hidden: noNames, revealed: noNames }
 
 /** Decides which attributes of `shape` are there where a body gives `body`. */
 export function getVisibility(checking: Checking, shape: Schema, body: Body, path: ValuePath): ConditionalAttributes {
-  if (checking.isHidden === true || !isDecidedByValues(shape)) return allVisible
+  if (checking.isHidden === true || !hasConditionalAttributes(shape)) return allVisible
   const hidden = hiddenAttributes(shape, toLevelValues(checking, shape, body, path))
   const { stored = null, isCreation, isDraft } = checking
   if (stored === null || isCreation || isDraft) return { hidden, revealed: noNames }

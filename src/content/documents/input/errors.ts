@@ -3,7 +3,7 @@
 import { inputErrors } from '../../../foundation/config/limits.js'
 import { printed } from '../../../foundation/errors/bounded-values.js'
 import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../../foundation/grants.js'
-import { componentsOf } from '../../../model/schema/components.js'
+import { getComponents } from '../../../model/schema/graph.js'
 import type { Attribute, ContentType, Model, Schema } from '../../../model/schema/types.js'
 import { type PatternCheck, type PatternChecks, runPatternChecks } from './pattern-deadline.js'
 import type { AttributeError, Checked, Claim, FindTaken, PossibleError, ValuePath } from './types.js'
@@ -152,7 +152,7 @@ function findShapes(model: Model, type: ContentType, path: ValuePath, reader: Er
     const here = seen
     isHidden ||= attributes.some((attribute) => isSecret(attribute, here, reader))
     seen = grantsBelow(seen, name)
-    shapes = attributes.flatMap((attribute) => componentsOf(model, attribute))
+    shapes = attributes.flatMap((attribute) => getComponents(model, attribute))
   }
   return { shapes, isHidden, seen }
 }
@@ -170,7 +170,7 @@ function redactValue(model: Model, value: unknown, shapes: readonly Schema[], se
     const attribute = shape.attributes.get(name)
     if (attribute === undefined) return [[name, inner]]
     if (isSecret(attribute, seen, reader)) return []
-    return [[name, redactValue(model, inner, componentsOf(model, attribute), grantsBelow(seen, name), reader)]]
+    return [[name, redactValue(model, inner, getComponents(model, attribute), grantsBelow(seen, name), reader)]]
   })
   return Object.fromEntries(members)
 }

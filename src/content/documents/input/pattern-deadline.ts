@@ -1,6 +1,6 @@
 // Texts that are held against patterns with a deadline: one for all texts of a body together, and for all checks of one write.
 import { patternTime } from '../../../foundation/config/limits.js'
-import { isDoneWithin, type Pattern } from '../../../model/schema/patterns.js'
+import { completesWithin, type Pattern } from '../../../model/schema/patterns.js'
 
 export interface PatternChecks {
   readonly results: Map<Pattern, Map<string, boolean>>
@@ -26,7 +26,7 @@ export function runPatternChecks(trials: PatternChecks, wanted: readonly Pattern
   let at = 0
   const isInTime =
     trials.left > 0 &&
-    isDoneWithin(trials.left, () => {
+    completesWithin(trials.left, () => {
       for (; at < wanted.length; at++) note(wanted[at]!, wanted[at]!.pattern.printed.test(wanted[at]!.value))
     })
   trials.left = isInTime ? trials.left - (performance.now() - since) : 0

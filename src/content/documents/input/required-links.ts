@@ -1,7 +1,8 @@
 // Required relations and files, where the project has them enforced (`api.documents.strictRelations`): which links a value leaves, and which
 // a stored document lacks.
-import { shapesBelow } from '../../../model/schema/components.js'
+
 import { hiddenAttributes } from '../../../model/schema/conditions.js'
+import { collectSchemas } from '../../../model/schema/graph.js'
 import type { Attribute, Media, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
 import { wholeError } from './errors.js'
 import { isWritable } from './keys.js'
@@ -22,7 +23,7 @@ const withRequiredLinks = new WeakMap<Schema, boolean>()
 export function hasRequiredLinks(model: Model, shape: Schema): boolean {
   const known = withRequiredLinks.get(shape)
   if (known !== undefined) return known
-  const has = shapesBelow(model, shape).some((one) =>
+  const has = collectSchemas(model, shape).some((one) =>
     [...one.attributes.values()].some((each) => isWritable(one, each) && isRequiredLink(each)),
   )
   withRequiredLinks.set(shape, has)
@@ -35,7 +36,7 @@ const withDraftTargets = new WeakMap<Schema, boolean>()
 export function leadsToDrafts(model: Model, shape: Schema): boolean {
   const known = withDraftTargets.get(shape)
   if (known !== undefined) return known
-  const does = shapesBelow(model, shape).some((one) =>
+  const does = collectSchemas(model, shape).some((one) =>
     [...one.attributes.values()].some(
       (each) => each.kind === 'relation' && isRequiredLink(each) && model.types.get(each.target)?.draftAndPublish === true,
     ),

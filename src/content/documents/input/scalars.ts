@@ -1,7 +1,7 @@
 // The checks of scalar attributes: cast, type and constraints, one row per attribute type.
 import { takenMessage } from '../../../foundation/errors/unique-conflict.js'
 import type { ScalarType } from '../../../foundation/public/attribute-types.js'
-import { type Pattern, patternOf } from '../../../model/schema/patterns.js'
+import { type Pattern, getPattern } from '../../../model/schema/patterns.js'
 import type { Scalar } from '../../../model/schema/types.js'
 import { readValue } from '../../../query/rest/values.js'
 import { checkBlocks } from './blocks.js'
@@ -92,8 +92,8 @@ function toTimestamp(attribute: Scalar, value: string | number): number | null {
   }
 }
 
-const uidPattern = patternOf('^[A-Za-z0-9-_.~]*$')!
-const anyText = patternOf('^')!
+const uidPattern = getPattern('^[A-Za-z0-9-_.~]*$')!
+const anyText = getPattern('^')!
 function matches(value: string, pattern: Pattern, { trials }: Checking): string | PendingRule | null {
   const isMatch = pattern.test(value) ?? trials?.results.get(pattern)?.get(value)
   if (isMatch === true) return null
@@ -103,10 +103,10 @@ function matches(value: string, pattern: Pattern, { trials }: Checking): string 
 const pattern = (value: string, attribute: Scalar, checking: Checking) => {
   const { source, required } = attribute
   if (typeof source.regex !== 'string' || isFree(attribute, checking) || isHash(value, attribute, checking)) return null
-  return value === '' && !required ? null : matches(value, patternOf(source.regex) ?? anyText, checking)
+  return value === '' && !required ? null : matches(value, getPattern(source.regex) ?? anyText, checking)
 }
 const uid = (value: string, { source }: Scalar, checking: Checking) =>
-  checking.isDraft ? null : matches(value, (typeof source.regex === 'string' ? patternOf(source.regex) : null) ?? uidPattern, checking)
+  checking.isDraft ? null : matches(value, (typeof source.regex === 'string' ? getPattern(source.regex) : null) ?? uidPattern, checking)
 const email = (value: string, _: Scalar, { isDraft }: Checking) => {
   if (value === '') return isDraft ? null : 'cannot be empty'
   return isDraft || isEmail(value) ? null : 'must be a valid email'

@@ -2,7 +2,7 @@
 // components with relations have their own rules (non-localized-components.ts).
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { componentsOf } from '../../../model/schema/components.js'
+import { getComponents } from '../../../model/schema/graph.js'
 import { type Attribute, assertNever, type ContentType, type Model } from '../../../model/schema/types.js'
 import type { DocumentVersion } from '../../../query/rest/versions.js'
 import type { Body } from '../input/types.js'
@@ -139,7 +139,7 @@ function toComparable(model: Model, attribute: Attribute, value: unknown): unkno
 /** True if an attribute has components with polymorphic relations, which a read of the whole row does not show. */
 function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly string[] = []): boolean {
   if (attribute.kind === 'morphTo' || attribute.kind === 'morphFrom') return above.length > 0
-  return componentsOf(model, attribute)
+  return getComponents(model, attribute)
     .filter(({ uid }) => !above.includes(uid))
     .some(({ uid, attributes }) => [...attributes.values()].some((inner) => holdsPolymorphic(model, inner, [...above, uid])))
 }

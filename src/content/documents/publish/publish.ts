@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { insertMissing, updateFrom } from '../../../database/portable-sql.js'
-import { type OwnedLink, ownedLinks } from '../../../model/schema/owners.js'
+import { type OwnedLink, ownedLinks } from '../../../model/schema/graph.js'
 import type { Attribute, ContentType, Model } from '../../../model/schema/types.js'
 import { copyBelow, isMedia, removeBelow } from '../store/components.js'
 import { clearModified } from '../store/modified-drafts.js'

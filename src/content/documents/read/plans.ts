@@ -5,7 +5,7 @@ import type { PlanHandle, PlanSubject, ReadDatabase } from '../../../database/da
 import type { Dialect } from '../../../database/dialect.js'
 import type { PlanCounts } from '../../../foundation/runtime/plan-counts.js'
 import type { Tracing } from '../../../foundation/runtime/tracing.js'
-import { isWorthAnIndex } from '../../../model/schema/indexable-attributes.js'
+import { isWorthAnIndex } from '../../../model/schema/graph.js'
 import type { ContentType, Model, Scalar } from '../../../model/schema/types.js'
 import { compileRead, type EnvelopeKind, toPlanKey } from '../../../query/compile/compile.js'
 import type { Contract } from '../../../query/contract.js'

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Stored } from '../../../database/portable-sql.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
-import { componentsOf } from '../../../model/schema/components.js'
+import { getComponents } from '../../../model/schema/graph.js'
 import type { Attribute, Component, Model, Relation } from '../../../model/schema/types.js'
 import { isMedia } from './components.js'
 import { fileLinks } from './media.js'
@@ -36,7 +36,7 @@ export type ComponentTrees = ReadonlyMap<string, readonly ComponentTree[]>
 /** True if an attribute has components with relations, at any depth. */
 export function holdsRelations(model: Model, attribute: Attribute, above: readonly string[] = []): boolean {
   if (attribute.kind === 'relation' || attribute.kind === 'morphTo') return above.length > 0
-  return componentsOf(model, attribute)
+  return getComponents(model, attribute)
     .filter(({ uid }) => !above.includes(uid))
     .some(({ uid, attributes }) => [...attributes.values()].some((inner) => holdsRelations(model, inner, [...above, uid])))
 }
@@ -67,8 +67,8 @@ async function componentsBelow(
   owners: readonly number[],
   attributes: readonly Attribute[],
 ): Promise<ReadonlyMap<number, ComponentTrees>> {
-  const holders = attributes.filter((attribute) => componentsOf(model, attribute).length > 0)
-  const components = [...new Set(holders.flatMap((attribute) => componentsOf(model, attribute)))]
+  const holders = attributes.filter((attribute) => getComponents(model, attribute).length > 0)
+  const components = [...new Set(holders.flatMap((attribute) => getComponents(model, attribute)))]
   if (owners.length === 0 || components.length === 0) return new Map()
   const fields = sql.join(holders.map(({ name }) => name))
   const entries = await transaction.rows<OwnedEntry>(

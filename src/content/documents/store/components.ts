@@ -4,7 +4,7 @@ import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { mapYielding, yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
-import { componentsOf } from '../../../model/schema/components.js'
+import { getComponents } from '../../../model/schema/graph.js'
 import type {
   Attribute,
   Component,
@@ -187,7 +187,7 @@ async function entriesBelow(
   const fields = attributes.map(({ name }) => name)
   const known = made.get(toRowKey(owner))
   if (known === undefined) {
-    const components = new Set(attributes.flatMap((attribute) => componentsOf(model, attribute)))
+    const components = new Set(attributes.flatMap((attribute) => getComponents(model, attribute)))
     return findEntries(transaction, owner.shape, [owner.id], fields, [...components])
   }
   const entries = known.entries.filter(({ field }) => fields.includes(field))

@@ -1,7 +1,7 @@
 // The document that a row belongs to: its own, or the one that holds the component.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { componentHolders } from '../../../model/schema/owners.js'
+import { componentHolders } from '../../../model/schema/graph.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
 import { markModifiedWhere } from './modified-drafts.js'
 import type { Owner } from './relations.js'

@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { andSameLocale, idsFound, updateFrom } from '../../../database/portable-sql.js'
-import { type ColumnRelation, columnRelations, schemasOf } from '../../../model/schema/owners.js'
+import { allSchemas, type ColumnRelation, columnRelations } from '../../../model/schema/graph.js'
 import type { Attribute, ContentType, Model, Relation } from '../../../model/schema/types.js'
 import type { RelationInput } from '../input/types.js'
 import type { Owner } from './relations.js'
@@ -116,7 +116,7 @@ export function copyPointers(
 
 /** A version is about to be unpublished: what names it names the draft of the same document from now on. */
 export function keepPointers(transaction: Transaction, model: Model, type: ContentType, { id, document_id, locale }: StoredVersion): void {
-  for (const shape of schemasOf(model)) {
+  for (const shape of allSchemas(model)) {
     for (const { target, storage } of columnRelations([...shape.attributes.values()])) {
       if (target !== type.uid || storage.references !== 'id') continue
       const draft = sql`(select d.id as draft from ${sql.table(type.table)} d

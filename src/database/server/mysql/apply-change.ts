@@ -6,12 +6,12 @@ import type { ServerSettings } from '../../../foundation/config/database-server.
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import type { Conversion } from '../../../model/diff/conversions.js'
-import { isKept } from '../../../model/diff/kept.js'
-import { renamedBy } from '../../../model/diff/renamed.js'
+import { isArchived } from '../../../model/diff/comparison.js'
+import { getRenamedPart } from '../../../model/diff/steps.js'
 import { copiedRows, type ReversingStep, type RowsToCopy } from '../../../model/diff/reversing.js'
-import { keptRowsStatement, rowStatement } from '../../../model/diff/row-statements.js'
-import { expressionOf } from '../../../model/diff/sql-text.js'
-import type { MovedColumn, PlanStep, StepNamed } from '../../../model/diff/steps.js'
+import { archiveRowsStatement, rowStatement } from '../../../model/diff/steps.js'
+import { toExpression } from '../../../model/diff/sql-text.js'
+import type { MovedColumn, PlanStep, StepOf } from '../../../model/diff/steps.js'
 import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
 import { createDrafts, renameInSettings, runScript, type ScriptDialect, type ScriptRow, storeContentTypes } from '../../change-scripts.js'
@@ -217,7 +217,7 @@ export async function runStep(session: MysqlStepSession, { step, later, copies, 
     case 'deleteRows':
     case 'setValues':
       return change(async () => {
-        if (!isPanelTable(step.table) || (await there.table(step.table))) await session.ask(expressionOf(rowStatement(step)))
+        if (!isPanelTable(step.table) || (await there.table(step.table))) await session.ask(toExpression(rowStatement(step)))
       })
     case 'makeDrafts':
       return change(() => runScript(createDrafts(step, model, scriptDialect(session)), session.ask))
@@ -259,7 +259,7 @@ export async function runReversingStep(
         if (await there.table(step.from)) await client.query(putBackStatement(step.table, step.from, await there.columns(step.from)))
       })
     case 'deleteRows':
-      return inTransaction(session, done, () => session.ask(expressionOf(rowStatement(step))))
+      return inTransaction(session, done, () => session.ask(toExpression(rowStatement(step))))
     case 'dropColumn':
     case 'putColumnBack':
     case 'addForeignKey':
@@ -325,29 +325,29 @@ const asItIs: Conversion = { from: 'text', to: 'text', rule: 'same' }
 /** Moves rows, with the archived values in their columns if requested. */
 async function moveRows(
   session: MysqlStepSession,
-  step: StepNamed<'moveRows'>,
+  step: StepOf<'moveRows'>,
   there: PresentTables,
   done: RawBuilder<unknown>,
 ): Promise<void> {
   const kept: MovedColumn[] = []
   if (step.withKept === true)
     for (const { name } of await there.columns(step.from)) {
-      if (!isKept(name)) continue
+      if (!isArchived(name)) continue
       kept.push({ from: name, to: name })
       const { type } = (await there.column(step.from, name))!
       if ((await there.column(step.to, name)) === null)
         await session.client.query(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type} null`)
     }
-  await inTransaction(session, done, () => session.ask(expressionOf(rowStatement({ ...step, columns: [...step.columns, ...kept] }))))
+  await inTransaction(session, done, () => session.ask(toExpression(rowStatement({ ...step, columns: [...step.columns, ...kept] }))))
 }
 
 /** Copies rows to an archive table. It has the same primary key, since some servers require one. */
-async function keepRows(session: MysqlStepSession, step: StepNamed<'keepRows'>, done: RawBuilder<unknown>): Promise<void> {
+async function keepRows(session: MysqlStepSession, step: StepOf<'keepRows'>, done: RawBuilder<unknown>): Promise<void> {
   const { client, ask } = session
   await client.query(`create table if not exists ${quoted(step.as)} like ${quoted(step.table)}`)
   let isEmpty = false
   await inTransaction(session, done, async () => {
-    await ask(expressionOf(keptRowsStatement(step)))
+    await ask(toExpression(archiveRowsStatement(step)))
     isEmpty = (await client.query(`select 1 from ${quoted(step.as)} limit 1`)).rows.length === 0
     if (isEmpty) await client.query('rollback')
     // Nothing was kept: no table has to be looked after.
@@ -356,7 +356,7 @@ async function keepRows(session: MysqlStepSession, step: StepNamed<'keepRows'>, 
 }
 
 /** New rows of the target table get numbers greater than those of the source table. */
-async function raiseNextId({ client }: MysqlStepSession, { from, to }: StepNamed<'moveRows'>, there: PresentTables): Promise<void> {
+async function raiseNextId({ client }: MysqlStepSession, { from, to }: StepOf<'moveRows'>, there: PresentTables): Promise<void> {
   const given = await there.nextId(from)
   const next = await there.nextId(to)
   if (given > next) await client.query(`alter table ${quoted(to)} auto_increment = ${given}`)
@@ -375,7 +375,7 @@ const scriptDialect = ({ dialect }: MysqlStepSession): ScriptDialect => ({
 
 /** Octavo's indexes are named after their columns; renamed ones are created again in the background. */
 async function dropOwnIndexes({ client }: MysqlStepSession, step: TableStep, there: PresentTables): Promise<void> {
-  const about = renamedBy(step)
+  const about = getRenamedPart(step)
   if (about === null) return
   for (const name of await there.ownIndexes(about.table, about.column))
     await client.query(`alter table ${quoted(about.table)} drop index ${quoted(name)}`)

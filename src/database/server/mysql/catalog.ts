@@ -1,7 +1,7 @@
 // The catalog of a MySQL or MariaDB database: tables, columns, indexes, differences from the model, dangling rows; and locks by name.
 
 import type { Model } from '../../../model/schema/types.js'
-import { compareWithModel, type SchemaMismatches } from '../../../model/tables/mismatches.js'
+import { compareWithModel, type SchemaMismatches } from '../../../model/tables/compare-database.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { DeclaredColumn, Inspection } from '../../database.js'
 import type { MysqlQueryable } from './client.js'

@@ -3,9 +3,9 @@
 
 import type { RawBuilder } from 'kysely'
 import { copiesPrefix, type ReversingStep, type RowsToCopy } from '../../../model/diff/reversing.js'
-import { keptRowsStatement, rowStatement } from '../../../model/diff/row-statements.js'
-import { expressionOf, id, type SqlText, sqlText } from '../../../model/diff/sql-text.js'
-import type { PlanStep, StepNamed } from '../../../model/diff/steps.js'
+import { archiveRowsStatement, rowStatement } from '../../../model/diff/steps.js'
+import { toExpression, id, type SqlText, sqlText } from '../../../model/diff/sql-text.js'
+import type { PlanStep, StepOf } from '../../../model/diff/steps.js'
 import { type Column, type Index, quoted } from '../../../model/tables/table.js'
 import { computedText, statementText } from '../../change-scripts.js'
 import { isWiderType } from '../backfill-column.js'
@@ -15,7 +15,7 @@ import { literal } from './statements.js'
 import { writeMysqlSql } from './translate-sql.js'
 
 /** Steps that change tables and no rows. */
-export type TableStep = StepNamed<
+export type TableStep = StepOf<
   | 'createTable'
   | 'renameTable'
   | 'keepTable'
@@ -164,7 +164,7 @@ async function* archiveColumn(table: string, { name, default: standard }: Column
 }
 
 async function* replace(
-  { table, column, former, as }: StepNamed<'convertColumn' | 'declareColumn'>,
+  { table, column, former, as }: StepOf<'convertColumn' | 'declareColumn'>,
   there: PresentTables,
 ): StatementSequence {
   yield* archiveColumn(table, { ...former, name: column.name }, as, there)
@@ -172,10 +172,10 @@ async function* replace(
 }
 
 /** Otherwise the column is created again and filled. */
-export const isDeclaredInPlace = ({ former, column }: Pick<StepNamed<'declareColumn'>, 'former' | 'column'>): boolean =>
+export const isDeclaredInPlace = ({ former, column }: Pick<StepOf<'declareColumn'>, 'former' | 'column'>): boolean =>
   isWiderType(former, column)
 
-async function* declare(step: StepNamed<'declareColumn'>, there: PresentTables): StatementSequence {
+async function* declare(step: StepOf<'declareColumn'>, there: PresentTables): StatementSequence {
   const { table, column } = step
   if (!isDeclaredInPlace(step)) {
     yield* replace(step, there)
@@ -186,7 +186,7 @@ async function* declare(step: StepNamed<'declareColumn'>, there: PresentTables):
   yield alter(table, `modify column ${added(column)}`)
 }
 
-type KeyStep = StepNamed<'createIndex' | 'dropIndex' | 'renameForeignKey' | 'dropForeignKey'>
+type KeyStep = StepOf<'createIndex' | 'dropIndex' | 'renameForeignKey' | 'dropForeignKey'>
 
 const addIndex = (table: string, index: Index): string => alter(table, `add ${indexText(index)}`)
 
@@ -253,13 +253,13 @@ const wordsOf = ({ table, where }: RowsToCopy): SqlText =>
   where === null ? sqlText`from ${id(table)}` : sqlText`from ${id(table)} where ${where}`
 
 /** Looks for a row that a step changes or deletes. */
-export const someRow = (rows: RowsToCopy) => expressionOf(sqlText`select 1 as found ${wordsOf(rows)} limit 1`)
+export const someRow = (rows: RowsToCopy) => toExpression(sqlText`select 1 as found ${wordsOf(rows)} limit 1`)
 
 /** Makes the table of copies; what an earlier try has left of it is empty. */
 export const createCopiesTable = ({ table, as }: RowsToCopy): string => `create table if not exists ${quoted(as)} like ${quoted(table)}`
 
 /** Copies the rows that a step changes or deletes. */
-export const copyStatement = (rows: RowsToCopy) => expressionOf(sqlText`insert into ${id(rows.as)} select * ${wordsOf(rows)}`)
+export const copyStatement = (rows: RowsToCopy) => toExpression(sqlText`insert into ${id(rows.as)} select * ${wordsOf(rows)}`)
 
 /** Writes copied rows to where they were. */
 export function putBackStatement(table: string, from: string, columns: readonly { readonly name: string }[]): string {
@@ -310,11 +310,11 @@ export async function describeMysqlStep(step: PlanStep, later: readonly PlanStep
     case 'makeDrafts':
       return [computedText(step)!]
     case 'keepRows':
-      return [`create table if not exists ${quoted(step.as)} like ${quoted(step.table)}`, textOf(expressionOf(keptRowsStatement(step)))]
+      return [`create table if not exists ${quoted(step.as)} like ${quoted(step.table)}`, textOf(toExpression(archiveRowsStatement(step)))]
     case 'moveRows':
     case 'deleteRows':
     case 'setValues':
-      return [textOf(expressionOf(rowStatement(step)))]
+      return [textOf(toExpression(rowStatement(step)))]
     default: {
       const statements: string[] = []
       for await (const statement of remainingStatements(step, stateBefore(step), later)) statements.push(statement)

@@ -3,7 +3,7 @@
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import { elapsed, pause } from '../../../foundation/runtime/clock.js'
 import type { Model } from '../../../model/schema/types.js'
-import { findLacking, isPrepared, type Lacking, type LackingWithOwn, namesOf, type Prepared } from '../../../model/tables/lacking.js'
+import { findMissingSchema, isPrepared, type MissingSchema, type MissingServerSchema, getMissingNames, type Prepared } from '../../../model/tables/compare-database.js'
 import { hasFormerTables, octavoTables, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { WriteFirstRows } from '../../driver.js'
@@ -56,7 +56,7 @@ export interface MysqlPrepared extends Prepared {
 }
 
 /** Also has the indexes of Octavo's tables: here unique ones can be dropped too, which are constraints on other databases. */
-interface MysqlLacking extends LackingWithOwn {
+interface MysqlLacking extends MissingServerSchema {
   readonly ownIndexes: readonly OctavoIndex[]
 }
 
@@ -136,7 +136,7 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
   const notUnique = await addIndexes(client, ownIndexes)
   await client.query('set session foreign_key_checks = 1')
   if (isNew) await fillNew(client, preparation.fill)
-  return { isNew, added: isNew ? [] : namesOf(lacking), notUnique }
+  return { isNew, added: isNew ? [] : getMissingNames(lacking), notUnique }
 }
 
 /**
@@ -175,7 +175,7 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
   const has = (name: string): boolean => catalog.tables.has(name) || indexes.has(name)
   const columns = new Map([...catalog.tables].map(([table, all]) => [table, new Set(all.map(({ name }) => name))]))
   const hasColumn = (table: string, column: string): boolean => columns.get(table)?.has(column) === true
-  const lacking = findLacking(model, { isNew, has, hasColumn, schema: null }, sessions)
+  const lacking = findMissingSchema(model, { isNew, has, hasColumn, schema: null }, sessions)
   // In the middle of a model change, tables match neither model. Additions would disturb the remaining steps, which create everything the
   // new model needs.
   const layout = (await isBeingChanged(client, catalog)) ? { tables: [], columns: [] } : {}
@@ -193,7 +193,7 @@ async function isBeingChanged(client: Client, { tables }: MysqlCatalog): Promise
   return (await client.query('select 1 from octavo_model_history where is_made <> 1 limit 1')).rows.length > 0
 }
 
-const isPossible = (catalog: MysqlCatalog, { tables }: Lacking, index: Parameters<typeof isIndexable>[1]): boolean =>
+const isPossible = (catalog: MysqlCatalog, { tables }: MissingSchema, index: Parameters<typeof isIndexable>[1]): boolean =>
   tables.some(({ name }) => name === index.table) || isIndexable(catalog, index)
 
 /** Explains an error that the operator can resolve. */

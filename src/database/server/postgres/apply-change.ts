@@ -5,11 +5,11 @@ import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
 import { pause } from '../../../foundation/runtime/clock.js'
-import { isKept } from '../../../model/diff/kept.js'
-import { renamedBy } from '../../../model/diff/renamed.js'
-import type { MovedColumn, PlanStep, StepNamed } from '../../../model/diff/steps.js'
+import { isArchived } from '../../../model/diff/comparison.js'
+import { getRenamedPart } from '../../../model/diff/steps.js'
+import type { MovedColumn, PlanStep, StepOf } from '../../../model/diff/steps.js'
 import type { Model } from '../../../model/schema/types.js'
-import { storedName } from '../../../model/tables/stored-name.js'
+import { storedName } from '../../../model/tables/table.js'
 import { quoted } from '../../../model/tables/table.js'
 import { createDrafts, renameInSettings, runScript, type ScriptDialect, type ScriptRow, storeContentTypes } from '../../change-scripts.js'
 import type { ModelWork } from '../../database.js'
@@ -169,7 +169,7 @@ async function runStep(session: StepSession, step: PlanStep, model: Model): Prom
   }
 }
 
-async function keepRows(session: StepSession, step: StepNamed<'keepRows'>): Promise<void> {
+async function keepRows(session: StepSession, step: StepOf<'keepRows'>): Promise<void> {
   for (const statement of archiveRows(step)) await session.ask(statement)
   const { rows } = await session.client.query(`select from ${quoted(step.as)} limit 1`)
   // Nothing was kept: no table has to be looked after.
@@ -177,12 +177,12 @@ async function keepRows(session: StepSession, step: StepNamed<'keepRows'>): Prom
 }
 
 /** Moves rows, with the archived values in their columns if requested. */
-async function moveRows(session: StepSession, step: StepNamed<'moveRows'>): Promise<void> {
+async function moveRows(session: StepSession, step: StepOf<'moveRows'>): Promise<void> {
   const kept: MovedColumn[] = []
   if (step.withKept === true) {
     const { tables } = await readCatalog(session.client)
     const there = new Set(tables.get(storedName(step.to))!.map(({ name }) => name))
-    for (const { name, type } of tables.get(storedName(step.from))!.filter((column) => isKept(column.name))) {
+    for (const { name, type } of tables.get(storedName(step.from))!.filter((column) => isArchived(column.name))) {
       kept.push({ from: name, to: name })
       if (!there.has(name)) await session.client.query(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type}`)
     }
@@ -193,14 +193,14 @@ async function moveRows(session: StepSession, step: StepNamed<'moveRows'>): Prom
 /** `former` has the name of the new column. */
 async function convert(
   session: StepSession,
-  { table, column, former, as, conversion, restores }: Omit<StepNamed<'convertColumn'>, 'kind' | 'risk'>,
+  { table, column, former, as, conversion, restores }: Omit<StepOf<'convertColumn'>, 'kind' | 'risk'>,
 ): Promise<void> {
   for (const statement of [...archiveColumn(table, former, as), addColumn(table, column)]) await session.ask(statement)
   await fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion, restores })
 }
 
 /** Values that do not fit are archived. */
-async function declare(session: StepSession, step: StepNamed<'declareColumn'>): Promise<void> {
+async function declare(session: StepSession, step: StepOf<'declareColumn'>): Promise<void> {
   const { table, column, former } = step
   if (isDeclaredInPlace(step)) for (const statement of widenColumn(table, column)) await session.ask(statement)
   else
@@ -211,7 +211,7 @@ async function declare(session: StepSession, step: StepNamed<'declareColumn'>): 
     })
 }
 
-async function renameForeignKey({ client }: StepSession, { table, from, to }: StepNamed<'renameForeignKey'>): Promise<void> {
+async function renameForeignKey({ client }: StepSession, { table, from, to }: StepOf<'renameForeignKey'>): Promise<void> {
   const { rows } = await client.query<{ readonly name: string }>(
     'select conname as name from pg_constraint where conrelid = to_regclass($1) and conname in ($2, $3)',
     [quoted(table), storedName(from), storedName(to.name)],
@@ -223,7 +223,7 @@ async function renameForeignKey({ client }: StepSession, { table, from, to }: St
 }
 
 /** Tables of the panel: one that an older Strapi made has not all of them. */
-const isPanelStep = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows'> =>
+const isPanelStep = (step: PlanStep): step is StepOf<'setValues' | 'deleteRows'> =>
   (step.kind === 'setValues' || step.kind === 'deleteRows') && /^(?:strapi|admin)_/.test(step.table)
 
 async function isThere({ client }: StepSession, table: string): Promise<boolean> {
@@ -233,7 +233,7 @@ async function isThere({ client }: StepSession, table: string): Promise<boolean>
 
 /** Octavo's indexes are named after their columns; renamed ones are created again in the background. */
 async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<void> {
-  const renamed = renamedBy(step)
+  const renamed = getRenamedPart(step)
   if (renamed === null) return
   const { rows } = await client.query<{ readonly name: string }>(
     `select i.relname as name from pg_index x join pg_class i on i.oid = x.indexrelid

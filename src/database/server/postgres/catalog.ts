@@ -2,9 +2,8 @@
 import type pg from 'pg'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
-import { compareWithModel, type SchemaMismatches } from '../../../model/tables/mismatches.js'
-import { storedName } from '../../../model/tables/stored-name.js'
-import { quoted } from '../../../model/tables/table.js'
+import { compareWithModel, type SchemaMismatches } from '../../../model/tables/compare-database.js'
+import { quoted, storedName } from '../../../model/tables/table.js'
 import type { DeclaredColumn, Inspection } from '../../database.js'
 import { declaredType } from './create-tables.js'
 

@@ -1,8 +1,8 @@
 // The statements of one step of a change of the content model (docs/spec/model-plans.md) in PostgreSQL's words.
 import { type RawBuilder, sql } from 'kysely'
-import { keptRowsStatement, rowStatement } from '../../../model/diff/row-statements.js'
-import { expressionOf } from '../../../model/diff/sql-text.js'
-import type { PlanStep, StepNamed } from '../../../model/diff/steps.js'
+import { archiveRowsStatement, rowStatement } from '../../../model/diff/steps.js'
+import { toExpression } from '../../../model/diff/sql-text.js'
+import type { PlanStep, StepOf } from '../../../model/diff/steps.js'
 import { type Column, type Index, quoted } from '../../../model/tables/table.js'
 import { computedText, statementText } from '../../change-scripts.js'
 import { isWiderType } from '../backfill-column.js'
@@ -10,7 +10,7 @@ import { addForeignKey, createIndex, createTable, declaredType } from './create-
 import { writePostgresSql } from './dialect.js'
 
 /** Steps that statements alone do. Foreign keys of new tables are added when all of these are there. */
-export type StatedPostgresStep = StepNamed<
+export type StatedPostgresStep = StepOf<
   | 'createTable'
   | 'renameTable'
   | 'keepTable'
@@ -53,7 +53,7 @@ export const archiveColumn = (table: string, { name, notNull, default: standard 
 export const addColumn = (table: string, column: Column): RawBuilder<unknown> => alter(table, `add column ${defined(column)}`)
 
 /** Otherwise the column is created again and filled. */
-export const isDeclaredInPlace = ({ former, column }: Pick<StepNamed<'declareColumn'>, 'former' | 'column'>): boolean =>
+export const isDeclaredInPlace = ({ former, column }: Pick<StepOf<'declareColumn'>, 'former' | 'column'>): boolean =>
   declaredType(former.type) === declaredType(column.type) || isWiderType(former, column)
 
 /** A column that is declared as one that holds all its values. */
@@ -72,17 +72,17 @@ export function widenColumn(table: string, { name, type, notNull, default: stand
 }
 
 /** The statements that move rows. New rows get ids greater than the moved ones and than any id that the source table has used. */
-export function moveRowsStatements(step: StepNamed<'moveRows'>): StepStatements {
+export function moveRowsStatements(step: StepOf<'moveRows'>): StepStatements {
   const sequenceOf = (table: string) => `pg_get_serial_sequence('${quoted(table).replaceAll("'", "''")}', 'id')`
   const last = (table: string) => `pg_sequence_last_value(${sequenceOf(table)}::regclass)`
   const greatest = `greatest((select max(id)::bigint from ${quoted(step.to)}), ${last(step.to)}, ${last(step.from)})`
-  return [expressionOf(rowStatement(step)), sql.raw(`select setval(${sequenceOf(step.to)}, ${greatest})`)]
+  return [toExpression(rowStatement(step)), sql.raw(`select setval(${sequenceOf(step.to)}, ${greatest})`)]
 }
 
 /** The statements that keep rows: the table that they go to, and their copies. */
-export const archiveRows = (step: StepNamed<'keepRows'>): StepStatements => [
+export const archiveRows = (step: StepOf<'keepRows'>): StepStatements => [
   sql.raw(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where false`),
-  expressionOf(keptRowsStatement(step)),
+  toExpression(archiveRowsStatement(step)),
 ]
 
 /** Returns the statements of a step, in their order. */
@@ -117,7 +117,7 @@ export function stepStatements(step: StatedPostgresStep): StepStatements {
       return [alter(step.table, `drop constraint if exists ${quoted(step.foreignKey.name)}`)]
     case 'deleteRows':
     case 'setValues':
-      return [expressionOf(rowStatement(step))]
+      return [toExpression(rowStatement(step))]
   }
 }
 
@@ -127,7 +127,7 @@ const texts = (statements: readonly RawBuilder<unknown>[]): readonly string[] =>
     return statementText(text, values)
   })
 
-const replaced = ({ table, column, former, as }: Pick<StepNamed<'convertColumn'>, 'table' | 'column' | 'former' | 'as'>) =>
+const replaced = ({ table, column, former, as }: Pick<StepOf<'convertColumn'>, 'table' | 'column' | 'former' | 'as'>) =>
   texts([...archiveColumn(table, { ...former, name: column.name }, as), addColumn(table, column)])
 
 /** Returns the statements of a step, and comments for computed values. */

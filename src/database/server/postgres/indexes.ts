@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Model } from '../../../model/schema/types.js'
 import { describeIndexes, type OwnIndex, type ReportOwnIndex } from '../../../model/tables/own-indexes.js'
-import { storedName, wholeName } from '../../../model/tables/stored-name.js'
+import { storedName, fullName } from '../../../model/tables/table.js'
 import { quoted } from '../../../model/tables/table.js'
 import { type Catalog, readCatalog } from './catalog.js'
 
 /** The name of an index; long ones end in a hash, since PostgreSQL would truncate them to equal names. */
-export const indexName = ({ name }: OwnIndex): string => wholeName(name)
+export const indexName = ({ name }: OwnIndex): string => fullName(name)
 
 export interface IndexForm {
   /** Null is the smallest value, as lists are sorted that the index is read for; otherwise the largest. */

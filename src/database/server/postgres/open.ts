@@ -5,8 +5,8 @@ import type { Config } from '../../../foundation/config/config.js'
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
 import { openClosers } from '../../../foundation/runtime/closers.js'
 import type { Model } from '../../../model/schema/types.js'
-import type { Prepared } from '../../../model/tables/lacking.js'
-import { warnOfDifferences } from '../../../model/tables/mismatches.js'
+import type { Prepared } from '../../../model/tables/compare-database.js'
+import { warnOfDifferences } from '../../../model/tables/compare-database.js'
 import { type BackgroundIndexes, createBackgroundIndexes, startIndexing } from '../../background-indexes.js'
 import {
   type CommandDatabase,

@@ -3,9 +3,9 @@
 import type pg from 'pg'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
-import { findLacking, isPrepared, type LackingWithOwn, namesOf, type Prepared } from '../../../model/tables/lacking.js'
+import { findMissingSchema, isPrepared, type MissingServerSchema, getMissingNames, type Prepared } from '../../../model/tables/compare-database.js'
 import { hasFormerTables, octavoNames, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
-import { storedName } from '../../../model/tables/stored-name.js'
+import { storedName } from '../../../model/tables/table.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { WriteFirstRows } from '../../driver.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
@@ -72,16 +72,16 @@ export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: 
           model,
         ),
       )
-    return { isNew, added: isNew ? [] : namesOf(lacking) }
+    return { isNew, added: isNew ? [] : getMissingNames(lacking) }
   })
 }
 
-function lackingIn(catalog: Catalog, model: Model, { sessions, schema }: PostgresPreparation): LackingWithOwn {
+function lackingIn(catalog: Catalog, model: Model, { sessions, schema }: PostgresPreparation): MissingServerSchema {
   const has = (name: string): boolean => catalog.tables.has(storedName(name)) || catalog.indexes.has(storedName(name))
   const columns = new Map([...catalog.tables].map(([table, all]) => [table, new Set(all.map(({ name }) => name))]))
   const hasColumn = (table: string, column: string): boolean => columns.get(storedName(table))?.has(storedName(column)) === true
   const isNew = !catalog.tables.has(firstTable)
-  const lacking = findLacking(model, { isNew, has, hasColumn, schema }, sessions)
+  const lacking = findMissingSchema(model, { isNew, has, hasColumn, schema }, sessions)
   const made = new Set(lacking.tables.map(({ name }) => name))
   return {
     ...lacking,

@@ -2,8 +2,7 @@
 // a transaction.
 import type pg from 'pg'
 import type { Model } from '../../../model/schema/types.js'
-import { storedName } from '../../../model/tables/stored-name.js'
-import { quoted } from '../../../model/tables/table.js'
+import { quoted, storedName } from '../../../model/tables/table.js'
 import { describeTables } from '../../../model/tables/tables.js'
 import {
   type CopiedRow,

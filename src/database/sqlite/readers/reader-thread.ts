@@ -1,6 +1,5 @@
 // A reader thread: one read-only connection that executes plans and writes the responses. It knows nothing but plans.
 import { parentPort, workerData } from 'node:worker_threads'
-import { collectRegularly, smallProfile } from '../../../foundation/runtime/gc.js'
 import type { ReadPlan } from '../../plan.js'
 import { createSink, ResponseTooLarge } from '../../response/sink.js'
 import type { PreparedRead } from '../../response/write.js'
@@ -23,13 +22,6 @@ const source = { database, signer, look }
 const plans = new Map<number, ReadPlan>()
 const prepared = new Map<number, PreparedRead>()
 const sink = createSink(answerBytes)
-let jobs = 0
-
-collectRegularly(() => {
-  const worked = jobs > 0
-  jobs = 0
-  return worked
-}, smallProfile)
 
 port.on('message', (message: ToReader) => {
   switch (message.kind) {
@@ -50,7 +42,6 @@ port.on('message', (message: ToReader) => {
 })
 
 function run({ slot, plan, values }: Run): void {
-  jobs += 1
   if (Atomics.compareExchange(states, slot, slotStates.waiting, slotStates.started) !== slotStates.waiting) {
     port.postMessage({ kind: 'skipped', slot } satisfies FromReader)
     return

@@ -23,7 +23,7 @@ const { waiting, started, revoked, answered, nothing } = slotStates
 const maxLent = 6
 /** The most jobs that are sent in one message. */
 const jobsPerMessage = 16
-/** Mebibytes that V8 may use for a thread's short-lived objects: three times what gc.ts lets threads start with. */
+/** Three times the initial size in gc.ts. */
 const maxYoungMebibytes = 6
 
 export interface ReaderEvents {

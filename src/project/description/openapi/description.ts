@@ -7,7 +7,7 @@ import type { Config } from '../../../foundation/config/config.js'
 import type { Grants } from '../../../foundation/grants.js'
 import type { CustomRoute } from '../../../foundation/public/routes.js'
 import type { ApiAction } from '../../../foundation/public/type-settings.js'
-import { type LeftOutRoutes, leftOutRoutes, publicationActions, typeWithRoute } from '../../../model/schema/type-routes.js'
+import { createExcludedRoutes, type ExcludedRoutes, publicationActions, typeWithRoute } from '../../../model/schema/type-routes.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
 import { type Contract, contracts } from '../../../query/contract.js'
 import { viewOf } from '../view.js'
@@ -44,7 +44,7 @@ interface DescriptionSource {
   /** The path of the event stream; null: the project has none. */
   readonly eventStream: string | null
   /** The routes of content-types that do not exist; null: all do. */
-  readonly leftOut: LeftOutRoutes | null
+  readonly leftOut: ExcludedRoutes | null
   /** The routes of the project. */
   readonly routes: readonly CustomRoute[]
 }
@@ -104,7 +104,7 @@ function operationsOf(
 }
 
 /** Whether the configuration enables the route of an operation: its action is that of the permission. */
-function hasRoute(leftOut: LeftOutRoutes | null, { uid }: ContentType, whole: string): boolean {
+function hasRoute(leftOut: ExcludedRoutes | null, { uid }: ContentType, whole: string): boolean {
   const action = whole.slice(uid.length + 1)
   return leftOut?.(uid, publicationActions[action] ?? (action as ApiAction)) !== true
 }
@@ -230,7 +230,7 @@ export const describedOf = (
     model,
     server: origin + rest.prefix,
     root: origin || '/',
-    leftOut: leftOutRoutes(types),
+    leftOut: createExcludedRoutes(types),
     contract: contracts[contract],
     pages: rest,
     draftGrant: rest.draftGrant,

@@ -1,10 +1,9 @@
-// What a schema may say of an attribute: the options of each attribute type, and the form of each option's value. The checks of a start and
-// the JSON schemas for editors are both made from these tables.
+// Keys and options of schemas and attributes, and the form of each value. Schema checks and the JSON schemas for editors use these tables.
 import type { JsonSchema } from '../../foundation/public/standard-schema.js'
 
 /** The form of a value. In a schema file, null counts as absent. */
-export interface Form {
-  /** What the value must be, as the end of a sentence. */
+interface Form {
+  /** The end of an error message. */
   readonly words: string
   readonly fits: (value: unknown) => boolean
   readonly schema: JsonSchema
@@ -49,22 +48,18 @@ function compiles(source: string): boolean {
   }
 }
 
-/** An option with its form and what it means. */
-export interface Option {
+interface Option {
   readonly form: Form
   readonly about: string
-  /** The attribute cannot do without it. */
   readonly required?: true
   /** A stricter schema than that of the form, for editors. */
   readonly schema?: JsonSchema
 }
 
-/** Options by their name. */
 export type OptionsByName = Readonly<Record<string, Option>>
 
 const option = (valueForm: Form, about: string, more: Omit<Option, 'form' | 'about'> = {}): Option => ({ form: valueForm, about, ...more })
 
-/** The options of every attribute. */
 export const commonOptions: OptionsByName = {
   type: option(text, 'What the attribute holds.'),
   required: option(flag, 'A document cannot be published without it; drafts may lack it.'),
@@ -116,7 +111,6 @@ const entries: OptionsByName = {
 const anyDefault: OptionsByName = { default: option(any, 'The value of a new document that has none.') }
 const unused = option(any, 'Of earlier versions of Strapi; it has no effect.')
 
-/** The kinds of relations. */
 export const relationKinds = [
   ...['oneToOne', 'oneToMany', 'manyToOne', 'manyToMany'],
   ...['morphToOne', 'morphToMany', 'morphOne', 'morphMany'],
@@ -127,13 +121,11 @@ const fileKinds = ['images', 'videos', 'files', 'audios']
 const uid = '^(?:api|plugin|admin)::.+$'
 const componentUid = '^[^.]+\\..+$'
 
-/** An attribute type, with what it holds and its own options. */
-export interface DescribedType {
+interface DescribedType {
   readonly about: string
   readonly options: OptionsByName
 }
 
-/** The attribute types. */
 export const attributeOptions: Readonly<Record<string, DescribedType>> = {
   string: { about: 'A line of text, up to 255 characters.', options: { ...worded, min: numbered.min!, max: numbered.max! } },
   text: { about: 'A text of any length.', options: worded },
@@ -225,4 +217,52 @@ export const attributeOptions: Readonly<Record<string, DescribedType>> = {
       ...{ owner: unused, dominant: unused, autoPopulate: unused, targetAttribute: unused },
     },
   },
+}
+
+/** Names in kebab-case, as the names of content-types must be. */
+export const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** Why a type cannot have one name for both in a project of Strapi, as the end of a sentence about `info.pluralName`. */
+export const oneNameForBoth = 'must differ from singularName: Strapi does not start with one name for both'
+
+/** Attributes that every document has, and those that every component entry has. A schema cannot use their names. */
+export const documentAttributes = [
+  ...['id', 'documentId', 'createdAt', 'updatedAt', 'publishedAt', 'createdBy', 'updatedBy', 'localizations'],
+] as const
+export const componentAttributes = ['id', '__component'] as const
+
+/** Names of attributes that Strapi accepts in a schema and replaces by its own. */
+export const replacedAttributes: readonly string[] = [
+  ...['createdAt', 'updatedAt', 'publishedAt', 'createdBy', 'updatedBy', 'localizations'],
+]
+
+export const schemaKeys: Readonly<Record<string, string>> = {
+  $schema: 'The path of this JSON schema, for editors.',
+  kind: 'collectionType: many documents. singleType: one.',
+  collectionName: 'The name of the table.',
+  info: 'The names.',
+  options: 'Draft & Publish, private attributes.',
+  pluginOptions: 'Localization, and what plugins of Strapi look for.',
+  attributes: 'The attributes by name.',
+  indexes: "Indexes of Strapi's database layer.",
+  foreignKeys: "Foreign keys of Strapi's database layer.",
+  config: 'Settings of Strapi.',
+  uid: 'Written by some versions of Strapi; it has no effect.',
+  modelType: 'Written by some versions of Strapi; it has no effect.',
+  modelName: 'Written by some versions of Strapi; it has no effect.',
+  globalId: 'Written by some versions of Strapi; it has no effect.',
+}
+
+/** The options of a content-type or component. */
+export const schemaOptions: Readonly<Record<string, string>> = {
+  draftAndPublish: 'true: documents have a draft, and a published version once they are published.',
+  populateCreatorFields: 'true: createdBy and updatedBy are part of responses that populate them.',
+  privateAttributes: 'Names of attributes that are never part of a response.',
+  timestamps: 'Of earlier versions of Strapi; it has no effect.',
+  comment: 'A note.',
+  increments: 'Of earlier versions of Strapi; it has no effect.',
+  version: 'Of earlier versions of Strapi; it has no effect.',
+  noStageNotification: "Of Strapi's review workflows.",
+  reviewWorkflows: "Of Strapi's review workflows.",
+  noSetStages: "Of Strapi's review workflows.",
 }
