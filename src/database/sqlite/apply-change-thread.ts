@@ -64,9 +64,6 @@ function resultOf(data: ModelWorkData): ModelWorkResult {
   }
 }
 
-// Null where tests import `runModelSteps`.
-parentPort?.postMessage(resultOf(workerData as ModelWorkData))
-
 /** Runs steps in their order, inside the caller's transaction; `foreign_keys` has to be off. `model` is the new model. */
 export function runModelSteps(database: Database, steps: readonly PlanStep[], model: Model): void {
   for (const step of steps) {
@@ -163,3 +160,6 @@ function fillConverted(database: Database, step: Extract<PlanStep, { readonly ki
     last = rows.at(-1)!.id
   }
 }
+
+// Last, because it uses the constants above. Null where tests import `runModelSteps`.
+parentPort?.postMessage(resultOf(workerData as ModelWorkData))
