@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..')
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   foundation: { files: 90, lines: 6858, prose: 16.7 },
-  model: { files: 89, lines: 10409, prose: 28.5 },
+  model: { files: 57, lines: 9278, prose: 3 },
   database: { files: 110, lines: 18247, prose: 2.1 },
   query: { files: 21, lines: 3675, prose: 1 },
   content: { files: 118, lines: 16280, prose: 1 },

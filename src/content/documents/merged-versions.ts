@@ -4,7 +4,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { updateFrom } from '../../database/portable-sql.js'
-import { ownedLinks, ownedMorphs, allSchemas } from '../../model/schema/graph.js'
+import { allSchemas, ownedLinks, ownedMorphs } from '../../model/schema/graph.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import { createRowContext, type WriteContext, type WriteOperation } from './operation.js'
 import { removeRows } from './publish/publish.js'

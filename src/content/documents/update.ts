@@ -1,8 +1,8 @@
 // Updating a document in one locale. The change is decided first, as a plain value; the following steps write the version, its
 // publication, and what the other locales share with it.
 import type { DocumentState, Transaction } from '../../database/database.js'
-import { getComponents } from '../../model/schema/graph.js'
 import { hasConditions, hiddenAttributes } from '../../model/schema/conditions.js'
+import { getComponents } from '../../model/schema/graph.js'
 import { type Attribute, assertNever, type ContentType } from '../../model/schema/types.js'
 import { createDocument, getGiven, insertVersion, prefetchRows, recordWrite } from './create.js'
 import { checkTargetsExist } from './guard/missing-targets.js'

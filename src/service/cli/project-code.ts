@@ -6,7 +6,7 @@ import type { Configured, SuggestedDefaults } from '../../../packages/strapi-cod
 import { readProjectCode } from '../../../packages/strapi-code/read-project-code.js'
 import type { Config } from '../../foundation/config/config.js'
 import { signOfStrapi } from '../../foundation/config/files.js'
-import { actionsAt, type ExcludedRoutes, createExcludedRoutes } from '../../model/schema/type-routes.js'
+import { actionsAt, createExcludedRoutes, type ExcludedRoutes } from '../../model/schema/type-routes.js'
 import type { Model } from '../../model/schema/types.js'
 import type { Service } from '../service.js'
 

@@ -1,6 +1,6 @@
 // Checks a whole type or component against the model: attributes of every kind, lists, nested components, zones, and conditional attributes.
 
-import { hiddenAttributes, hasConditionalAttributes } from '../../../model/schema/conditions.js'
+import { hasConditionalAttributes, hiddenAttributes } from '../../../model/schema/conditions.js'
 import type { Attribute, ComponentAttribute, DynamicZone, Model, Schema } from '../../../model/schema/types.js'
 import { assertNever } from '../../../model/schema/types.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, settlePatterns, typeError } from './errors.js'

@@ -1,7 +1,7 @@
 // The checks of scalar attributes: cast, type and constraints, one row per attribute type.
 import { takenMessage } from '../../../foundation/errors/unique-conflict.js'
 import type { ScalarType } from '../../../foundation/public/attribute-types.js'
-import { type Pattern, getPattern } from '../../../model/schema/patterns.js'
+import { getPattern, type Pattern } from '../../../model/schema/patterns.js'
 import type { Scalar } from '../../../model/schema/types.js'
 import { readValue } from '../../../query/rest/values.js'
 import { checkBlocks } from './blocks.js'

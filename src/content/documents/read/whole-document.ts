@@ -2,8 +2,8 @@
 
 import { createHmac } from 'node:crypto'
 import type { ReadResult, Transaction } from '../../../database/database.js'
-import { fileType, isPolymorphicTarget } from '../../../model/schema/link.js'
 import { isColumnRelation } from '../../../model/schema/graph.js'
+import { fileType, isPolymorphicTarget } from '../../../model/schema/link.js'
 import type { Attribute, ContentType, Model, MorphTo, Relation, Scalar, Schema } from '../../../model/schema/types.js'
 import type { Filter, Populated, ReadRequest, Selection } from '../../../query/request.js'
 import type { Plans } from './plans.js'

@@ -3,9 +3,9 @@
 
 import type { RawBuilder } from 'kysely'
 import { copiesPrefix, type ReversingStep, type RowsToCopy } from '../../../model/diff/reversing.js'
-import { archiveRowsStatement, rowStatement } from '../../../model/diff/steps.js'
-import { toExpression, id, type SqlText, sqlText } from '../../../model/diff/sql-text.js'
+import { id, type SqlText, sqlText, toExpression } from '../../../model/diff/sql-text.js'
 import type { PlanStep, StepOf } from '../../../model/diff/steps.js'
+import { archiveRowsStatement, rowStatement } from '../../../model/diff/steps.js'
 import { type Column, type Index, quoted } from '../../../model/tables/table.js'
 import { computedText, statementText } from '../../change-scripts.js'
 import { isWiderType } from '../backfill-column.js'
@@ -163,10 +163,7 @@ async function* archiveColumn(table: string, { name, default: standard }: Column
   else if (standard !== null) yield alter(table, `alter column ${quoted(as)} drop default`)
 }
 
-async function* replace(
-  { table, column, former, as }: StepOf<'convertColumn' | 'declareColumn'>,
-  there: PresentTables,
-): StatementSequence {
+async function* replace({ table, column, former, as }: StepOf<'convertColumn' | 'declareColumn'>, there: PresentTables): StatementSequence {
   yield* archiveColumn(table, { ...former, name: column.name }, as, there)
   if ((await there.column(table, column.name)) === null) yield alter(table, `add column ${added(column)}`)
 }

@@ -3,7 +3,14 @@
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import { elapsed, pause } from '../../../foundation/runtime/clock.js'
 import type { Model } from '../../../model/schema/types.js'
-import { findMissingSchema, isPrepared, type MissingSchema, type MissingServerSchema, getMissingNames, type Prepared } from '../../../model/tables/compare-database.js'
+import {
+  findMissingSchema,
+  getMissingNames,
+  isPrepared,
+  type MissingSchema,
+  type MissingServerSchema,
+  type Prepared,
+} from '../../../model/tables/compare-database.js'
 import { hasFormerTables, octavoTables, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { WriteFirstRows } from '../../driver.js'

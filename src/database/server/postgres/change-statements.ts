@@ -1,8 +1,8 @@
 // The statements of one step of a change of the content model (docs/spec/model-plans.md) in PostgreSQL's words.
 import { type RawBuilder, sql } from 'kysely'
-import { archiveRowsStatement, rowStatement } from '../../../model/diff/steps.js'
 import { toExpression } from '../../../model/diff/sql-text.js'
 import type { PlanStep, StepOf } from '../../../model/diff/steps.js'
+import { archiveRowsStatement, rowStatement } from '../../../model/diff/steps.js'
 import { type Column, type Index, quoted } from '../../../model/tables/table.js'
 import { computedText, statementText } from '../../change-scripts.js'
 import { isWiderType } from '../backfill-column.js'

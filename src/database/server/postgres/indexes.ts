@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Model } from '../../../model/schema/types.js'
 import { describeIndexes, type OwnIndex, type ReportOwnIndex } from '../../../model/tables/own-indexes.js'
-import { storedName, fullName } from '../../../model/tables/table.js'
-import { quoted } from '../../../model/tables/table.js'
+import { fullName, quoted, storedName } from '../../../model/tables/table.js'
 import { type Catalog, readCatalog } from './catalog.js'
 
 /** The name of an index; long ones end in a hash, since PostgreSQL would truncate them to equal names. */

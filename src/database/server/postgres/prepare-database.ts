@@ -3,10 +3,15 @@
 import type pg from 'pg'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
-import { findMissingSchema, isPrepared, type MissingServerSchema, getMissingNames, type Prepared } from '../../../model/tables/compare-database.js'
+import {
+  findMissingSchema,
+  getMissingNames,
+  isPrepared,
+  type MissingServerSchema,
+  type Prepared,
+} from '../../../model/tables/compare-database.js'
 import { hasFormerTables, octavoNames, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
-import { storedName } from '../../../model/tables/table.js'
-import { quoted } from '../../../model/tables/table.js'
+import { quoted, storedName } from '../../../model/tables/table.js'
 import type { WriteFirstRows } from '../../driver.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
 import { commitTable, createIndex, createOctavoStatements, createStatements, declaredType, epochTable, turnTable } from './create-tables.js'
