@@ -8,33 +8,31 @@ const root = join(import.meta.dirname, '..')
 
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
-  foundation: { files: 90, lines: 6858, prose: 16.7 },
+  foundation: { files: 90, lines: 6725, prose: 15.9 },
   model: { files: 57, lines: 9278, prose: 3 },
-  database: { files: 110, lines: 18247, prose: 2.1 },
-  query: { files: 21, lines: 3675, prose: 1 },
-  content: { files: 118, lines: 16280, prose: 1 },
-  identity: { files: 30, lines: 3465, prose: 10.6 },
-  project: { files: 60, lines: 5706, prose: 27 },
-  operations: { files: 88, lines: 8012, prose: 24.8 },
-  admin: { files: 43, lines: 7260, prose: 1 },
-  // 380 lines more for the properties of resources of the administration, which were packed in spreads.
-  http: { files: 79, lines: 13300, prose: 5.2 },
-  // 9 lines more for one import of the administration, which is wrapped.
-  service: { files: 57, lines: 6800, prose: 1 },
-  packages: { files: 28, lines: 5060, prose: 1 },
+  database: { files: 110, lines: 18243, prose: 3 },
+  query: { files: 21, lines: 3638, prose: 3 },
+  content: { files: 118, lines: 16277, prose: 3 },
+  identity: { files: 21, lines: 3405, prose: 3 },
+  project: { files: 34, lines: 5581, prose: 3 },
+  operations: { files: 41, lines: 7908, prose: 3.8 },
+  admin: { files: 43, lines: 7253, prose: 3 },
+  http: { files: 79, lines: 13299, prose: 3 },
+  service: { files: 57, lines: 6785, prose: 3 },
+  packages: { files: 28, lines: 5035, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */
-const others = { test: 28.3, scripts: 12.1, bench: 8.8, titles: 23 }
+const others = { test: 27.4, scripts: 11.2, bench: 8.8, titles: 17 }
 
 /** Limits in constructions per 1,000 words. The aim is 2 for README and guide, 4 for the others. */
 const pages: Readonly<Record<string, number>> = {
-  'README.md': 5.2,
-  'other pages of the root': 10.7,
-  guide: 7.2,
-  spec: 13,
-  decisions: 12.5,
-  differences: 10.1,
+  'README.md': 2,
+  'other pages of the root': 4,
+  guide: 2,
+  spec: 4,
+  decisions: 4,
+  differences: 4,
 }
 
 test.each(Object.entries(storeys))('%s has no more files and lines than its ledger allows', (storey, { files, lines }) => {
