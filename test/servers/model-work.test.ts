@@ -57,7 +57,7 @@ const restored = [
 ]
 
 /** A second change behind the first. */
-const again = { isOutdated: isFollowed(1), make: [sql`select 1`] }
+const again = { isOutdated: isFollowed(1), complete: [sql`select 1`] }
 
 /** A recorded change, and its plan. */
 async function changeNamed(name: string, as: string) {
