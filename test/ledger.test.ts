@@ -10,7 +10,8 @@ const root = join(import.meta.dirname, '..')
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   foundation: { files: 90, lines: 6725, prose: 15.9 },
   model: { files: 57, lines: 9278, prose: 3 },
-  database: { files: 110, lines: 18243, prose: 3 },
+  // 7 lines more to count decimals in linear time.
+  database: { files: 110, lines: 18250, prose: 3 },
   query: { files: 21, lines: 3638, prose: 3 },
   content: { files: 118, lines: 16277, prose: 3 },
   identity: { files: 21, lines: 3405, prose: 3 },

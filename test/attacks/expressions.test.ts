@@ -6,7 +6,7 @@ import { expressionsIn, expressionsOfSources, isBounded } from './expressions.js
 /** Made while the service runs: an example of the pattern, or null where it is the project's own and model/patterns.ts bounds it. */
 const madeLater: Readonly<Record<string, { readonly example: string | null; readonly why: string }>> = {
   'model/schema/schema-format.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
-  "project/description/openapi/scalars.ts: new RegExp(source, 'u')": {
+  "project/description/openapi/schema.ts: new RegExp(source, 'u')": {
     example: null,
     why: 'compiled only, to see whether it is a pattern',
   },
@@ -14,7 +14,6 @@ const madeLater: Readonly<Record<string, { readonly example: string | null; read
     example: '^(?:[^\\0]+\\0)*data\\0[^\\0]+\\0$',
     why: 'the parts are names that the operator gives, and * and **',
   },
-  'model/check-attributes.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
   'model/builder/update-schema-request.ts: new RegExp(source)': {
     example: null,
     why: 'compiled only, to see whether it is a pattern',
@@ -23,8 +22,11 @@ const madeLater: Readonly<Record<string, { readonly example: string | null; read
     example: null,
     why: 'in the browser, held against short texts of the page',
   },
+  "database/server/coerce-values.ts: new RegExp(unstorable, 'gu')": {
+    example: '\\0|\\p{Surrogate}',
+    why: 'a character that a server cannot store',
+  },
   'model/schema/patterns.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
-  'documents/input/scalars.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
   "service/cli/secrets.ts: new RegExp(`^([ \\\\t]*(?:export[ \\\\t]+)?${name}[ \\\\t]*=)[ \\\\t]*(?:(?:\"\"|'')[ \\\\t]*|#.*)?$`, 'm')": {
     example: '^([ \\t]*(?:export[ \\t]+)?JWT_SECRET[ \\t]*=)[ \\t]*(?:(?:""|\'\')[ \\t]*|#.*)?$',
     why: 'the name is one of a list; the text is the .env file of whoever runs the command',
@@ -33,17 +35,16 @@ const madeLater: Readonly<Record<string, { readonly example: string | null; read
 
 /** Files whose expressions need not be linear: nobody sends the text to a service from outside, or its form is known. */
 const ownTexts: Readonly<Record<string, string>> = {
-  'operations/archive/exported-values.ts': 'valid JSON, in which every string ends',
+  'operations/archive/exported-rows.ts': 'valid JSON, in which every string ends',
   'http/pages/browser/docs-page/example.ts': 'in the browser: a sentence of the description',
-  'http/pages/browser/docs-page/json-view.ts': 'in the browser: valid JSON, in which every string ends',
+  'http/pages/browser/docs-page/operation-view.ts': 'in the browser: valid JSON, in which every string ends',
   'service/cli/dev/watch.ts': 'source files of the project',
   'service/cli/init/project-files.ts': 'the name of a new folder',
   'packages/client/client.ts': 'the URL in the options of the client',
   'packages/compare/callers.ts': 'requests of the log that the operator replays',
   'packages/compare/documented.ts': 'the same',
   'packages/compare/server.ts': 'the same',
-  'database/cache/named-tables.ts': 'statements, which contain no text from outside',
-  'project/description/typescript/standalone.ts': 'declarations of this package',
+  'project/description/typescript/print.ts': 'declarations of this package',
 }
 
 const expressions = expressionsOfSources()

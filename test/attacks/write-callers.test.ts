@@ -141,27 +141,28 @@ test('S032 no route is registered past the tables', () => {
     ),
   )
   const known = {
-    // The routes of the administration API, which its table has (test/attacks/administration).
-    'mounts/administration.ts': 1,
-    // The tables, content (two paths), its actions, the description.
-    'mounts/api.ts': 5,
-    // Strapi's routes for changes of the model: all need one action, and there are none where the model is locked.
-    'mounts/content-type-builder.ts': 1,
-    // One row for each route of the project, whose permissions are checked as those of the tables are.
-    'mounts/custom-routes.ts': 1,
-    // The page at /docs, its script and style.
-    'mounts/docs.ts': 2,
-    // Health and the icon.
-    'mounts/root.ts': 2,
-    'mounts/uploads.ts': 1,
     // The page for a new password, the page after a confirmation link, their script and style: they show and change nothing.
-    'pages/account-pages-route.ts': 3,
+    'pages/account-pages.ts': 3,
+    // The page at /docs, its script and style.
+    'pages/docs-page.ts': 2,
     // The first type of a blank project: in development and from this machine only.
-    'pages/new-type-route.ts': 1,
+    'pages/first-type.ts': 1,
     // The start page, its script and style, its picture.
-    'pages/start-page-route.ts': 3,
-    // The event stream.
-    'stream/route.ts': 1,
+    'pages/start-page.ts': 3,
+    // The tables, and the description.
+    'rest/api.ts': 2,
+    // Strapi's route for changes of the model: it needs an action, and does not exist where the model is locked.
+    'rest/content-type-builder.ts': 1,
+    // Content (two paths) and its actions.
+    'rest/content.ts': 3,
+    // One row for each route of the project, whose permissions are checked as those of the tables are.
+    'rest/custom-routes.ts': 1,
+    'rest/event-stream.ts': 1,
+    // Health and the icon.
+    'rest/root.ts': 2,
+    'rest/uploads.ts': 1,
+    // The routes of the administration API, which its table has (test/attacks/administration).
+    'server.ts': 1,
   }
   expect(found.sort()).toEqual(Object.entries(known).flatMap(([name, count]) => Array(count).fill(name)))
 })

@@ -38,15 +38,22 @@ export function coerceDecimal(precision: number, scale: number): Coercion {
     if (Number.isNaN(number)) return notANumber
     const sign = number < 0 ? '-' : ''
     const text = typeof value === 'number' && Number.isInteger(value) ? String(BigInt(value)) : String(value).trim()
-    const [whole, fraction] = /^[+-]?(\d*)\.?(\d*)$/.exec(text)?.slice(1) ?? []
-    const decimals = fraction?.replace(/0+$/, '').length
+    const [, whole, fraction = ''] = /^[+-]?(\d*)(?:\.(\d*))?$/.exec(text) ?? []
+    const decimals = whole === undefined ? undefined : lengthWithoutZeros(fraction)
     if (decimals !== undefined && decimals <= scale && whole!.replace(/^0+/, '').length <= precision - scale)
-      return { value: asRead(`${sign}${whole!.replace(/^0+(?=\d)/, '')}.${fraction!.slice(0, scale).padEnd(scale, '0')}`) }
+      return { value: asRead(`${sign}${whole!.replace(/^0+(?=\d)/, '')}.${fraction.slice(0, scale).padEnd(scale, '0')}`) }
     const units = Math.round(Math.abs(decimals === undefined ? number * 10 ** scale : Number(`${text}e${scale}`)))
     if (units >= 10 ** precision) return { value: asRead(sign + max), problem: beyond }
     const problem = `has ${decimals ?? `more than ${scale}`} decimals, of which ${scale} are kept`
     return { value: asRead(`${sign}${units}e-${scale}`), problem }
   }
+}
+
+/** The length of decimals without trailing zeros; an expression would take quadratic time. */
+function lengthWithoutZeros(decimals: string): number {
+  let length = decimals.length
+  while (decimals[length - 1] === '0') length--
+  return length
 }
 
 /** Significant digits of a number in single precision. */
