@@ -1,5 +1,5 @@
-// Loaded before the service (`node --import`), in every thread: counts the statements on SQLite and the calls on files in src/ while a change
-// of the model is made, and kills the process at one of them. Told by `order` in FAULTS; what was counted is in `counted`.
+// Loaded before the service (`node --import`), in every thread: counts the statements on SQLite and the calls on files in src/ during a
+// model change, and kills the process at one of them. Controlled by `order` in FAULTS; the counts are in `counted`.
 import fs from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { join, sep } from 'node:path'

@@ -1,4 +1,4 @@
-// The built command as a process of its own, on a copy of the golden project in a temporary folder.
+// The built command as a separate process, on a copy of the golden project in a temporary folder.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ export interface Ended {
 
 export interface Child {
   readonly process: ChildProcess
-  /** Where the process listens; rejects if it ends before it does. */
+  /** Origin of the process once it listens; rejects if it ends earlier. */
   readonly origin: Promise<string>
   readonly ended: Promise<Ended>
   output(): string
@@ -40,7 +40,7 @@ export async function copyGolden(config: UserConfig = {}): Promise<string> {
 
 export const remove = removeProject
 
-/** Starts `octavo start <folder>`. Whoever starts it ends it. */
+/** Starts `octavo start <folder>`. The caller ends it. */
 export function start(folder: string, environment: Readonly<Record<string, string>> = {}): Child {
   const { NODE_ENV: _env, ...inherited } = process.env
   const child = spawn(process.execPath, [command, 'start', folder], {

@@ -1,5 +1,5 @@
-// Services as processes of their own on one copy of the golden project, for tests that kill or pause them; and what code of the project
-// writes down in them.
+// Services as separate processes on one copy of the golden project, for tests that kill or pause them; and the notes that code of
+// the project writes in them.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'

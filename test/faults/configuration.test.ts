@@ -1,4 +1,4 @@
-// A configuration that cannot work stops the start: one sentence that names what is wrong, exit status 1, nothing listens.
+// An invalid configuration stops the start: one sentence that names the problem, exit status 1, nothing listens.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -95,7 +95,7 @@ describe('octavo.config.json', () => {
     config({ api: { rest: { contract: 'strict' } } })
     await expectRefusal([/octavo\.config\.json/, /api\.rest\.contract/])
   })
-  test('what is no JSON', async () => {
+  test('invalid JSON', async () => {
     config('{ "port": 1337, }')
     await expectRefusal([/octavo\.config\.json/, /JSON/])
   })

@@ -13,13 +13,13 @@ export interface Exchange {
 
 export interface Connection {
   readonly exchanges: readonly Exchange[]
-  /** Sends no more; resolves when what was sent is answered or the connection is gone. */
+  /** Stops sending; resolves when all requests are answered or the connection is gone. */
   stop(): Promise<void>
   /** Ends the connection. */
   close(): void
 }
 
-/** Asks for the paths that `next` names, until it is told to stop. */
+/** Requests the paths that `next` names, until stopped. */
 export function converse(origin: string, next: () => string): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const exchanges: Exchange[] = []

@@ -1,5 +1,5 @@
-// The database's files deleted, moved, replaced, shortened or overwritten under the service (R12): nothing is acknowledged
-// that would be lost, nothing is read from what is no longer the database, and health and the log say so.
+// The database's files deleted, moved, replaced, shortened or overwritten under the service (R12): writes that would be lost are not
+// acknowledged, reads of a foreign file are refused, and health and the log report it.
 import {
   closeSync,
   copyFileSync,
@@ -113,7 +113,7 @@ test('writes of another process, its checkpoints included, are none of that', as
 
 test('a checkpoint that was killed, or failed on a full disk, is none of that', async () => {
   for (const number of [1, 2, 3]) expect((await write(`city ${number}`)).status).toBe(201)
-  // What such a one leaves: the log as it was, and some of its pages in the file.
+  // The state that such a process leaves: the log unchanged, and some of its pages in the file.
   const [log, pageBytes] = [readFileSync(`${file}-wal`), 4096]
   const frames = Array.from({ length: Math.floor((log.length - 32) / (pageBytes + 24)) }, (_, index) => 32 + index * (pageBytes + 24))
   const [lowest] = frames.toSorted((one, other) => log.readUInt32BE(one) - log.readUInt32BE(other))

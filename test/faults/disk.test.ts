@@ -1,5 +1,5 @@
-// Disks that are full, broken or read-only, and descriptors that run out (R13, R14, R15): whoever writes hears 503,
-// nothing half is left, reads go on, and writes work again without a restart.
+// Disks that are full, broken or read-only, and descriptors that run out (R13, R14, R15): writes get 503,
+// nothing is half done, reads go on, and writes work again without a restart.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
@@ -66,7 +66,7 @@ describe('statements that fail', () => {
       const about = abouts.get(name)!
       const { ask } = service
       const before = await shown(ask, operation, about)
-      // The use of a token is noted once, apart from what is tested.
+      // The first use of a token is recorded once; it is not part of the test.
       const rows = everything()
       let since = version()
       let n = 1
@@ -160,7 +160,7 @@ describe('the folder of uploads', () => {
         () => upload(`text ${++number}`, `?id=${id}`),
         async (answer, call) => {
           if (answer.status !== 200) expectBusy(answer)
-          // What is read is whole: the old text or the new one.
+          // Reads show a whole text: the old or the new one.
           const now = await content()
           expect([old, `text ${number}`], call).toContain(now)
           old = now
@@ -180,7 +180,7 @@ describe('the folder of uploads', () => {
     },
   )
 
-  test('R14 what had come in while the disk failed is cleared when it works', async () => {
+  test('R14 uploads received while the disk failed are cleaned up when it works', async () => {
     const { status, body } = await upload('another text')
     expect(status).toBe(201)
     expect((await service.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token })).status).toBe(200)
@@ -207,7 +207,7 @@ describe.skipIf(!canLimit)('the first use without descriptors', () => {
     await remove(folder)
   })
 
-  test('R15 whatever part of the service is used first without a descriptor is 503 or works, and works later', async () => {
+  test('R15 the first use of any part of the service without a descriptor is 503 or works, and works later', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = askerThrough(agent, origin)
     const json = { 'content-type': 'application/json' }
@@ -364,7 +364,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     expect(await findings(folder)).toEqual([])
   })
 
-  test('R13 an upload for which there is no room is 503 and leaves nothing', async () => {
+  test('R13 an upload without room on the disk is 503 and leaves nothing', async () => {
     const files = () => readdirSync(join(folder, 'uploads')).sort()
     const before = files()
     const rows = (await ask('/api/upload/files', { token })).body.length
@@ -376,7 +376,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     const large = new Uint8Array(8_000_000)
     limit(child.process.pid!, 'fsize', 1_000_000)
     expectBusy(await upload(large, 'large.bin'))
-    // The picture itself has room, what is made from it has not: encoded anew it grows.
+    // The disk has room for the picture, but not for its variants: they are larger after encoding.
     const noise = { type: 'gaussian' as const, mean: 128, sigma: 60 }
     const picture = sharp({ create: { width: 900, height: 900, channels: 3, noise, background: '#000' } })
     const small = new Uint8Array(await picture.jpeg({ quality: 1 }).toBuffer())
@@ -390,7 +390,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     expect(await findings(folder)).toEqual([])
   })
 
-  test('R13 whoever notices first that there is no room, every upload is 503, and the log has the cause', async () => {
+  test('R13 every upload to a full disk is 503, regardless of the part that notices first, and the log has the cause', async () => {
     const lines = () =>
       child
         .output()
@@ -412,7 +412,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     )
     for (const answer of answers) expectBusy(answer)
     limit(child.process.pid!, 'fsize', 'unlimited')
-    // Where the test before has just made the same cause known, its repetitions are a line a second later.
+    // If the previous test has just logged the same cause, its repetitions are summed up a second later.
     const told = () => lines().slice(before)
     await vi.waitFor(() => expect(told().join('\n')).toContain('EFBIG'), patience)
     // The same cause once a second, not with every request.

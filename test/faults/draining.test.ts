@@ -1,5 +1,5 @@
-// What happens to requests while the service stops (R50): those that were sent before it stopped listening are answered,
-// wherever they were at that moment, and answers say that they are the last.
+// Requests while the service stops (R50): those sent before it stopped listening are answered from any stage of processing,
+// and the responses announce that they are the last.
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { until } from '../support/until.js'
@@ -30,7 +30,7 @@ interface Talk {
   readonly closed: Promise<string>
 }
 
-/** A connection that sends this, and collects what comes. */
+/** A connection that sends a text and collects the response. */
 function talk(origin: string, sent: string): Promise<Talk> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1')
@@ -50,7 +50,7 @@ function talk(origin: string, sent: string): Promise<Talk> {
   })
 }
 
-test.each([1, 2, 3])('a process that is starved answers what waited in its queues when it was told to stop (round %i)', async () => {
+test.each([1, 2, 3])('a starved process answers the requests in its queues when it is stopped (round %i)', async () => {
   folder = await copyGolden()
   child = start(folder)
   const origin = await child.origin

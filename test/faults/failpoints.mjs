@@ -1,6 +1,6 @@
-// Loaded before the service (`node --import`), in every thread, to stand between it and its driver, files and threads: kills the
-// process after the n-th statement of a transaction, lets that statement fail, or lets the disk of uploads; lets time pass or a
-// thread die at the n-th message. Told by files in FAULTS.
+// Loaded before the service (`node --import`), in every thread, to intercept its driver, files and threads: kills the
+// process after the n-th statement of a transaction, fails that statement or the disk of uploads; advances the time or ends a
+// thread at the n-th message. Controlled by files in FAULTS.
 import fs from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const folder = process.env.FAULTS
 const Database = createRequire(import.meta.url)('better-sqlite3')
 const { readFileSync, rmSync, writeFileSync } = fs
 
-/** What the next transaction is to suffer, taken once: `{ "n": 3, "code": "SQLITE_FULL" }`, or without a code to be killed. */
+/** The fault for the next transaction, used once: `{ "n": 3, "code": "SQLITE_FULL" }`, or without a code to kill the process. */
 function order() {
   try {
     const text = readFileSync(join(folder, 'order'), 'utf8')
@@ -95,8 +95,8 @@ for (const name of ['open', 'mkdir', 'rename', 'rm', 'utimes', 'writeFile']) {
 syncBuiltinESMExports()
 
 /**
- * What is to happen at the n-th message since `message` was written: `{ "n": 2, "what": "late", "by": 950, "with": "writer" }` lets
- * the clocks of the main thread go on by so many milliseconds, `die` ends the thread that was to send it.
+ * The fault at the n-th message since `message` was written: `{ "n": 2, "what": "late", "by": 950, "with": "writer" }` advances
+ * the clocks of the main thread by that many milliseconds, `die` ends the thread that was about to send it.
  */
 const messages = { since: 0, count: 0 }
 

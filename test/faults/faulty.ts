@@ -1,4 +1,4 @@
-// A service that suffers what failpoints.mjs is told in a folder of orders, and a client of it.
+// A service with failpoints.mjs, controlled by a folder of orders, and a client of it.
 import { once } from 'node:events'
 import { type Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface Faulty {
   readonly ask: Ask
 }
 
-/** Starts the service on `project`; `orders` is the folder where tests say what is to fail. */
+/** Starts the service on `project`; `orders` is the folder in which tests request faults. */
 export async function startFaulty(project: string, orders: string): Promise<Faulty> {
   const child = start(project, {
     NODE_OPTIONS: `--import ${join(import.meta.dirname, 'failpoints.mjs')}`,

@@ -1,5 +1,5 @@
-// Floods of reads (O02): conditions through many relations, scans over their time, and answers of many megabytes hold up nobody who asks for
-// little, and nothing of them is left when their clients are gone.
+// Floods of reads (O02): conditions through many relations, scans beyond their time, and responses of many megabytes do not delay
+// small requests, and leave nothing when their clients are gone.
 import { afterEach, expect, test } from 'vitest'
 import { serveMagazine } from '../support/serve.js'
 import { type Child, copyGolden, remove, start } from './child.js'
@@ -33,7 +33,7 @@ async function light(origin: string, when?: string): Promise<void> {
 const scan = (index: number) =>
   `/api/articles?locale=*&${Array.from({ length: 240 }, (_, at) => `filters[$or][${at % 60}][$or][${Math.floor(at / 60)}][body][$contains]=z${index}q${at}`).join('&')}`
 
-test('nine lists filtered through eight relations are found, and a light read beside them too', async () => {
+test('nine lists filtered through eight relations are found, and a concurrent light read too', async () => {
   const origin = await up({})
   const lists = Array.from({ length: 9 }, (_, index) => fetch(`${origin}/api/articles?${deep}=zq${index}`))
   await light(origin)
@@ -47,7 +47,7 @@ test('nine lists filtered through eight relations are found, and a light read be
   }
 })
 
-test('scans over their time are 503, their threads are free at once, and the process ends when it is told to', async () => {
+test('scans beyond their time are 503, their threads are free at once, and the process ends when it is stopped', async () => {
   const origin = await up({ readTimeout: 500 }, 150_000)
   const scans = Array.from({ length: 12 }, (_, index) => fetch(origin + scan(index)).then(({ status }) => status))
   await pause(200)
@@ -63,7 +63,7 @@ test('scans over their time are 503, their threads are free at once, and the pro
   expect(await child!.ended).toMatchObject({ code: 0 })
 })
 
-test('beside sixty clients of thirty megabytes each, light reads go on', async () => {
+test('light reads go on next to sixty clients of thirty megabytes each', async () => {
   const origin = await up({ readTimeout: 8_000 }, 60_000)
   const large = '/api/articles?pagination[pageSize]=90000&pagination[withCount]=false&locale=*'
   let open = 60

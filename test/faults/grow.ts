@@ -1,7 +1,7 @@
 // Makes the golden project's database as large as it takes for a scan to be slow.
 import Database from 'better-sqlite3'
 
-/** Fills a database with copies of its articles, each a document of its own, and returns how many there are. */
+/** Fills a database with copies of its articles as separate documents, and returns their number. */
 export function grow(filename: string, wanted: number): number {
   const database = new Database(filename)
   const columns = (database.pragma('table_info(articles)') as { name: string }[]).map(({ name }) => name).filter((name) => name !== 'id')

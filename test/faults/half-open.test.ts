@@ -13,7 +13,7 @@ afterEach(() => remove(folder))
 
 const octavo = join(import.meta.dirname, '..', '..', 'dist', 'index.js')
 
-/** Runs a script with `config`, `attempt` and what the library has; resolves to what it printed and how it ended. */
+/** Runs a script with `config`, `attempt` and the library's exports; resolves to its output and exit code. */
 function run(script: string): Promise<{ code: number | null; output: string; errors: string }> {
   const text = `
     import { createService, loadConfig } from ${JSON.stringify(octavo)}

@@ -1,5 +1,5 @@
-// Heavy reads beside light ones (R54): who asks for little does not wait for who asks for much, and a read
-// that would never end does not take its thread with it.
+// Heavy and light reads at the same time (R54): small requests do not wait for large ones, and a read
+// that would never end does not block its thread.
 import { expect, test } from 'vitest'
 import { cpuTimeOf } from '../support/cpu-time.js'
 import { managed, scrape, sumOf } from '../support/management.js'
@@ -76,7 +76,7 @@ const deepFilter = 'filters[tags][articles][tags][articles][tags][articles][tags
 test('filters through eight relations take no longer than their links, and leave the threads to others', async () => {
   const served = await serveGolden(uncached)
   try {
-    // Where they took minutes they were 503, and so was everybody else.
+    // Where they took minutes they were 503, and so were all others.
     const deep = await Promise.all(
       Array.from({ length: 9 }, (_, index) => served.ask(`/api/articles?${deepFilter}=zq${index}&pagination[pageSize]=1`)),
     )
@@ -127,7 +127,7 @@ test('a read that is over its time gives its thread back', async () => {
       served.ask(`/api/articles?sort=tags.articles.author.name&filters[body][$notContainsi]=z${index}&locale=*&pagination[pageSize]=1`)
     for (const wave of [1, 2, 3]) {
       const answers = await Promise.all([0, 1, 2].map((index) => endless(10 * wave + index)))
-      // How many end in time depends on the machine; three at once on two threads do not.
+      // The number that ends in time depends on the machine; three at once on two threads do not.
       expect(answers.map(({ status }) => status)).toContain(503)
     }
     // One that has to wait for longer than readTimeout is 503 as well.

@@ -1,5 +1,5 @@
 // kill -9 after each statement of a write that has an Idempotency-Key (R03, R36): the client sends it again, and there is
-// one document, whatever became of the first attempt.
+// one document, regardless of the outcome of the first attempt.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -54,7 +54,7 @@ const failing = (folder: string, more: Readonly<Record<string, string>> = {}) =>
     ...more,
   })
 
-/** What a start has made: rows by table, texts of documents, files with their bytes, names in .env. */
+/** Everything that a start created: rows by table, texts of documents, files with their bytes, names in .env. */
 function made(folder: string): unknown {
   const database = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
   const tables = database.prepare("select name from sqlite_schema where type in ('table', 'index') order by name").pluck().all() as string[]
@@ -152,7 +152,7 @@ test(
 )
 
 test(
-  "ten starts at once on Strapi's database: all come up, what it lacks is added once",
+  "ten simultaneous starts on Strapi's database all come up, and add missing tables once",
   async () => {
     const folder = await copyGolden()
     folders.push(folder)
@@ -173,7 +173,7 @@ test(
   patience,
 )
 
-test('what a new project gets is for its owner alone', () => {
+test('files of a new project are readable by their owner only', () => {
   const [folder] = folders
   const mode = (path: string) => (statSync(join(folder!, path)).mode & 0o777).toString(8)
   expect(['.env', '.tmp', '.tmp/data.db', 'uploads', 'uploads/heron.txt'].map(mode)).toEqual(['600', '700', '600', '700', '600'])

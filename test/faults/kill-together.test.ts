@@ -78,7 +78,7 @@ test('writes that share a commit, killed after each statement, are whole or not 
     return Number(readFileSync(join(orders, 'counted'), 'utf8'))
   }
   let statements = 0
-  // How many share a commit is a matter of time.
+  // The number of writes that share a commit depends on timing.
   for (let attempt = 1; attempt < 100 && statements < ofSeveral; attempt++) statements = await counted(`counted ${attempt}`)
   expect(statements, 'statements of several writes in one commit').toBeGreaterThanOrEqual(ofSeveral)
 

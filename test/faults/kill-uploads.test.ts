@@ -1,5 +1,5 @@
-// kill -9 after every call on the disk of uploads (R06, R07): no row is without its file, what is read is the old
-// file or the new one, and the next start clears what belongs to nobody.
+// kill -9 after every call on the disk of uploads (R06, R07): each row has its file, reads return the old
+// or the new file, and the next start removes files without a row.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ import type { Ask } from './operations.js'
 import { findings } from './sound.js'
 
 const token = goldenTokens().full!
-/** Milliseconds for a test, of which each kill is a start. */
+/** Timeout of a test in milliseconds; each kill needs a start. */
 const long = 300_000
 let folder: string
 let orders: string

@@ -1,5 +1,5 @@
-// kill -9 after the statements of a write (R01, R02, R03): afterwards the document is whole, as it was or as it
-// was to become, what was acknowledged before is there, and the doctor finds nothing. FAULTS=all takes every statement.
+// kill -9 after the statements of a write (R01, R02, R03): afterwards the document is in its old or its
+// new state, earlier acknowledged writes are there, and the doctor finds nothing. FAULTS=all takes every statement.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -82,7 +82,7 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
       const statement = await killAt(operation, about, n)
       expect(statement === 'commit', `statement ${n} of ${statements}: ${statement}`).toBe(n === statements)
       const ask = await victim.alive()
-      // Nobody was told: once the commit is on disk the write is done, before that there is nothing of it.
+      // No response was sent: the write is done if the commit is on disk, and otherwise left no trace.
       expect(await shown(ask, operation, about), `killed after statement ${n}: ${statement}`).toBe(n === statements ? after : before)
       await victim.check()
       expect(await findings(folder), `killed after statement ${n}: ${statement}`).toEqual([])

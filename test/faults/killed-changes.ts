@@ -1,5 +1,5 @@
-// What every test that kills a service in the midst of a change of its model does, whatever its database is: afterwards model, files and
-// content are all those of before the change, or all those of after it, and the doctor finds nothing.
+// Shared by the tests that kill a service during a change of its model, on any database: afterwards model, files and
+// content are all those before the change, or all those after it, and the doctor finds nothing.
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -17,14 +17,14 @@ import { askerOf, end, type Faulty } from './faulty.js'
 import { committing, recording } from './statement-kinds.mjs'
 
 /**
- * Where a process is killed: at a statement that does not only read, at a statement or a commit counted from the statement that records the
- * change, or at a call on files in src/.
+ * The point of a kill: a statement that does not only read, a statement or a commit counted from the statement that records the
+ * change, or a call on files in src/.
  */
 export interface Point {
   readonly of: 'writes' | 'record' | 'commit' | 'files'
   /** The first is 1. */
   readonly n: number
-  /** Whether the step is done before the process dies. */
+  /** True if the step completes before the process dies. */
   readonly isDone: boolean
 }
 
@@ -34,23 +34,23 @@ export interface Counted {
   readonly files: readonly string[]
 }
 
-/** A project of its own on a database of its own. */
+/** A separate project on a separate database. */
 export interface Ground {
   readonly folder: string
-  /** Where commands of the project find its database. */
+  /** Environment with which commands of the project find its database. */
   readonly environment: Readonly<Record<string, string>>
   start(): Promise<Faulty>
   /** Steps count from now on; the process dies at this point, or (null) at none. */
   arm(point: Point | null, running: Faulty): void
-  /** Whether the steps of a change are one transaction; otherwise they are committed one by one, and a start goes on with them. */
+  /** True if the steps of a change are one transaction; otherwise they are committed one by one, and a start resumes them. */
   readonly isAtomic: boolean
-  /** No step counts any more; returns those that did. */
+  /** Stops counting steps; returns the counted ones. */
   disarm(): Counted
   remove(): Promise<void>
 }
 
 interface Kind {
-  /** What precedes the change. */
+  /** SQL to run before the change. */
   readonly prepare?: string
   /** The name of the change in `kindsOfChanges`; null: to undo the one before. */
   readonly change: string | null
@@ -90,7 +90,7 @@ export function newBase(): string {
 /** The file of a project's database. */
 export const databaseOf = (project: string): string => join(project, '.tmp', 'data.db')
 
-/** What change-failpoints.mjs is told for a copy of the project, which has its orders beside it. */
+/** A copy of the project for change-failpoints.mjs, with its orders next to it. */
 export function copyOf(base: string) {
   const folder = `${dirname(base)}/${Math.random().toString(36).slice(2)}`
   const orders = `${folder}-orders`
@@ -135,7 +135,7 @@ function linesOf(file: string): readonly string[] {
   }
 }
 
-/** What a change may leave between: the model that is served, its files, and all content. */
+/** The served model, its files, and all content. */
 interface State {
   readonly model: string
   readonly files: Readonly<Record<string, string>>
@@ -155,7 +155,7 @@ async function stateOf(running: Faulty, folder: string): Promise<State> {
 const wrongIn = (checks: readonly { readonly name: string; readonly isWrong: boolean; readonly examples: readonly string[] }[]) =>
   checks.filter(({ isWrong }) => isWrong).map(({ name, examples }) => `${name}: ${examples}`)
 
-/** What `octavo doctor` finds wrong. The command is a process, so it is run once for a kind of change. */
+/** Findings of `octavo doctor`. The command is a process, so it is run once for a kind of change. */
 async function findingsOfCommand({ folder, environment }: Ground): Promise<readonly string[]> {
   const { out, err } = await octavo(['doctor', folder, '--json'], { ...environment, UPLOADS_DIR: 'uploads' })
   expect(out, err).not.toBe('')
@@ -163,7 +163,7 @@ async function findingsOfCommand({ folder, environment }: Ground): Promise<reado
   return wrongIn((JSON.parse(out).checks as readonly Check[]).map((check) => ({ ...check, isWrong: check.verdict === 'wrong' })))
 }
 
-/** What the checks of `octavo doctor` find wrong in the database. */
+/** Findings of the checks of `octavo doctor` in the database. */
 async function findingsOfChecks({ folder, environment }: Ground): Promise<readonly string[]> {
   const config = await loadConfig(folder, environment)
   const [driver, model] = [await getDriver(config), await loadModel({ folder })]
@@ -176,7 +176,7 @@ async function findingsOfChecks({ folder, environment }: Ground): Promise<readon
   }
 }
 
-/** A change of this kind as a request, and the names of what it hides. */
+/** A change of this kind as a request, and the names of the data that it hides. */
 async function requestOf({ change }: Kind, running: Faulty, folder: string): Promise<{ step: Step; losses: readonly string[] }> {
   if (change === null) {
     const made = (await send(running, { method: 'GET', path: '/api/content-type-builder/changes' })).body.data
@@ -192,7 +192,7 @@ async function requestOf({ change }: Kind, running: Faulty, folder: string): Pro
 
 type Outcome = 'former' | 'new'
 
-/** A point, and what it has to lead to, where that is certain. */
+/** A point and its expected outcome, if that is certain. */
 type Aim = readonly [Point, Outcome | null]
 
 /** The commit that decides: before it, after it; and in the midst of the files, or of steps that are committed one by one. */
@@ -203,7 +203,7 @@ function someAims({ statements, files }: Counted, isAtomic: boolean): Readonly<R
   const placing = files.flatMap((text, index) => (/^(?:rename|rm) /.test(text) ? [index + 1] : []))
   expect(placing.length).toBeGreaterThan(0)
   return {
-    // Statements of other work may be among those that are counted; the commit is found by what it is.
+    // Statements of other work may be among the counted ones; the commit is recognised by its text.
     before: [{ of: 'commit', n: 1, isDone: false }, 'former'],
     after: [{ of: 'commit', n: 1, isDone: true }, 'new'],
     amid: isAtomic
@@ -212,7 +212,7 @@ function someAims({ statements, files }: Counted, isAtomic: boolean): Readonly<R
   }
 }
 
-/** How many processes were killed, by kind, as a line. */
+/** Number of killed processes by kind, as a line. */
 export function countedKills(database: string, kills: Readonly<Record<string, number>>): string {
   const all = Object.values(kills).reduce((sum, count) => sum + count, 0)
   return `${all} kills on ${database}: ${Object.entries(kills)
@@ -220,7 +220,7 @@ export function countedKills(database: string, kills: Readonly<Record<string, nu
     .join(', ')}`
 }
 
-/** A service whose model is changed, and that is killed meanwhile. */
+/** A service whose model is changed, and that is killed during the change. */
 async function openVictim(ground: Ground, kind: Kind) {
   let running = await ground.start()
   const see = (): Promise<State> => stateOf(running, ground.folder)
@@ -235,7 +235,7 @@ async function openVictim(ground: Ground, kind: Kind) {
       const prepared = await agreed(running, requestFor(ground.folder, kind.prepare))
       expect(prepared.status, prepared.text).toBe(200)
     },
-    /** Makes the change without disturbance, and undoes it: what it leads to, and its steps. */
+    /** Applies the change without faults, and undoes it; resolves to its result and steps. */
     rehearse: async (former: State) => {
       const make = await change()
       ground.arm(null, running)

@@ -1,9 +1,9 @@
-// What every test that kills a service in the midst of a write does around the kill.
+// Shared by the tests that kill a service during a write.
 import { expect } from 'vitest'
 import { end, type Faulty } from './faulty.js'
 import { type Ask, type Operation, send } from './operations.js'
 
-/** What an operation leads to, and how many statements it takes, from a run of its own that nothing disturbs. */
+/** Result and number of statements of an operation, from a run without faults. */
 export interface Rehearsed {
   readonly after: string
   readonly statements: number
@@ -16,11 +16,11 @@ export const everyStatement = (statements: number): readonly number[] => Array.f
 export interface Victim {
   /** Starts the service where it does not run. */
   alive(): Promise<Ask>
-  /** Makes the document that says what was acknowledged. */
+  /** Creates the document that stores an acknowledged text. */
   begin(create: (ask: Ask) => Promise<string>): Promise<void>
   /** Has a change acknowledged, calls `arm`, and lets the operation run until the service has killed itself or was killed. */
   kill(operation: Operation, about: string, n: number, arm: (running: Faulty) => void): Promise<void>
-  /** Expects that what was acknowledged is there. */
+  /** Expects the acknowledged text. */
   check(): Promise<void>
   end(): Promise<void>
 }

@@ -11,7 +11,7 @@ export function limit(pid: number, what: string, value: number | 'unlimited'): v
   }
 }
 
-/** Whether this machine has what that needs. */
+/** True if this machine has the tools for it. */
 export const canLimit = (() => {
   try {
     execFileSync('prlimit', ['--version'], { stdio: 'pipe' })

@@ -9,7 +9,7 @@ import { send } from './operations.js'
 const children = openChildren(null)
 const { run } = children
 
-/** Listeners write down what they receive, as `process sequence`. */
+/** Listeners write down the events that they receive, as `process sequence`. */
 const configure = (...listeners: readonly string[]): void =>
   children.configure(`
     const receive = (file, { sequence }) => write(file, process.pid, sequence)

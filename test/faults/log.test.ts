@@ -42,7 +42,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Runs words of a shell, in which `$octavo` starts the service and keeps its process id. All of it is one group of processes. */
+/** Runs a shell script, in which `$octavo` starts the service and stores its process id, as one group of processes. */
 function shell(script: string): ChildProcess {
   const octavo = `echo $$ > ${logs}/pid; exec ${process.execPath} ${command} start ${folder}`
   const child = spawn('bash', ['-c', script], {
@@ -131,14 +131,14 @@ describe.skipIf(process.platform !== 'linux')('wherever the log goes', () => {
     }
   })
 
-  test('a start that fails ends, although nobody reads why', async () => {
+  test('a failed start ends even if its output is not read', async () => {
     writeFileSync(join(folder, 'src', 'api', 'article', 'content-types', 'article', 'schema.json'), '{')
     const child = shell('{ timeout 0.5 yes >&2; bash -c "$octavo"; } 2> >(sleep 1000)')
     const ended = new Promise((resolve) => child.once('exit', resolve))
     expect(await Promise.race([ended, pause(15_000)])).toBe(1)
   })
 
-  test.skipIf(!canLimit)('lines that were lost are counted, and told of when there is room again', async () => {
+  test.skipIf(!canLimit)('lost lines are counted, and reported when there is room again', async () => {
     const file = join(logs, 'log')
     openSync(file, 'w')
     shell(`bash -c "$octavo" >> ${file}`)
@@ -167,7 +167,7 @@ describe('code of the project', () => {
   const hooks = (body: string) =>
     writeFileSync(join(folder, 'octavo.config.mjs'), `export default { hooks: [{ name: 'careless', before() { ${body} } }] }`)
 
-  test('a promise that is rejected and that nobody waits for is logged, and ends nothing', async () => {
+  test('an unhandled rejection is logged, and ends nothing', async () => {
     rmSync(join(folder, 'octavo.config.json'))
     hooks(`for (let i = 0; i < 50; i++) Promise.reject(new Error('nobody waits'))`)
     shell(`bash -c "$octavo" > ${logs}/log 2>&1`)
@@ -187,7 +187,7 @@ describe('code of the project', () => {
     expect(told).toMatchObject([{ level: 50, err: { message: 'nobody waits' } }, { suppressed: 49 }])
   })
 
-  test('an error that nobody catches is logged, and stops the service with status 1', async () => {
+  test('an uncaught error is logged, and stops the service with status 1', async () => {
     rmSync(join(folder, 'octavo.config.json'))
     hooks(`setTimeout(() => { throw new Error('out of nowhere') })`)
     shell(`bash -c "$octavo" > ${logs}/log 2>&1; echo $? > ${logs}/status`)

@@ -1,5 +1,5 @@
-// Memory that requests leave behind (R55): what is kept for later requests is bounded by its size, whatever
-// anonymous callers ask for.
+// Memory after requests (R55): caches are bounded by their size, regardless of the requests of
+// anonymous clients.
 import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ test('plans that fall out of the cache while their reads wait are forgotten when
   }
 })
 
-test('S125 answers that clients do not take are bounded together and make room: others are served while nobody reads them', async () => {
+test('S125 responses to clients that do not read are bounded together and make room, so that others are served', async () => {
   const folder = await copyGolden({
     limits: { maxBufferedResponseBytes: 60_000_000, answerTimeout: 600_000 },
     api: { rest: { maxLimit: 100_000 } },
@@ -72,7 +72,7 @@ test('S125 answers that clients do not take are bounded together and make room: 
     const large = '/api/articles?pagination[pageSize]=20000&pagination[withCount]=false'
     const bytes = (await (await fetch(origin + large)).arrayBuffer()).byteLength
     const before = megabytes(child.process.pid!)
-    // Whoever asks and never reads: together far more than the limit.
+    // Clients that send requests and never read: together far more than the limit.
     const silent = Array.from({ length: 48 }, () => {
       const socket = connect(Number(new URL(origin).port), '127.0.0.1').pause()
       socket.on('error', () => undefined)

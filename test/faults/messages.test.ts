@@ -1,5 +1,5 @@
 // Time runs out, or the thread dies, at every message between the service and its threads, for every kind of write and for reads:
-// whoever asked hears 503 or that it is done, and the same operation works right afterwards, without a restart.
+// clients get 503 or success, and the same operation works right afterwards, without a restart.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -19,7 +19,7 @@ let folder: string
 let orders: string
 let service: Faulty
 
-/** Each fault meets a project of its own. */
+/** Prepares a separate project for each fault. */
 function onProject(): void {
   beforeAll(async () => {
     folder = await copyGolden({ limits: { writeTimeout: timeout } })
@@ -70,7 +70,7 @@ async function everyMessage(operation: Operation, fault: Fault): Promise<number>
     }
     const told = `message ${n}: ${struck}\n${answer.text}`
     expect(answer.status === 503 || answer.status < 300, told).toBe(true)
-    // A thread that dies when the commit is on disk leaves it open what has become of the write: here it is done.
+    // The outcome of a write is open if the thread dies while the commit is on disk: here it is done.
     if (answer.status >= 300 && (await shown(patient, operation, about)) === before) continue
     if (n > 1) return n
     // No write of these takes one message only: this one belonged to a write of the service itself.
@@ -86,7 +86,7 @@ const writes = operations.map((operation) => [operation.name, operation] as cons
 
 describe('a message that is late', () => {
   onProject()
-  test.each(writes)('%s: is refused or done, whichever it was, and possible right afterwards', async (_name, operation) => {
+  test.each(writes)('%s: is refused or done, and possible right afterwards', async (_name, operation) => {
     expect(await everyMessage(operation, { what: 'late', with: 'writer' })).toBeGreaterThan(1)
     expect(await findings(folder)).toEqual([])
   })

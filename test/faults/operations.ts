@@ -1,4 +1,4 @@
-// Every kind of write of the golden project, each on documents of its own, with what there is to see before and after it.
+// Every kind of write of the golden project, each on separate documents, with the visible state before and after it.
 import { expect } from 'vitest'
 import type { Answer, Asked } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
@@ -10,7 +10,7 @@ export interface Operation {
   /** Makes what the operation needs, and names it. */
   prepare(ask: Ask): Promise<string>
   run(ask: Ask, about: string): Promise<Answer>
-  /** The paths at which the outcome shows. */
+  /** Paths that show the outcome. */
   looks(about: string): readonly string[]
 }
 
@@ -30,7 +30,7 @@ async function made(ask: Ask, method: string, path: string, data: object): Promi
   return answer.body.data.documentId
 }
 
-/** What a reader sees of an operation's documents, without what differs from one run to the next. */
+/** State of an operation's documents as a reader sees it, without parts that differ between runs. */
 export async function shown(ask: Ask, operation: Operation, about: string): Promise<string> {
   const answers: Body[] = []
   for (const path of operation.looks(about)) {
@@ -40,7 +40,7 @@ export async function shown(ask: Ask, operation: Operation, about: string): Prom
   }
   return JSON.stringify(answers, (key, value: unknown) => {
     if (key === 'publishedAt') return value !== null
-    // New documents get a new documentId in each run; what they are linked to shows by its name.
+    // New documents get a new documentId in each run; linked ones are recognised by name.
     return ['id', 'documentId', 'createdAt', 'updatedAt', 'password', 'hash', 'url'].includes(key) ? undefined : value
   })
 }
@@ -109,7 +109,7 @@ export const operations: readonly Operation[] = [
     name: 'publish',
     prepare: async (ask) => {
       const id = await article(ask, 'publish', 'draft')
-      // What is published before waits for this one.
+      // An earlier publication waits for this one.
       await made(ask, 'POST', '/api/articles', { title: 'Waits for a publication', related: [id] })
       return id
     },

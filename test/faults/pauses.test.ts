@@ -1,4 +1,4 @@
-// A process that is paused and a database that is locked: nobody who waits is refused for a pause, and a refusal has SQLite's code in
+// A paused process and a locked database: requests that wait are not refused for a pause, and a refusal has SQLite's code in
 // the log.
 import { join } from 'node:path'
 import Database from 'better-sqlite3'

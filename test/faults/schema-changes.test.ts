@@ -1,4 +1,4 @@
-// The schema changes while the service reads, as when another process makes its indexes: SQLite prepares statements anew.
+// The schema changes while the service reads, as when another process creates its indexes: SQLite prepares statements again.
 import { Worker } from 'node:worker_threads'
 import { afterEach, expect, test } from 'vitest'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'

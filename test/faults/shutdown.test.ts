@@ -78,7 +78,7 @@ test.each([
   expect(end).toMatchObject({ code: 0 })
 })
 
-test('after SIGTERM nobody new is let in, while what is under way goes on', async () => {
+test('after SIGTERM new connections are refused, while current requests go on', async () => {
   const origin = await child.origin
   connections = await Promise.all(Array.from({ length: 8 }, () => converse(origin, slow)))
   await pause(100)
@@ -95,7 +95,7 @@ test('after SIGTERM nobody new is let in, while what is under way goes on', asyn
   expect(await child.ended).toMatchObject({ code: 0 })
 })
 
-test('a second SIGTERM ends the process at once, whatever is under way', async () => {
+test('a second SIGTERM ends the process at once, regardless of running requests', async () => {
   const origin = await child.origin
   connections = await Promise.all(Array.from({ length: 200 }, () => converse(origin, slow)))
   await pause(300)

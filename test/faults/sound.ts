@@ -1,4 +1,4 @@
-// Whether a project is sound, as `octavo doctor` sees it, without a process of its own.
+// Checks of `octavo doctor` for a project, in the same process.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -10,7 +10,7 @@ import { goldenProject } from '../support/serve.js'
 
 const model = await loadModel({ folder: goldenProject })
 
-/** What is wrong with a golden project's database and files; nothing where it is sound. */
+/** Findings for a golden project's database and files; empty if it is sound. */
 export async function findings(folder: string): Promise<readonly string[]> {
   const connection = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
   try {

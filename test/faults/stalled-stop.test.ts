@@ -1,4 +1,4 @@
-// Clients that stall while the service stops: they are cut, and everything behind them still closes in order (R50).
+// Clients stall while the service stops: they are cut, and all parts after them still close in order (R50).
 import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Loaded before a start (`node --import`): counts what it does to its database and its files, and kills the process after the
+// Loaded before a start (`node --import`): counts its operations on its database and files, and kills the process after the
 // step KILL_AT. Without KILL_AT the number of steps is left in KILL_COUNT when the process ends.
 import fs from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'

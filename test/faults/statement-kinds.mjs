@@ -1,4 +1,4 @@
-// Statements of a change of the model by what they do, for those who count them: in the service's own process on SQLite, and between the
+// Classifies the statements of a model change, for those who count them: in the service's process on SQLite, and between the
 // service and its server elsewhere.
 
 /** The statement that records a change, and with it makes it, or begins it where its steps are committed one by one. */
@@ -10,5 +10,5 @@ export const committing = /^\s*commit/i
 const reading = /^\s*(?:select|show|explain|pragma (?:data_version|table_\w+|index_\w+|foreign_key_\w+|wal_checkpoint\(noop\)))\b/i
 const leaving = /\bfor (?:update|share)\b|lock\w*\(|\b(?:setval|nextval)\(/i
 
-/** Whether a statement leaves nothing behind: a process that dies after it leaves what one leaves that dies before it. */
+/** True if a statement leaves no trace: a process that dies after it is the same as one that dies before it. */
 export const isReading = (text) => reading.test(text) && !leaving.test(text)

@@ -182,7 +182,7 @@ testSqlite('a shutdown does not wait for results that cannot be stored', 'on ser
   await vi.waitFor(() => expect(names()).toEqual(['city', 'city']), patience)
 })
 
-test('a connection is made to the address that was checked, whatever its name leads to afterwards', async () => {
+test('a connection is made to the checked address, even if its name resolves differently afterwards', async () => {
   // Listens on every address of this machine, so only the check decides.
   const everywhere = createServer((_request, response) => response.end())
   let requests = 0
@@ -217,7 +217,7 @@ test('a connection is made to the address that was checked, whatever its name le
     const url = `http://rebound.test:${port}/hook`
     const { error } = await webhooks(environment, 'create', folder(), '--name', 'rebound', '--url', url, '--events', 'all')
     expect([error, asked()]).toEqual(['', 0])
-    // The first answer is allowed. A second one would lead elsewhere: nobody may ask for it.
+    // The first response is allowed. A second one would be refused: the name must not be resolved again.
     answers('127.0.0.1', '127.0.0.2')
     expect((await webhooks(environment, 'trigger', 'rebound', folder())).out).toMatch(/responded 200/)
     expect([asked(), requests]).toEqual([1, 1])

@@ -1,4 +1,4 @@
-// What an archive has, by document ids in place of row ids: two archives of the same content are equal then, whoever made them.
+// Content of an archive with document ids in place of row ids: two archives of the same content are equal, regardless of their origin.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

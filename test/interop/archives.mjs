@@ -209,7 +209,7 @@ function unpacked(archive, form) {
   const place = join(folder, `unpacked-${++files}`)
   mkdirSync(place)
   if (form.key) {
-    // Decrypted by what is not Octavo.
+    // Decrypted by a program other than Octavo.
     const hex = execFileSync(process.execPath, ['-p', `require('crypto').scryptSync(${JSON.stringify(key)}, '', 16).toString('hex')`], {
       encoding: 'utf8',
     }).trim()

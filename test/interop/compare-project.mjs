@@ -1,10 +1,10 @@
-// A Strapi project with code of its own around the golden schemas: what owners of projects have, and Octavo does not run.
+// A Strapi project with custom code around the golden schemas: code that projects have and Octavo does not run.
 
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { strapiFolder } from '../../bench/strapi.mjs'
 
-/** What the middleware of articles populates. */
+/** The relations that the middleware of articles populates. */
 export const populate = {
   author: { fields: ['name'] },
   cover: true,

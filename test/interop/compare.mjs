@@ -124,7 +124,7 @@ check(
   causesOf(read.report),
 )
 
-// 4. Writes: on one database refused, on two equal but for what is documented.
+// 4. Writes: refused on one database, equal on two except for the documented differences.
 const conversation = join(work, 'writes.jsonl')
 const lines = [
   { method: 'POST', path: '/api/tags', body: { data: { name: 'Compared', weight: 7 } }, name: 'tag' },

@@ -34,7 +34,7 @@ export function copyOfGolden(folder) {
   }
 }
 
-/** Starts a server of a kind. Resolves to the URL of a database from which others can be created. */
+/** Starts a server of a kind. Resolves to the URL of its root database. */
 export const startServer = async (/** @type {'postgres' | 'mysql'} */ client) =>
   client === 'postgres' ? startCluster({ isDurable: false }) : startMariadb({ isDurable: false })
 
@@ -42,7 +42,7 @@ let created = 0
 
 /**
  * An empty database on a server.
- * @param {string} server URL of a database from which others can be created
+ * @param {string} server URL of the root database
  * @returns {Promise<HandedDatabase>}
  */
 export async function emptyDatabase(server) {
@@ -108,7 +108,7 @@ async function runOnMysql(url, statement) {
 }
 
 /**
- * The tables of a dump with their columns and keys, but for what is Octavo's own.
+ * The tables of a dump with their columns and keys, without Octavo's own.
  * @param {string} dump
  * @returns {Map<string, string>}
  */

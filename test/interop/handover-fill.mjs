@@ -1,4 +1,4 @@
-// What a new database gets before it changes hands: a token, locales, files and first documents.
+// Content of a new database before it changes hands: a token, locales, files and first documents.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'

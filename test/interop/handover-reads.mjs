@@ -1,4 +1,4 @@
-// What is read after each change of hands, and how answers are compared.
+// Reads after each change of hands, and the comparison of their responses.
 
 import { isDeepStrictEqual } from 'node:util'
 
@@ -64,8 +64,8 @@ function deepPopulate({ attributes }, components) {
 const hidden = new Set(['pin', 'salary', 'secretCode', 'internalNote', 'hidden', 'password'])
 
 /**
- * Below the inverse side of polymorphic relations Strapi shows all that rows have, `locale: null` too. `localizations` in a list of
- * several locales lack those that stand in the same list (docs/differences.md, Repaired): below the first level all lists may be such.
+ * Below the inverse side of polymorphic relations Strapi shows the columns of rows unchanged, `locale: null` too. `localizations` in a
+ * list of several locales lack those in the same list (docs/differences.md, Repaired): below the first level all lists may be such.
  * @param {string} key
  * @param {unknown} ours
  * @param {unknown} theirs

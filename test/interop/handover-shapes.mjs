@@ -7,7 +7,7 @@ import { join } from 'node:path'
  * @typedef {Record<string, any> & { type: string }} Attribute
  * @typedef {object} Shape
  * @property {string} uid
- * @property {string} path what stands after /api/
+ * @property {string} path path below /api/
  * @property {boolean} single
  * @property {boolean} drafts
  * @property {boolean} localized

@@ -11,7 +11,7 @@
 
 /** The locales of documents; the first one is the default. */
 export const locales = ['en', 'fr', 'de']
-/** What the golden model asks of texts; everything else in it has lengths only. */
+/** Rules of the golden model for texts; all others are lengths only. */
 const fitting = new Map([
   ['^#[0-9a-f]{6}$', (/** @type {number} */ n) => `#${n.toString(16).padStart(6, '0')}`],
   ['^[A-Z]{2}-\\d+$', (/** @type {number} */ n) => `AB-${n}`],
@@ -192,7 +192,7 @@ function requestOf(name, shapes, random, all) {
  * @property {Random} random
  * @property {World} all
  * @property {string | null} locale
- * @property {boolean} complete give what is required
+ * @property {boolean} complete include required values
  */
 
 /**
@@ -304,7 +304,7 @@ function list({ min = 0, max = 4 }, random, make) {
  * @param {Making} making
  */
 function relationOf({ relation, target }, { random, all, locale }) {
-  // What may be one of several types cannot be written where it is only one: 400 in both.
+  // Polymorphic links cannot be written to relations of one type: 400 in both.
   if (relation === 'morphOne' || relation === 'morphMany' || relation === 'morphToOne') return undefined
   const uid = target ?? random.pick(['api::article.article', 'api::product.product'])
   if (uid.startsWith('plugin::')) return undefined

@@ -94,7 +94,7 @@ async function fill(server) {
 /**
  * Octavo writes, Strapi takes over, Octavo again.
  * @param {HandedDatabase} database
- * @param {readonly string[]} untouched what Strapi changes in a schema of its own
+ * @param {readonly string[]} untouched tables that Strapi changes in its own schema
  */
 async function handOver(database, untouched) {
   const left = examine(database).wrong
@@ -171,7 +171,7 @@ function sentenceOf(counts) {
 /**
  * @param {HandedDatabase} database
  * @param {string} when
- * @param {readonly string[]} [known] what was wrong before
+ * @param {readonly string[]} [known] earlier findings
  */
 function doctor(database, when, known = []) {
   const { wrong, notes } = examine(database)
@@ -181,7 +181,7 @@ function doctor(database, when, known = []) {
 }
 
 /**
- * What the doctor calls wrong, a line for each thing, and the headings of its notes.
+ * Findings of the doctor, a line for each, and the headings of its notes.
  * @param {HandedDatabase} database
  */
 function examine(database) {
@@ -215,7 +215,7 @@ function schemaChanges(before, after) {
   })
 }
 
-/** What Strapi does to the schema of a database of its own when it is started and stopped. */
+/** Changes that Strapi makes to the schema of its own database in a start and stop. */
 async function whatStrapiDoes() {
   const own = copyOfGolden(temporaryFolder())
   const before = own.schema()

@@ -1,4 +1,4 @@
-// Whether two answers are the same, apart from what docs/differences.md says on purpose.
+// Compares two responses, apart from the intended differences of docs/differences.md.
 
 /** @typedef {{ status: number, type: string | null, text: string }} Answer */
 
@@ -9,7 +9,7 @@ const unreadable = /^(hidden|secret)[A-Z]|^(password|pin|salary|resetPasswordTok
  * @param {{ path: string }} request
  * @param {Answer} strapi
  * @param {Answer} octavo
- * @returns {{ outcome: string, where?: string }} `where` tells a difference
+ * @returns {{ outcome: string, where?: string }} `where` is the position of a difference
  */
 export function compare(request, strapi, octavo) {
   if (octavo.status >= 500 || octavo.status === 0)
@@ -23,11 +23,11 @@ export function compare(request, strapi, octavo) {
   const inPlace = /not an object"|takes a list of filters"|"Invalid key \d{3,}"|"Invalid value for \w+"/
   if (octavo.status === 400 && [200, 404].includes(strapi.status) && inPlace.test(octavo.text))
     return { outcome: 'an object in place of a value' }
-  // Strapi looks at what stands inside a populate only where there are rows to populate, and at files by id not at all.
+  // Strapi checks the content of a populate only if there are rows to populate, and never for files by id.
   const isEager = octavo.status === 400 && strapi.status !== 400 && senseless.test(octavo.text)
   if (isEager && /populate[^&]*(filters|fields|sort)|^\/api\/upload\/files\/\d/.test(decodeURIComponent(request.path)))
     return { outcome: 'a value that Strapi did not look at' }
-  // What is modified is decided by content (docs/differences.md), so other documents are found, and read in other states.
+  // `modified` is decided by content (docs/differences.md), so other documents are found, and read in other states.
   const isFound = [strapi, octavo].every(({ status }) => status === 200 || status === 404)
   if (/[?&]publicationFilter=(un)?modified/.test(request.path) && strapi.text !== octavo.text && isFound)
     return { outcome: 'publicationFilter' }
@@ -45,20 +45,20 @@ export function compare(request, strapi, octavo) {
   return where ? { outcome: 'body', where } : { outcome: `same ${strapi.status}, keys in another order` }
 }
 
-/** What Octavo says of values, lists and orders that make no sense. */
+/** Octavo's messages about values, lists and orders that make no sense. */
 const senseless =
   /^\{"data":null,"error":\{"status":400,"name":"ValidationError","message":"(Invalid (number|format|value|date|time|order|fields parameter)|\$\w+ (takes|joins)|The operator )/
 
 /** @typedef {(path: string, strapi: Answer, octavo: Answer) => boolean} Difference */
-/** Of several mistakes each names the one that it comes to first. @type {Difference} */
+/** Of several errors each names the first that it finds. @type {Difference} */
 function isAnotherMistake(path, strapi, octavo) {
   if (strapi.status !== 400 || octavo.status !== 400) return false
   const [theirs, ours] = [strapi, octavo].map(({ text }) => JSON.parse(text).error)
   const [first, second] = [theirs, ours].map(({ message }) => /^Invalid \w+ [^ ]*/.exec(message)?.[0])
   if (first && second && first !== second) return true
-  // What Strapi answers with 500 where it comes to it.
+  // Strapi responds with 500 if it reaches this.
   if (theirs.message !== ours.message && /^(\$\w+ |The operator |The filters parameter )/.test(ours.message)) return true
-  // The same name at another place, where it stands at several.
+  // The same name at another position, if it appears at several.
   return theirs.details?.path !== ours.details?.path && decodeURIComponent(path).split(theirs.details?.key).length > 2
 }
 
@@ -76,7 +76,7 @@ const isStarOfUsers = (path, strapi, octavo) =>
 /** @type {Difference} */
 const isNative = (_, strapi, octavo) =>
   [200, 404].includes(strapi.status) && /"Invalid key (__proto__|constructor|toString)"/.test(octavo.text)
-/** Behind the inverse side of a polymorphic relation Strapi looks at no name of a filter. @type {Difference} */
+/** After the inverse side of a polymorphic relation Strapi checks no name of a filter. @type {Difference} */
 const isBehindInverse = (_, strapi, octavo) =>
   [200, 404].includes(strapi.status) && new RegExp(`"Invalid key [^"]* at [^"]*${inverse}[^"]*".*"param":"filters"`).test(octavo.text)
 /** @type {Difference} */
@@ -88,7 +88,7 @@ const isSwitchAndMore = (_, strapi, octavo) => strapi.status !== 400 && /"Invali
 const isPopulateOfPopulate = (path, strapi, octavo) =>
   strapi.status === 400 && octavo.status !== 400 && decodeURIComponent(path).includes('[on][api::zoo.no-options][populate][')
 
-/** What docs/differences.md tells of answers with another status. */
+/** Responses with another status, as documented in docs/differences.md. */
 const told = [isLoneStar, isStarOfUsers, isNative, isBehindInverse, isMomentAndMore, isSwitchAndMore, isPopulateOfPopulate]
 
 /** @param {{ id: number }} a @param {{ id: number }} b */
@@ -126,15 +126,15 @@ function difference(left, right, path, asked) {
   return undefined
 }
 
-/** What docs/differences.md tells of members. @param {any} left @param {any} right @param {string} path @param {string} asked */
+/** Members that differ as documented in docs/differences.md. @param {any} left @param {any} right @param {string} path @param {string} asked */
 function isToldOf(left, right, path, asked) {
   const is = (/** @type {string} */ end) => new RegExp(`${end}$`).test(path)
   // `fields` takes the columns away that these relations need.
   if ((is('/(single|pinned|subject|spotlight)') && left === null) || (is('/(single|subject)/count') && left === 0 && right === 1))
     return true
-  // Other locales that stand in the same list are missing in Strapi, and are not counted.
+  // Strapi leaves out other locales of the same list, and does not count them.
   if (is('/localizations/((data/)?\\d+|count)')) return true
-  // Strapi counts no documents behind these, and others once for each match of a condition.
+  // Strapi counts no documents after these, and others once for each match of a condition.
   if (is(`/${inverse}(/data)?`) && typeof right?.count === 'number' && (left === null || Array.isArray(left))) return true
   if (is('/count') && left > right && right > 0 && /populate[^&]*filters/.test(asked)) return true
   // The place in a list of components.

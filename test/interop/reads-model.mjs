@@ -1,5 +1,5 @@
 // The content model of the second project: as unlike the golden one as schemas can be. Names are chosen to be awkward;
-// attributes that nobody may read begin with `hidden`, passwords with `secret`.
+// names of private attributes begin with `hidden`, of passwords with `secret`.
 
 const shared = { pluginOptions: { i18n: { localized: false } } }
 const local = { pluginOptions: { i18n: { localized: true } } }

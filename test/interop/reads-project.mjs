@@ -73,7 +73,7 @@ export function writeProject(folder, modules) {
 }
 
 /**
- * Lets Strapi make and fill `database`; keys of the callers stand in tokens.json of the project then.
+ * Lets Strapi create and fill `database`; the keys of the callers are then in tokens.json of the project.
  * @param {string} folder
  * @param {string} database
  */

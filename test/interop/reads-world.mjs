@@ -1,4 +1,4 @@
-// What requests can be made of: the content model of any project as its schema files say it, and values that its database holds.
+// Material for requests: the content model of any project from its schema files, and values of its database.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -118,7 +118,7 @@ export function readWorld(project, callers) {
 }
 
 /**
- * Asks a server for what it has, so that conditions can meet something.
+ * Reads values from a server, so that conditions can match.
  * @param {World} world
  * @param {string} origin
  * @param {string} token

@@ -1,5 +1,5 @@
-// Asks Octavo and Strapi the same random reads, on the same database of a second project or of the golden one, and says
-// where they differ: `node test/interop/reads.mjs [--count 2000] [--seed 1] [--project second|golden] [--strapi URL --octavo URL]`.
+// Sends Octavo and Strapi the same random reads, on the same database of a second project or of the golden one, and reports
+// differences: `node test/interop/reads.mjs [--count 2000] [--seed 1] [--project second|golden] [--strapi URL --octavo URL]`.
 
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

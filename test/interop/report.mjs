@@ -1,4 +1,4 @@
-// What a run of these programs says: sentences, and what holds or does not. The exit code is 1 once something does not.
+// Output of these programs: sentences and checks. The exit code is 1 once a check fails.
 
 /** Lines of details under what does not hold, and the characters of each. */
 const [mostLines, mostCharacters] = [40, 400]

@@ -1,4 +1,4 @@
-// What a database and responses have, in a form that does not depend on ids and times; and how two of them differ.
+// Content of a database and of responses in a form without ids and times; and the differences between two of them.
 
 import Database from 'better-sqlite3'
 
@@ -39,7 +39,7 @@ function linesOf(database, table) {
 
 const times = new Set(['createdAt', 'updatedAt', 'publishedAt'])
 
-/** A body without ids and times; documents are named in the order in which they appear. @param {unknown} value @param {Map<string, string>} documents @returns {unknown} */
+/** A body without ids and times; documents are named in order of appearance. @param {unknown} value @param {Map<string, string>} documents @returns {unknown} */
 export function withoutIds(value, documents) {
   if (Array.isArray(value)) return value.map((entry) => withoutIds(entry, documents))
   if (typeof value !== 'object' || value === null) return value
@@ -53,7 +53,7 @@ export function withoutIds(value, documents) {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** What of a response is compared. @param {{ status: number, body: any }} response @param {Map<string, string>} documents */
+/** The compared parts of a response. @param {{ status: number, body: any }} response @param {Map<string, string>} documents */
 export const comparable = ({ status, body }, documents) => ({
   status,
   body: status < 400 ? withoutIds(body, documents) : { message: body?.error?.message ?? null },

@@ -67,7 +67,7 @@ function withColumn(shapes) {
   return new Set(all.filter(({ path, one, follows }) => one.useJoinTable === false || isOther(path, follows)).map(({ name }) => name))
 }
 
-/** Whether an `inversedBy` names an attribute that does not lead back: Strapi reads links of other types through it. @param {readonly Shape[]} shapes */
+/** True if an `inversedBy` names an attribute that does not lead back: Strapi reads links of other types through it. @param {readonly Shape[]} shapes */
 const hasAstray = (shapes) =>
   shapes.some(({ uid, attributes }) =>
     Object.values(attributes).some(
@@ -95,8 +95,8 @@ function without(value, names) {
 }
 
 /**
- * What to compare the responses of a schema by. Of two responses it returns null where they are alike, the name of their difference, or
- * undefined where it has none.
+ * Compares the responses of a schema. For two responses it returns null if they are alike, the name of their difference, or
+ * undefined if it has none.
  * @param {any} schema
  */
 export function namesOfDifferences(schema) {
@@ -109,7 +109,7 @@ export function namesOfDifferences(schema) {
     ['a relation with two owners', withTwoOwners(shapes)],
     ['a relation with a column', columns],
   ])
-  // What is stored may differ since an earlier request.
+  // The stored data may differ since an earlier request.
   let isElsewhere = false
   /** @param {any} request @param {any} theirs @param {any} ours @returns {string | null | undefined} */
   return (request, theirs, ours) => {

@@ -308,7 +308,7 @@ function requestsOf(random, types, components, user) {
   return requests.slice(0, 28)
 }
 
-/** What a document has beside its title: components, and links of all its relations. @param {Random} random @param {Type} type @param {readonly Type[]} types @param {Record<string, { collection: string, attributes: Attributes }>} components @param {ReadonlySet<string>} ownerless */
+/** Content of a document in addition to its title: components, and links of all its relations. @param {Random} random @param {Type} type @param {readonly Type[]} types @param {Record<string, { collection: string, attributes: Attributes }>} components @param {ReadonlySet<string>} ownerless */
 function dataOf(random, type, types, components, ownerless) {
   /** @type {Record<string, unknown>} */
   const data = {}

@@ -19,7 +19,7 @@ const settings = {
   'seed/access.json': { locales: [{ code: 'en', default: true }, { code: 'de' }] },
 }
 
-/** Compares the lines of one recording: all tables, and the responses of every so many schemas. @param {readonly any[]} lines */
+/** Compares the lines of one recording: all tables, and the responses of every n-th schema. @param {readonly any[]} lines */
 export async function replay([{ users }, ...all], every = 1) {
   const recorded = all.filter(({ refusal }) => refusal === undefined)
   const project = await serve({

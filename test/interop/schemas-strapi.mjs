@@ -1,4 +1,4 @@
-// Real Strapi on a project of schemas: one process that starts it, sends requests, and tells what it has made of the database.
+// Real Strapi on a project of schemas: one process that starts it, sends requests, and reports the resulting database.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const manifest = {
 const asking = `
 const { createStrapi } = require('@strapi/strapi')
 const { readFileSync, writeFileSync } = require('node:fs')
-// What ends a real process: noted here, so that the conversations go on.
+// Requests that end a real process: noted here, so that the conversations go on.
 let ends = 0
 process.on('unhandledRejection', () => (ends += 1))
 process.on('uncaughtException', () => (ends += 1))

@@ -1,5 +1,5 @@
-// node test/interop/schemas.mjs: content models at random, as Strapi and Octavo make their tables and respond.
-// `--record` asks Strapi and writes test/golden/schemas; without it, what is there is compared with Octavo, and the figures are printed.
+// node test/interop/schemas.mjs: random content models, as Strapi and Octavo create their tables and respond.
+// `--record` runs Strapi and writes test/golden/schemas; without it, Octavo is compared with the recording, and the figures are printed.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ const usersOf = (schemas, hasOtherSide) => ({
   },
 })
 
-/** Which of the schemas an error of Strapi is about. @param {string} text @param {readonly import('./schemas-random.mjs').RandomSchema[]} schemas */
+/** The schema that an error of Strapi is about. @param {string} text @param {readonly import('./schemas-random.mjs').RandomSchema[]} schemas */
 const blamed = (text, schemas) => schemas.find(({ prefix }) => text.toLowerCase().includes(prefix))
 
 /** @param {readonly import('./schemas-random.mjs').RandomSchema[]} schemas @param {boolean} hasOtherSide */

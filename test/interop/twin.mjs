@@ -154,7 +154,7 @@ async function ask({ origin, names }, question, callers) {
   return { ...answer, body: normal(answer.body, new Map([...names].map(([name, id]) => [id, name]))) }
 }
 
-/** What a server makes up itself is replaced by what it stands for. @param {any} value @param {Map<string, string>} known @param {string} [key] @returns {any} */
+/** Replaces generated values by the names of their origin. @param {any} value @param {Map<string, string>} known @param {string} [key] @returns {any} */
 function normal(value, known, key = '') {
   if (Array.isArray(value)) return value.map((one) => normal(one, known, key))
   if (typeof value === 'object' && value !== null)
@@ -166,7 +166,7 @@ function normal(value, known, key = '') {
   return key === 'documentId' ? '<new>' : value
 }
 
-/** Every place at which two values differ. @param {any} strapi @param {any} ours @param {string} [path] @returns {Difference[]} */
+/** Every position at which two values differ. @param {any} strapi @param {any} ours @param {string} [path] @returns {Difference[]} */
 function differences(strapi, ours, path = '') {
   const bothObjects = [strapi, ours].every((one) => typeof one === 'object' && one !== null)
   if (!bothObjects || Array.isArray(strapi) !== Array.isArray(ours)) return strapi === ours ? [] : [{ path, strapi, octavo: ours }]

@@ -1,8 +1,8 @@
-// What two servers answer, compared: row ids, documents and times that they made up themselves stand for themselves.
+// Compares the responses of two servers: generated row ids, documentIds and times are replaced by symbols.
 
 const times = new Set(['createdAt', 'updatedAt', 'publishedAt'])
 
-/** An answer with what a server makes up replaced by what it stands for. `names`: its documentIds to symbols. */
+/** A response with generated values replaced by symbols. `names`: its documentIds to symbols. */
 export function normal(value, names, key = '') {
   if (Array.isArray(value)) return value.map((one) => normal(one, names))
   if (typeof value === 'object' && value !== null) {

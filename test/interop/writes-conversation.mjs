@@ -48,7 +48,7 @@ function viewOf(schemas, { chance }) {
   return new Map([...schemas].map(([uid, schema]) => [uid, { ...schema, attributes: kept(schema) }]))
 }
 
-/** @returns a function that holds the conversation of a seed with both servers and tells the first difference */
+/** @returns a function that holds the conversation of a seed with both servers and returns the first difference */
 export function conversations({ schemas: all, token, servers, strict, only }) {
   let schemas = all
   let types = [...schemas.values()].filter(({ kind, attributes }) => (kind === 'collectionType' || kind === 'singleType') && attributes)
@@ -130,7 +130,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
       return Object.values(made?.body?.data ?? {}).some((value) => Array.isArray(value?.connect) && value.connect.length > 1)
     }
 
-    /** A draft may take what only one can have; what is published of the former owner keeps it until then. */
+    /** A draft may take a unique value; the published version of the former owner keeps it until the next publication. */
     const namedByDraft = (symbol) =>
       steps.some(
         (step) =>
@@ -140,7 +140,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
     const wasDrafted = (symbol) =>
       steps.some(({ method, doc, query }) => method === 'PUT' && `#${doc}` === symbol && /status=draft/.test(query))
 
-    /** Several locales of a document may have what only one document can have, until Strapi publishes it anew. */
+    /** Several locales of a document may share a unique value, until Strapi publishes it again. */
     const isSharedBy = (document) => (symbol) => {
       const named = steps.filter(
         ({ creates, doc, body }) =>

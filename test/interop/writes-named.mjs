@@ -1,4 +1,4 @@
-// Which differences docs/differences.md names: each recognised by the request that brings it about and by how far the answers differ.
+// The differences that docs/differences.md names: each recognised by its request and by the extent of the difference.
 
 const isRefusal = ({ status, body }) => status === 400 && body?.error !== undefined
 const notADatetime = 'Invalid format, expected a timestamp or an ISO date'
@@ -7,7 +7,7 @@ const errorsOf = ({ body }) => body.error.details?.errors ?? []
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other)
 const messages = (answer) => errorsOf(answer).map(({ message }) => message)
 
-/** Everything that stands below a value, itself included. */
+/** All values below a value, including itself. */
 function* below(value) {
   yield value
   if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) yield* below(inner)
@@ -31,7 +31,7 @@ function hasSameErrors(strapi, octavo) {
   return strapi.body.error.message === octavo.body.error.message && same(shown(strapi), shown(octavo))
 }
 
-/** A message with what it lists in one order. */
+/** A message with its lists sorted. */
 const inOrder = (message) => {
   const [says, listed] = message.split(' must be one of the following values: ')
   return listed === undefined ? message : [says, ...listed.split(', ').toSorted()].join(' ')
@@ -42,7 +42,7 @@ function hasOtherOrder(strapi, octavo) {
   return !same(one, other) && same(one.map(inOrder).toSorted(), other.map(inOrder).toSorted())
 }
 
-/** What Strapi says besides is about passwords; or what Octavo says besides. */
+/** Strapi's additional errors are about passwords; or Octavo's are. */
 function lacksPasswords(schemas, publishes, strapi, octavo) {
   const passwords = new Set(
     [...schemas.values()].flatMap(({ attributes }) =>
@@ -54,7 +54,7 @@ function lacksPasswords(schemas, publishes, strapi, octavo) {
   )
   if (others.length === errorsOf(octavo).length) return false
   if (!isRefusal(strapi)) return others.length === 0
-  // What Strapi finds after the rules of drafts: in moments, or when it publishes.
+  // Strapi's errors after the rules of drafts: in dates, or on publishing.
   if (others.length === 0 && (publishes || errorsOf(strapi).length === 0)) return true
   const kept = (errors) => errors.filter((error) => !isWhole(error)).map(({ message }) => message)
   const ofStrapi =
@@ -75,7 +75,7 @@ function namesOtherMistakes(strapi, octavo, body) {
     return all.filter((message) => !isOfRelations(message) && !/component identifier is undefined$/.test(message))
   }
   const [one, other] = [ofValues(strapi), ofValues(octavo)]
-  // In which order they stand is a point of its own.
+  // Their order is a separate point.
   if (one.length > 0 && other.length > 0) return same(one.toSorted(), other.toSorted())
   // Relations alone: several are named.
   return one.length + other.length > 0 || references.length > 1 || some(body, (value) => value === false)
@@ -146,7 +146,7 @@ const namesNoRow = (octavo, body) =>
   /^\d+ relation\(s\) of type \S+ associated with this entity do not exist$/.test(octavo.body.error.message) &&
   some(body, (value) => typeof value?.__type === 'string' && value.id !== undefined)
 
-/** What is wrong besides what both say, if anything, is missing in components, on a type without drafts. */
+/** Additional errors on one side, if any, are about missing values in components, on a type without drafts. */
 function lacksRequired({ options }, strapi, octavo) {
   if (options?.draftAndPublish === true) return false
   const others = errorsOf(octavo).filter(({ path, message }) => !(path.length > 1 && / must be defined\.$/.test(message)))
@@ -186,7 +186,7 @@ function around(path, answer) {
   return { value: relation.reduce((here, key) => here?.[key], answer), name: relation.at(-1) }
 }
 
-/** The same documents in another order, where a type without drafts places one behind another by its documentId. */
+/** The same documents in another order, on a type without drafts that sorts one after another by its documentId. */
 function isBehindDraft({ schema, one, other, written }) {
   if (schema?.options?.draftAndPublish !== false || !Array.isArray(one) || !Array.isArray(other)) return false
   const names = (list) => list.map((entry) => entry?.documentId).toSorted()
@@ -302,7 +302,7 @@ const parses = (type, value) =>
   (typeof value === 'string' || (Number.isInteger(value) && value >= 1000)) &&
   (type === 'time' ? /^\d\d:\d\d:\d\d/.test(value) : !Number.isNaN(Date.parse(value)) && !/^(\d\d-|[+-]\d{6})/.test(value))
 
-/** The point that a request belongs to which ends Strapi's process, or null. */
+/** The documented point of a request that ends Strapi's process, or null. */
 export function namedEnd(schemas, schema, body) {
   if (Array.isArray(body?.data)) return 'data that is a list'
   const moments = new Set(['date', 'time', 'datetime', 'timestamp'])

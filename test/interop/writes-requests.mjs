@@ -1,6 +1,6 @@
-// Requests of one conversation: what is written, through which of the many forms that bodies may have.
-// `{ $doc: 3 }` stands for the documentId of the conversation's fourth document, `{ $row: … }` and `{ $entry: … }` for row
-// ids that each server has made itself.
+// Requests of one conversation: documents and fields, in one of the many forms that bodies may have.
+// `{ $doc: 3 }` is the documentId of the conversation's fourth document, `{ $row: … }` and `{ $entry: … }` are row
+// ids that each server generated.
 import { anyValue, fitting, oddValue } from './writes-values.mjs'
 
 const isUser = (uid) => uid === 'plugin::users-permissions.user' || uid === 'plugin::upload.file'

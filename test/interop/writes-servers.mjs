@@ -19,7 +19,7 @@ const write = (file, text) => {
   writeFileSync(file, text)
 }
 
-/** The folder of the golden project, or of the one that `seed` makes, with Strapi installed beside it, and its token. */
+/** The folder of the golden project, or of the one that `seed` creates, with Strapi installed next to it, and its token. */
 export async function prepareProject(seed) {
   const folder = join(root, '.tmp', 'writes', seed === 'golden' ? 'golden' : `model-${seed}`)
   const known = existsSync(join(folder, 'start.db'))

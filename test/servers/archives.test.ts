@@ -13,7 +13,7 @@ afterAll(removeAll)
 /** Milliseconds for a test, which runs up to six commands. */
 const patience = 300_000
 
-/** What is said of a database that had no tables, and nothing else. */
+/** The only output for a database that had no tables. */
 const created = /^Created the tables of \S+\.\n$/
 
 describeServers('archives', (server, kind) => {

@@ -39,7 +39,7 @@ describeServers('requests at once', (server, kind) => {
   })
 
   it('lists with relations hold while indexes are made and tables are changed', async () => {
-    // What copies a table: on MariaDB an older snapshot may not read it afterwards.
+    // Operations that copy a table: on MariaDB older snapshots cannot read it afterwards.
     const rewriting =
       kind.client === 'mysql' ? 'alter table cards_boards_lnk force' : 'alter table cards add column at_$ double precision default random()'
     const board = await created(first, '/api/boards', { name: 'changing' })
@@ -83,7 +83,7 @@ describeServers('requests at once', (server, kind) => {
 
   it.each(ways)('a refused write fails alone, also in a shared commit: %s', async (name, of) => {
     for (const round of range(3)) {
-      // These conflict, so that what follows takes turns.
+      // These conflict, so that the following writes run one by one.
       await Promise.all(range(20).map((index) => of(index).send('POST', '/api/notes', { code: `heat ${name} ${round}` })))
       const isRefused = (index: number): boolean => index % 3 === 0
       const codeOf = (index: number): string => `${isRefused(index) ? 'long '.repeat(100) : 'short'} ${name} ${round} ${index}`

@@ -1,4 +1,4 @@
-// `octavo copy` to a server and back, as an operator calls it: what it prints, and what it refuses.
+// `octavo copy` to a server and back, as an operator calls it: its output, and its refusals.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-// The disk of the database server is full: what is acknowledged is there, what is not is told so, and everything works again by itself.
+// The disk of the database server is full: acknowledged writes are there, other writes are refused, and the service recovers by itself.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { kinds, type ServerKind, type TestServer } from './server.js'
 
 const megabyte = 1024 * 1024
 
-/** A file system of its own for a server; null: this user may not mount one. */
+/** A separate file system for a server; null if this user may not mount one. */
 function mountSmallDisk(): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-disk-'))
   if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=320m', 'none', folder], { stdio: 'ignore' }).status === 0) {
@@ -35,7 +35,7 @@ function missingMount(): string | null {
   return null
 }
 
-/** Fills what is left of a disk with a file, whose path it returns. */
+/** Fills the rest of a disk with a file, whose path it returns. */
 function fill(folder: string): string {
   const file = join(folder, 'ballast')
   for (const piece of [Buffer.alloc(megabyte), Buffer.alloc(4096)]) {

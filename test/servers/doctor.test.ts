@@ -49,7 +49,7 @@ describeServers('octavo doctor', (server, kind) => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** A copy of the sound database in which foreign keys did not stop `sql`. */
+  /** A copy of the sound database, changed by `sql` with foreign keys off. */
   async function damaged(sql: string): Promise<string> {
     const url = await server().createDatabase(content)
     await server().run(url, `${server().withoutForeignKeys} ${sql}`)

@@ -1,4 +1,4 @@
-// Somebody changes tables behind a service that reads and writes them (R25): what needs them is 503, and nothing is made or dropped.
+// Another program changes tables under a running service (R25): requests that need them get 503, and no table is created or dropped.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
@@ -25,7 +25,7 @@ function drifts(open: () => Promise<Asking>): void {
   })
   afterAll(() => desk.close())
 
-  /** What is asked of notes and of memos, by the status that it has. */
+  /** Sends requests for notes and memos, and checks that they succeed or report the drift. */
   async function expectAll(notes: 'works' | 'drift', memos: 'works' | 'drift'): Promise<void> {
     const title = String(Math.random())
     for (const [state, method, path, data] of [
@@ -82,7 +82,7 @@ describePostgres('columns that somebody gives another type on PostgreSQL', (serv
     try {
       await addToken(desk, 'a token', { type: 'full-access' })
       const { documentId } = (await desk.send('POST', '/api/notes', { code: 'one', text: 'first' })).body.data
-      /** Permissions are read again, and a document is written. Resolves to what was no success. */
+      /** Reads permissions again and writes a document. Resolves to the requests that failed. */
       const work = async (): Promise<readonly string[]> => {
         const answers: Answer[] = []
         for (const index of range(8)) {

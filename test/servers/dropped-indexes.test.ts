@@ -1,5 +1,5 @@
-// Somebody drops indexes behind a service that reads and writes (R25): no response needs one to be right, unique values and links stay unique, and
-// the next start makes the indexes of our own again, those of the tables of content and of our own tables.
+// Another program drops indexes under a running service (R25): responses stay right without them, unique values and links stay unique, and
+// the next start creates Octavo's indexes again, those of content tables and of its own tables.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
 import { until } from '../support/until.js'
@@ -44,7 +44,7 @@ interface Page extends Linked {
 
 const codes = (pages: readonly Linked[]): readonly string[] => pages.map(({ code }) => code)
 
-/** How each database names its indexes, but for those that tables cannot be without. */
+/** Queries for the names of indexes that can be dropped, by database. */
 const indexesOf: Readonly<Record<string, string>> = {
   sqlite: "select name, tbl_name as owner from sqlite_master where type = 'index' and sql is not null",
   postgres: `select i.indexrelid::regclass::text as name, i.indrelid::regclass::text as owner from pg_index i join pg_class c on c.oid = i.indexrelid
@@ -58,7 +58,7 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
   let options: ServeOptions
   let indexes: () => Promise<readonly { readonly name: string; readonly owner: string }[]>
   let made: readonly string[]
-  /** Indexes of our own, of the tables of content and of our own tables. */
+  /** Octavo's indexes, of content tables and of its own tables. */
   const own = async () =>
     (await indexes())
       .filter(({ name, owner }) => name.includes('octavo_') || /^"?octavo_/.test(owner))

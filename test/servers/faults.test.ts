@@ -1,5 +1,5 @@
-// What a service does while its database server, or the way to it, fails: a write is acknowledged if and only if it is there, once;
-// nothing waits without end, and everything works again by itself.
+// The database server, or the network to it, fails under a running service: a write is acknowledged if and only if it is stored, once;
+// no request waits forever, and the service recovers by itself.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { until } from '../support/until.js'
@@ -78,7 +78,7 @@ describeServers(
         const { status, text } = await create(name)
         proxy.watch = () => {}
         expect(cuts).toBe(1)
-        // Where nobody can tell in time, 503: then it is not there.
+        // 503 if the outcome is not known in time: then the document is not there.
         expect([201, 503], text).toContain(status)
         expect(await count(name)).toBe(status === 201 ? 1 : 0)
         if (name !== 'without a sign') expect(status).toBe(201)
@@ -100,7 +100,7 @@ describeServers(
     })
 
     it('R18 randomly lost connections: reads and writes report the truth', async () => {
-      // By what was answered, not by time: a slow machine loses no more connections for a request than a fast one.
+      // Counts responses instead of time: a slow machine loses no more connections per request than a fast one.
       let answered = 0
       const cutSometimes = () => {
         const links = [...proxy.links]

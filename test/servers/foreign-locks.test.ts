@@ -1,5 +1,5 @@
-// Somebody else holds locks on a MariaDB server for longer than they are waited for (R26): rows of a document, and tables that a change of the model
-// needs. The answer is 503, nothing is half done, and everything works again once the lock is gone.
+// Another program holds locks on a MariaDB server beyond the lock timeout (R26): rows of a document, and tables that a change of the model
+// needs. The response is 503, nothing is half done, and everything works again once the lock is gone.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Connection, createConnection } from 'mysql2/promise'

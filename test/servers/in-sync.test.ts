@@ -1,5 +1,5 @@
-// A PUT that publishes takes along whatever its draft has that is not published yet, whoever wrote it. What a process has left in sync it
-// need not compare again as long as nobody else writes (decision 017).
+// A PUT that publishes includes all unpublished changes of its draft, also those of other clients. A process need not compare a document
+// again that it left in sync, until another one writes (decision 017).
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeDesks, type Desk, pause, range, serveTwoDesks } from './desk.js'
 import { describePostgres, describeServers } from './server.js'
@@ -73,7 +73,7 @@ describeServers('a draft that was in sync', (server) => {
   it('and that a transaction has changed that began before, and was committed between two PUTs', async () => {
     const [path, other] = [await memoInSync(first), await memoInSync(first)]
     const pause = server().client === 'postgres' ? 'select pg_sleep(1)' : 'select sleep(1)'
-    // Its id is older than all that the service does meanwhile.
+    // Its id is lower than those of all writes of the service that follow.
     const work = server().run(url, `begin; ${setText(path, 'late')}; ${pause}; commit`)
     let isOver = false
     void work.then(() => (isOver = true))
@@ -117,7 +117,7 @@ describePostgres(
         const [one, other] = [await memoInSync(first), await memoInSync(first)]
         expect((await first.send('POST', '/api/notes', { text: 'Beside' })).status).toBe(201)
         await put(first, other, { title: 'Beside' })
-        // Whoever looks at the components of memos waits.
+        // Readers of the components of memos wait.
         const release = await server().lockTable(url, 'memos_cmps')
         let compared: Promise<void> = Promise.resolve()
         try {

@@ -1,5 +1,5 @@
-// kill -9 of the service at the statements of a write on a database server (R01, R02, R03): afterwards the document is whole, as it
-// was or as it was to become, what was acknowledged before is there, and the doctor finds nothing. FAULTS=all takes every statement.
+// kill -9 of the service at the statements of a write on a database server (R01, R02, R03): afterwards the document is in its old or
+// its new state, earlier acknowledged writes are there, and the doctor finds nothing. FAULTS=all takes every statement.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { copyGolden, remove, start } from '../faults/child.js'
 import { askerOf, end, type Faulty } from '../faults/faulty.js'
@@ -12,13 +12,13 @@ import { type ClientMessage, isCommit } from './messages.js'
 import { type Link, openProxy, type Way } from './proxy.js'
 import { describeServers, environmentOf, goldenContent, type ServerClient } from './server.js'
 
-/** What a connection says that begins a transaction that writes, or that it is one for writes. */
+/** First statement of a writing transaction on a connection. */
 const writes: Readonly<Record<ServerClient, RegExp>> = {
   postgres: /^begin isolation level serializable/,
   mysql: /^set session autocommit = 0/,
 }
 
-/** Whether the server executes something for a message. */
+/** True for messages that make the server execute a statement. */
 const isExecuted = ({ type }: ClientMessage): boolean => type === 'Q' || type === 'E'
 
 /** Connections that write. */
@@ -52,7 +52,7 @@ describeServers('killed', (server, kind) => {
     return { child, ask: askerOf(await child.origin) }
   }
 
-  /** Uses the token for the first time, and waits until that is noted, by a write of its own that nobody waits for. */
+  /** Uses the token for the first time, and waits until the background write of its last use is done. */
   async function useToken(database: string, ask: Ask): Promise<string> {
     const lastUse = async () => JSON.stringify(await server().run(database, 'select max(last_used_at) as last from strapi_api_tokens'))
     const before = await lastUse()
@@ -96,7 +96,7 @@ describeServers('killed', (server, kind) => {
     await remove(folder)
   })
 
-  /** Lets the operation run until its n-th statement is to be sent; its last one is sent. */
+  /** Runs the operation and kills the service before its n-th statement is sent, or after its last one is sent. */
   const killAt = (operation: Operation, about: string, n: number): Promise<void> =>
     victim.kill(operation, about, n, ({ child }) => {
       let isKilled = false
@@ -127,7 +127,7 @@ describeServers('killed', (server, kind) => {
         await killAt(operation, about, n)
         const ask = await victim.alive()
         const see = () => shown(ask, operation, about)
-        // Nobody was told: once the server has the commit the write is done, before that there is nothing of it.
+        // No response was sent: the write is done if the server has the commit, and otherwise left no trace.
         if (n === statements) await until(`${name} is done`, async () => (await see()) === after)
         else expect(await see(), `killed at statement ${n} of ${statements}`).toBe(before)
         await victim.check()

@@ -33,7 +33,7 @@ async function execute(url: string, text: string): Promise<readonly Readonly<Rec
   }
 }
 
-/** Who the services are: unlike root, they cannot write while the server is read-only. */
+/** Database user of the services: unlike root, it cannot write while the server is read-only. */
 const user = 'octavo'
 
 async function serverAt(root: string, crash: TestServer['crash'], stop: () => Promise<void>): Promise<TestServer> {

@@ -9,7 +9,7 @@ export interface ClientMessage {
 /** Splits the bytes of one client into messages. */
 type OpenMessages = (found: (message: ClientMessage) => void) => (bytes: Buffer) => void
 
-/** What precedes the first message has no type. */
+/** The first message has no type. */
 const postgresMessages: OpenMessages = (found) => {
   let rest = Buffer.alloc(0)
   let hasBegun = false
@@ -47,5 +47,5 @@ const mysqlMessages: OpenMessages = (found) => {
 /** By the protocol of a URL. */
 export const openMessages = (protocol: string): OpenMessages => (protocol === 'mysql:' ? mysqlMessages : postgresMessages)
 
-/** Whether a message is the end of a transaction. */
+/** True for the commit of a transaction. */
 export const isCommit = ({ type, text }: ClientMessage): boolean => type === 'Q' && /^commit\0?$/i.test(text)

@@ -27,7 +27,7 @@ const queries = {
   },
 } as const
 
-/** What differs, as short sentences; of tables that are kept aside there should be no foreign keys. Indexes of our own are left out. */
+/** Differences as short sentences. Archived tables should have no foreign keys. Octavo's indexes are left out. */
 export async function layoutDifferences(server: TestServer, url: string, model: Model): Promise<readonly string[]> {
   const { indexes, foreignKeys } = queries[server.client]
   const found = [

@@ -1,4 +1,4 @@
-// A change of the model on MariaDB of which one step cannot be done: what was done of it is taken back, and the database is as it was.
+// A step of a model change fails on MariaDB: the earlier steps are reverted, and the database is as before.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ const changes: Readonly<Record<string, { readonly to: Model; readonly steps: rea
 /** A step that no server can do. */
 const impossible: PlanStep = { kind: 'renameColumn', table: 'notes', column: 'text', to: 'long', risk: 'safe' }
 
-/** Where a change fails: before one of its steps. FAULTS=all takes each. */
+/** The steps before which a change fails. FAULTS=all takes each. */
 const points = (steps: readonly PlanStep[]): readonly number[] =>
   Array.from({ length: steps.length + 1 }, (_, index) => index).filter((index) => isThorough || index % 7 === 5 || index === steps.length)
 
@@ -83,6 +83,6 @@ describeMariadb('a change of the model on MariaDB that cannot be carried out', (
   )
 })
 
-/** The name of the table of notes behind these steps. */
+/** The name of the table of notes after these steps. */
 const tableOfNotes = (steps: readonly PlanStep[]): string =>
   steps.reduce((name, step) => (step.kind === 'renameTable' && step.table === name ? step.to : name), 'notes')

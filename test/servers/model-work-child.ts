@@ -1,4 +1,4 @@
-// Carries out the rich change in a process of its own, which is killed meanwhile: `jiti model-work-child.ts postgres <url> <project>`.
+// Applies the rich change in a separate process, to be killed midway: `jiti model-work-child.ts postgres <url> <project>`.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// A database that a service has open carries out a change: what it knows of statements, columns and commits holds for the new tables.
+// A database that a service has open applies a change: its statements, column lists and commit counters match the new tables.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// A change of the model that is ended meanwhile: the process is killed, its connection is lost, tables are in use, another process was
-// faster. On PostgreSQL the database is as it was or as it was to become; elsewhere another try goes on with it.
+// A change of the model is interrupted: the process is killed, its connection is lost, tables are in use, or another process was
+// faster. On PostgreSQL the database is in its old or its new state; elsewhere another attempt resumes the change.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ const { to, plan } = await richChange(project, folder, from, 'rich')
 
 const isExecuted = ({ type }: ClientMessage): boolean => type === 'Q' || type === 'E'
 
-/** What the connection of a change says that no other one does. */
+/** A statement that only the connection of a change sends. */
 const begins: Readonly<Record<ServerClient, RegExp>> = {
   postgres: /^begin isolation level read committed read write/,
   mysql: /^select get_lock/,
@@ -65,7 +65,7 @@ const carryOut = (client: ServerClient, url: string, more: Partial<ModelWork> = 
     return worker.carryOut(workOf(plan.steps, to, { ...progress, ...more }), wait)
   })
 
-/** The change in a process of its own. */
+/** Runs the change in a separate process. */
 function startChild(client: ServerClient, url: string) {
   const child = spawn(
     join(import.meta.dirname, '../../node_modules/.bin/jiti'),
@@ -102,7 +102,7 @@ async function rehearse(client: ServerClient, server: TestServer, opened: Return
   await way.close()
   expect(statements).toBeGreaterThan(100)
   expect(await layoutDifferences(server, url, to)).toEqual([])
-  // The setting in which progress is noted is no row of SQLite's.
+  // SQLite has no such row for the setting that records progress.
   await server.run(url, `delete from strapi_core_store_settings where value = '${plan.steps.length}'`)
   expect(await rowDifferences(resultOnSqlite(opened.bytes, plan.steps, to), url)).toEqual({})
   return { url, statements }
@@ -136,7 +136,7 @@ describePostgres('a change of the model on PostgreSQL that is ended', (server) =
     return isThere()
   }
 
-  it('model-plans.19: is complete or without any effect, at whichever statement the connection is lost or the process killed', async () => {
+  it('model-plans.19: is complete or without any effect, regardless of the statement at which the connection is lost or the process killed', async () => {
     const { url: made, statements } = await rehearse('postgres', server(), opened)
     const [before, after] = [await allRows(opened.base), await allRows(made)]
     const url = await opened.clone()
@@ -155,7 +155,7 @@ describePostgres('a change of the model on PostgreSQL that is ended', (server) =
 describeMariadb('a change of the model on MariaDB that is ended', (server) => {
   const opened = openBase(server)
 
-  /** All rows, in which authors have no numbers: those that were given in a transaction that ended are not given again. */
+  /** All rows, without the numbers of authors: an aborted transaction leaves gaps in them. */
   async function rowsOf(url: string): Promise<string> {
     const authors = await server().run(url, "select id, concat(document_id, ' ', published_at is null) as name from authors")
     const names = new Map(authors.map(({ id, name }) => [Number(id), String(name)]))
@@ -180,13 +180,13 @@ describeMariadb('a change of the model on MariaDB that is ended', (server) => {
     return rowsOf(url)
   }
 
-  it('model-plans.22: is finished by further attempts, each of which loses its connection one statement later', async () => {
+  it('model-plans.22: is finished by repeated attempts, each of which loses its connection one statement later', async () => {
     const { url: made, statements } = await rehearse('mysql', server(), opened)
     const url = await opened.clone()
     const way = await openProxy(url)
     const done = () => withWorker('mysql', url, (worker) => worker.done())
     let [last, n, tries] = [0, 1, 0]
-    // Of each step, every statement: what is before its first takes the lock and looks whether the change is outdated.
+    // Every statement of each step; those before the first step take the lock and check if the change is outdated.
     for (; last < plan.steps.length; tries++) {
       let hasLost = false
       watchChange(way, 'mysql', (number, _, link) => {
@@ -217,7 +217,7 @@ describeMariadb('a change of the model on MariaDB that is ended', (server) => {
       watchChange(way, 'mysql', (number, _, link) => {
         if (number !== n) return
         child.kill('SIGKILL')
-        // What is sent is executed: nobody takes a change of a table back.
+        // A statement that was sent is executed: table changes are not rolled back.
         if (n % 2 === 0) link.mute()
         else link.cut()
       })

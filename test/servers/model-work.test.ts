@@ -29,7 +29,7 @@ async function plannedChanges() {
   for (const change of recordedChanges.filter((each) => isPlain(each) && !refused.has(each.name) && !others.has(each.name))) {
     const to = await modelAfter(change, project, folder)
     const plan = planModelChange(from, to, [])
-    // What a setting says of the types is the matter of test/model-plans.
+    // test/model-plans checks the setting of content types.
     const key = JSON.stringify([plan.steps.filter(({ kind }) => kind !== 'storeContentTypes'), plan.conditions])
     if (!planned.has(key)) planned.set(key, { name: change.name, to, plan })
   }
@@ -38,7 +38,7 @@ async function plannedChanges() {
 
 const changes = await plannedChanges()
 
-/** Changes that keep something aside, each of another kind. */
+/** Changes that archive data, each of a different kind. */
 const restored = [
   'remove-attribute',
   'remove-component-attribute',
@@ -56,7 +56,7 @@ const restored = [
   'retype-done-boolean-to-string',
 ]
 
-/** A second change behind the first. */
+/** A second change after the first. */
 const again = { isOutdated: isFollowed(1), complete: [sql`select 1`] }
 
 /** A recorded change, and its plan. */
@@ -71,7 +71,7 @@ describeServers('changes of the model', (server, kind) => {
   beforeAll(async () => {
     base = await server().createDatabase()
     await copyRows(join(project, 'content.db'), base, from)
-    // What the server cannot hold is another matter: both begin with the same values.
+    // Both begin with the same values: the server's limits are tested elsewhere.
     bytes = await copiedToSqlite(base, from)
   })
 

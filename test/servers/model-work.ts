@@ -1,4 +1,4 @@
-// Recorded changes of a content model on database servers: copies of the recorded project's database, and what is in them afterwards.
+// Recorded changes of a content model on database servers: copies of the recorded project's database, and their content afterwards.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import type { Model } from '../../src/model/schema/types.js'
 import { insertChange, isFollowed } from '../../src/project/model-changes/change-log.js'
 import type { TestServer } from './server.js'
 
-/** How rows are reached. */
+/** Options of the connection for rows. */
 export const rowsOptions = {
   sqlite: { filename: '', busyTimeout: 5_000, mmapBytes: 0, cacheKibibytes: 2_048 },
   server: { schema: 'public', ssl: false as const },
@@ -34,7 +34,7 @@ let files = 0
 /** A new file below a temporary folder. */
 const newFile = (): string => join(folder, `${files++}.db`)
 
-/** Copies all rows; values that the target cannot hold as they are become what is nearest. */
+/** Copies all rows; values that the target cannot represent become the closest value. */
 export async function copyRows(from: string, to: string, model: Model): Promise<void> {
   const source = await openRowSource(from, rowsOptions)
   const target = await openRowTarget(to, model, rowsOptions)
@@ -78,7 +78,7 @@ export async function copiedToSqlite(url: string, model: Model): Promise<Buffer>
   return readFileSync(file)
 }
 
-/** What the executor for SQLite makes of a database, as a file. */
+/** Applies the steps with the SQLite executor; returns the path of the resulting file. */
 export function resultOnSqlite(bytes: Buffer, steps: readonly PlanStep[], model: Model): string {
   const database = new Database(bytes)
   database.pragma('foreign_keys = off')
@@ -117,7 +117,7 @@ function normal({ kind }: RowColumn, value: RowValue): unknown {
 /** Rows as texts, by table. */
 type Contents = Readonly<Record<string, readonly string[]>>
 
-/** What a value is shown as. */
+/** Formats a value for comparison. */
 export type ShowValue = (table: string, column: string, value: RowValue) => RowValue
 
 /** All rows. `kindOf`: what a column holds; null: it is left out. */
@@ -168,7 +168,7 @@ export async function rowDifferences(file: string, url: string): Promise<Readonl
   try {
     const kinds = new Map((await server.tables()).flatMap(({ name, columns }) => columns.map((each) => [`${name}.${each.name}`, each])))
     const present = new Set((await sqlite.tables()).flatMap(({ name, columns }) => columns.map((each) => `${name}.${each.name}`)))
-    // Servers keep more aside: what a column cannot hold that SQLite holds.
+    // Servers archive more: values that fit a SQLite column only.
     const theirs = await contentsOf(server, (table, column) =>
       column.name.startsWith('octavo_kept_') && !present.has(`${table}.${column.name}`) ? null : column,
     )
@@ -204,7 +204,7 @@ export async function cloneOf(server: TestServer, url: string): Promise<string> 
 
 const known = new Map<string, Promise<readonly { readonly name: string; readonly create: string; readonly fill: string }[]>>()
 
-/** The statements that make each table anew, and fill it from where it was. */
+/** Statements that recreate each table and fill it from the original. */
 export function tablesOf(server: TestServer, url: string) {
   const found = known.get(url) ?? readTables(server, url)
   known.set(url, found)

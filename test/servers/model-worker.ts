@@ -27,14 +27,14 @@ export interface ModelWorker {
   /** The number in the only row and column `count` of a query. */
   count(query: RawBuilder<unknown>): Promise<number>
   mismatches(model: Model): Promise<SchemaMismatches>
-  /** How steps that are committed one by one are noted. */
+  /** Progress record for steps that are committed one by one. */
   readonly progress: ModelWork['progress']
-  /** How many of them are done. */
+  /** Number of completed steps. */
   done(): Promise<number>
   close(): Promise<void>
 }
 
-/** The setting in which tests note how far a change has come. */
+/** The setting that records the progress of a change in tests. */
 const noted = 'test_progress'
 
 const progress: ModelWork['progress'] = {

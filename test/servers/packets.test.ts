@@ -1,4 +1,4 @@
-// Statements that are larger than a MariaDB server takes (R26): the write is refused as a whole, and nobody else notices.
+// Statements larger than a MariaDB server accepts (R26): the write is refused as a whole, and other clients do not notice.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
 import { deskFiles, range } from './desk.js'
@@ -8,7 +8,7 @@ import { describeMariadb, environmentOf } from './server.js'
 /** Bytes of a statement at most, and of the body of a request. */
 const [packet, bodyBytes] = [1_048_576, 8_000_000]
 
-/** Entries of components are written behind the row of their document. */
+/** Entries of components are written after the row of their document. */
 const files = {
   ...deskFiles,
   'src/components/desk/part.json': {

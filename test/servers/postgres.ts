@@ -57,7 +57,7 @@ function serverAt(root: string, crash: TestServer['crash'], stop: () => void): T
     if (known !== undefined) return name
     const url = await create('template0')
     await run(url, content)
-    // Whoever was faster has made the same.
+    // A concurrent run created the same.
     await run(root, `alter database ${nameOf(url)} rename to ${name}`).catch(() => {})
     return name
   }

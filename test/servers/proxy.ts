@@ -1,4 +1,4 @@
-// Stands between a service and its database server, and reads along: it cuts, stalls or delays connections when a test says so.
+// A proxy between a service and its database server that reads along: it cuts, stalls or delays connections on request of a test.
 import { connect as connectTo, createServer, type Socket } from 'node:net'
 import { type ClientMessage, openMessages } from './messages.js'
 
@@ -6,7 +6,7 @@ import { type ClientMessage, openMessages } from './messages.js'
 export interface Link {
   /** Cuts both sides at once. */
   cut(): void
-  /** Lets nothing through any more, in either direction; both sides stay open. */
+  /** Stops forwarding in both directions; both sides stay open. */
   stall(): void
   /** Lets the client's bytes through and drops the server's. */
   mute(): void
@@ -68,7 +68,7 @@ export async function openProxy(url: string): Promise<Way> {
       one.on('error', () => {})
       one.on('close', () => {
         links.delete(link)
-        // What a muted client has sent still reaches the server: closing with its answers unread would take it back.
+        // Data of a muted client still reaches the server: closing with unread responses would discard it.
         if (one === client && toServer && !toClient) database.end()
         else if (toServer || toClient) other.destroy()
       })

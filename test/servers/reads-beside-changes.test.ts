@@ -1,5 +1,5 @@
-// A change of the model on a PostgreSQL server that takes its time, because somebody holds a table that it needs: other services of the database read what
-// it is not about meanwhile, also where they have to look again at who may see what.
+// A model change on a PostgreSQL server waits, because another client holds a table that it needs: other services of the database
+// keep reading unaffected types, also if they have to reload permissions.
 import pg from 'pg'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
@@ -35,7 +35,7 @@ describePostgres('reads beside a change of the model', (server) => {
       })
       await until('the change waits for the table', async () => (await server().waiting(url)) === 1)
       for (const name of ['one', 'two']) {
-        // Whatever another program commits may be about permissions.
+        // Commits of other programs may change permissions.
         await server().run(url, `update boards set name = '${name}'`)
         expect((await second.ask('/api/boards')).body.data).toMatchObject([{ name }])
       }

@@ -29,7 +29,7 @@ export async function configure(at: Pick<Cluster, 'url'>, name: string, value: s
   if (value !== before) await until(`${name} is '${value}'`, async () => value === '' || (await shown()) === value)
 }
 
-/** Makes a primary send its replicas what it has logged of work that is not committed, or that needs no commit. */
+/** Makes a primary send its replicas the logged work that is not committed, or that needs no commit. */
 export const flush = "select pg_logical_emit_message(true, 'octavo', 'flush')"
 
 export const flushLog = async (primary: Pick<Cluster, 'url'>): Promise<void> => void (await sqlAt(primary, flush))
@@ -41,7 +41,7 @@ export const heldOn = (table: string): string =>
 /** The rows of this are services' statements that wait for locks. */
 export const waitingForLocks = "select from pg_stat_activity where application_name = 'octavo' and wait_event_type = 'Lock'"
 
-/** How many reads were executed where: on a replica, on the primary because none was recent enough, there because a replica failed. */
+/** Number of reads by location: on a replica, on the primary because no replica was recent enough, or there because a replica failed. */
 export interface ExecutedReads {
   readonly used: number
   readonly fellBack: number

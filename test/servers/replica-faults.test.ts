@@ -18,7 +18,7 @@ let primary: Cluster
 let replica: Cluster
 /** Reads on the replica, keeps nothing. */
 let reading: Desk
-/** Reads on the replica, for which it waits longer, and keeps answers. */
+/** Reads on the replica, with a longer wait for it, and caches responses. */
 let keeping: Desk
 /** Reads on the primary. */
 let plain: Desk
@@ -79,7 +79,7 @@ function tests(): void {
     afterEach(() => configure(replica, 'recovery_min_apply_delay', ''))
 
     for (const lag of ['0', '100ms', '1h']) {
-      rule('replicas.1', `R27 ${lag} behind: every later read includes a write, of any client and through any service`, async () => {
+      rule('replicas.1', `R27 ${lag} lag: every later read includes a write, of any client and through any service`, async () => {
         const user = await addUser(plain, `user ${lag}`, 'authenticated')
         await grant(plain, 'authenticated', 'api::note.note.findOne')
         await addToken(plain, `token ${lag}`, { type: 'full-access' })
@@ -112,7 +112,7 @@ function tests(): void {
       })
   })
 
-  describe('whose processes crash', () => {
+  describe('crashing processes', () => {
     afterEach(() => configure(replica, 'recovery_min_apply_delay', ''))
 
     rule(
@@ -122,7 +122,7 @@ function tests(): void {
         const shown = async (at: Desk) => (await at.ask(`/api/notes/${notes[0]}`)).body.data.text
         await write(plain, notes[0], 'before the crash')
         await isUsed()
-        // Replay begins behind this after a crash.
+        // Replay starts here after a crash.
         for (const at of [primary, replica]) await sqlAt(at, 'checkpoint')
         await write(plain, notes[0], 'at the crash')
         await isUsed()
@@ -131,7 +131,7 @@ function tests(): void {
         victim.on('error', () => {})
         await victim.connect()
         const { rows } = await victim.query('select pg_backend_pid() as pid, pg_postmaster_start_time() as started')
-        // What it replays anew it holds back.
+        // Delays what it replays after the restart.
         await configure(replica, 'recovery_min_apply_delay', '1h')
         process.kill(rows[0].pid, 'SIGKILL')
         await until('the replica serves again, without what it had replayed', async () => {
@@ -144,16 +144,12 @@ function tests(): void {
     )
   })
 
-  describe('beside two writers', () => {
-    rule(
-      'replicas.6',
-      'R29 no read lacks what was acknowledged or what the primary has shown, and readers of the primary agree',
-      async () => {
-        const seen = await watchPairs({ ...pairs(), isEnough: readsOnReplica(10) })
-        expect(seen.wrong).toEqual([])
-        expect(contradictory(seen.reads.filter(({ at }) => at === plain))).toEqual([])
-      },
-    )
+  describe('two concurrent writers', () => {
+    rule('replicas.6', 'R29 reads include everything acknowledged or shown by the primary, and readers of the primary agree', async () => {
+      const seen = await watchPairs({ ...pairs(), isEnough: readsOnReplica(10) })
+      expect(seen.wrong).toEqual([])
+      expect(contradictory(seen.reads.filter(({ at }) => at === plain))).toEqual([])
+    })
 
     rule(
       'replicas.7',
@@ -175,7 +171,7 @@ function tests(): void {
           expect((await executed()).used).toBe(1)
           await sqlAt(primary, "set synchronous_commit = local; update notes set text = 'new' where code = 'two'")
           expect(await read(plain)).toEqual({ values: ['old', 'new'] })
-          // What the primary has shown is in every read that begins later.
+          // Reads that begin after the primary showed a value include it.
           for (const at of [reading, keeping]) expect((await read(at)).values[1]).toBe('new')
           await configure(primary, 'synchronous_standby_names', '')
           await written
@@ -186,7 +182,7 @@ function tests(): void {
       },
     )
 
-    rule('replicas.1', 'R29 what one response has is of one moment: documents, total, and what is populated', async () => {
+    rule('replicas.1', 'R29 documents, total and populated relations of a response are of one snapshot', async () => {
       const made = await Promise.all(range(4).map((index) => plain.send('POST', '/api/boards', { name: `board ${index}` })))
       const boards = made.map(({ body }) => body.data.documentId as string)
       const card = (await plain.send('POST', '/api/cards', { name: '0' })).body.data.documentId
@@ -273,7 +269,7 @@ function tests(): void {
       await expectExact(9)
     })
 
-    rule('caching.9', 'no read lacks what was acknowledged or what the primary has shown', async () => {
+    rule('caching.9', 'reads include everything acknowledged or shown by the primary', async () => {
       await sqlAt(primary, 'alter table octavo_commits rename to commits_elsewhere')
       const seen = await watchPairs({ ...pairs(), isEnough: readsOnReplica(10) })
       expect(seen.wrong).toEqual([])
@@ -281,7 +277,7 @@ function tests(): void {
     })
   })
 
-  describe('whose replay ends reads', () => {
+  describe('reading when replay ends', () => {
     beforeAll(() => configure(replica, 'max_standby_streaming_delay', '0'))
     afterAll(() => configure(replica, 'max_standby_streaming_delay', ''))
 
@@ -314,7 +310,7 @@ function tests(): void {
       }
     })
 
-    rule('replicas.3', 'R30 beside vacuums without end every response is whole', async () => {
+    rule('replicas.3', 'R30 every response is whole during continuous vacuums', async () => {
       const many = 10_000
       const filled = `select 'many' || n, 'many' || n, repeat('ab ', 600) || 'x' from generate_series(1, ${many}) n`
       await sqlAt(primary, `insert into notes (document_id, code, text) ${filled}`)

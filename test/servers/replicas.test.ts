@@ -1,4 +1,4 @@
-// docs/spec/replicas.md: reads on streaming replicas of PostgreSQL, which nobody notices: while they follow, stay behind, die, hang or are promoted.
+// docs/spec/replicas.md: reads on streaming replicas of PostgreSQL stay correct while replicas follow, lag, die, hang or are promoted.
 
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
@@ -49,7 +49,7 @@ function tests(): void {
 
   const textOf = async (at: Desk): Promise<string> => (await at.ask(`/api/notes/${note}`)).body.data.text
 
-  /** Where reads were executed since the last time that this was asked. */
+  /** Where reads were executed since the previous call. */
   let executed: ReturnType<typeof countReads>
 
   /** Waits until reads are executed on the replica. */
@@ -77,7 +77,7 @@ function tests(): void {
     expect(used).toBeGreaterThan(10)
   })
 
-  rule('replicas.1', 'readers beside writers never go back, and never get less than what was acknowledged', async () => {
+  rule('replicas.1', 'concurrent readers never go back, and always see acknowledged writes', async () => {
     let acknowledged = Number(await textOf(first))
     let isOver = false
     const readers = [first, second, first, keeping, keeping].map(async (at) => {
@@ -101,7 +101,7 @@ function tests(): void {
 
   rule(
     'replicas.2',
-    'R27 while a replica stays behind, the primary executes reads at once, and the replica again when it has caught up',
+    'R27 while a replica lags, the primary executes reads at once, and the replica again when it has caught up',
     async () => {
       await sqlAt(replica, 'select pg_wal_replay_pause()')
       await second.send('PUT', `/api/notes/${note}`, { text: 'not replayed' })
@@ -151,7 +151,7 @@ function tests(): void {
     }
   })
 
-  rule('replicas.2', 'a read for which a replica has no room is executed on the primary', async () => {
+  rule('replicas.2', 'a read that exceeds the capacity of a replica is executed on the primary', async () => {
     const narrow = await serveDesk(primary.url, {
       config: { ...managed, limits: { cacheBytes: 0, readQueue: 1 } },
       environment: { DATABASE_REPLICA_URLS: urlOf(replica), DATABASE_POOL_MAX: '2' },
@@ -253,7 +253,7 @@ function tests(): void {
       await until('the primary executes it', async () => (await sqlAt(primary, waitingForLocks)).length > 0)
       const { status, text, milliseconds } = await asked
       expect({ status, text }).toEqual({ status: 503, text: expect.stringContaining('The read took too long') })
-      // With a time of its own on the primary, it would end later than that.
+      // With a separate timeout on the primary it would take longer.
       expect(milliseconds).toBeLessThan(readTimeout + late)
       expect(await count()).toEqual({ used: 0, fellBack: 0, repeated: 1 })
     } finally {
@@ -275,7 +275,7 @@ function tests(): void {
     }
   })
 
-  rule('replicas.4', 'a replica that was promoted is not read from any more', async () => {
+  rule('replicas.4', 'a promoted replica is no longer read from', async () => {
     await replica.promote()
     await sqlAt(replica, "update notes set text = 'of another history'")
     await executed()
@@ -302,7 +302,7 @@ function tests(): void {
     for (const _ of range(20)) expect(await textOf(first)).toBe('later')
   })
 
-  rule('replicas.5', 'what is no list of PostgreSQL servers ends the start, and shows no password', async () => {
+  rule('replicas.5', 'an invalid list of PostgreSQL servers ends the start, and shows no password', async () => {
     for (const urls of ['mysql://octavo:secret@127.0.0.1/a', `${urlOf(primary)},octavo:secret@127.0.0.1`]) {
       const refused = serveDesk(urlOf(primary), { environment: { DATABASE_REPLICA_URLS: urls } })
       await expect(refused).rejects.toThrow(/DATABASE_REPLICA_URLS: entry [12] is not a URL/)

@@ -1,4 +1,4 @@
-// A database server for a file of tests: the one that a variable names, or one of its own in a temporary folder.
+// A database server for a test file: the one that a variable names, or a private one in a temporary folder.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -11,7 +11,7 @@ export type ServerClient = 'postgres' | 'mysql'
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
-/** A server on which every test may have databases of its own. */
+/** A server on which each test may have databases. */
 export interface TestServer {
   readonly client: ServerClient
   /** A URL of it with a user who may create databases. */
@@ -21,7 +21,7 @@ export interface TestServer {
   removeDatabase(url: string): Promise<void>
   /** Runs statements in a database, without values; resolves to the rows of the last one. */
   run(url: string, text: string): Promise<Rows>
-  /** Statements by which foreign keys do not stop what follows them. */
+  /** Statements that disable foreign keys for the following ones. */
   readonly withoutForeignKeys: string
   /** Locks a table, also for those who read it; resolves to what releases it. */
   lockTable(url: string, table: string): Promise<() => Promise<void>>
@@ -61,13 +61,13 @@ const startOwnServer = ({ start, variable }: ServerKind): Promise<TestServer> =>
 export const goldenContent = ({ golden }: ServerKind): string =>
   gunzipSync(readFileSync(join(import.meta.dirname, '..', 'golden', golden, 'content.sql.gz'))).toString('utf8')
 
-/** The variables by which a service finds a database. */
+/** Environment with which a service finds a database. */
 export const environmentOf = (url: string): Readonly<Record<string, string>> => ({
   DATABASE_CLIENT: url.startsWith('mysql:') ? 'mysql' : 'postgres',
   DATABASE_URL: url,
 })
 
-/** Whether a file crashes or configures its server, so that no other file may use it. */
+/** True if a file crashes or configures its server, so that no other file may use it. */
 interface Needs {
   readonly ownServer?: boolean
 }

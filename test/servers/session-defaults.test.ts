@@ -1,5 +1,5 @@
-// What a MariaDB server gives new sessions, modes of SQL above all (R26): responses are the same whatever it is, and nothing is cut off or
-// stored as another value.
+// Defaults of new MariaDB sessions, SQL modes above all (R26): responses are the same with any of them, and values are stored
+// unchanged and uncut.
 import { afterEach, expect, it } from 'vitest'
 import { type Asked, type Served, serveProject } from '../support/serve.js'
 import { describeMariadb, environmentOf } from './server.js'
@@ -33,7 +33,7 @@ const files = {
   'seed/access.json': { roles: { public: actions.map((action) => `api::entry.entry.${action}`) } },
 }
 
-/** What new sessions have, by what is different about it. */
+/** Session defaults, by what differs. */
 const defaults: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'no mode': { sql_mode: '' },
   'every strict mode': { sql_mode: 'TRADITIONAL,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ANSI,HIGH_NOT_PRECEDENCE' },
@@ -43,13 +43,13 @@ const defaults: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'no foreign keys, few rows': { foreign_key_checks: '0', sql_safe_updates: '1', sql_select_limit: '2', group_concat_max_len: '8' },
 }
 
-/** Texts in which some mode sees something else: quotes, escapes, operators, spaces at their ends. */
+/** Texts that some SQL mode interprets differently: quotes, escapes, operators, trailing spaces. */
 const texts = ['it\'s "quoted"', 'back\\slash \\n \\', "\\' or 1=1 -- ", 'a || b', 'spaces at the end   ', 'Größe 🜁', '']
 
 const unstable: ReadonlySet<string> = new Set(['id', 'documentId', 'createdAt', 'updatedAt', 'publishedAt'])
 const stable = (body: unknown): unknown => JSON.parse(JSON.stringify(body, (key, value) => (unstable.has(key) ? undefined : value)))
 
-/** Writes and reads in every way; resolves to what was answered, without what differs from one database to the next. */
+/** Writes and reads in every way; resolves to the responses, without parts that differ between databases. */
 async function conversation(served: Served): Promise<readonly unknown[]> {
   const said: unknown[] = []
   const ask = async (path: string, method = 'GET', data?: object) => {

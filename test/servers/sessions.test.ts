@@ -10,7 +10,7 @@ import { describeServers } from './server.js'
 const token = 'may-do-everything'
 const noteFile = 'src/api/note/content-types/note/schema.json'
 
-/** What a connection says before its first statement on MySQL and MariaDB, which have no settings of a transaction. */
+/** Statements of MySQL and MariaDB connections before the first one of a request; there are no transaction settings. */
 const greeting = /^(?:set names|set session|select @@max_allowed_packet$|show variables like)/
 
 /** Reads and writes of the requested content. */

@@ -1,4 +1,4 @@
-// A service that stops while it claims a time of a schedule, because somebody holds the table of times: the time is not run there, and left to others.
+// A service stops while it claims a time of a schedule and another client holds the table of times: it does not run there, but elsewhere.
 import { expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { serveBeside } from '../support/serve.js'

@@ -1,4 +1,4 @@
-// A MariaDB server that is only to be read any more, as the former primary after a switchover: its connections are not used again, because others may
+// A MariaDB server becomes read-only, as the former primary after a switchover: its connections are not reused, because new ones may
 // lead to the current primary.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
@@ -21,7 +21,7 @@ describeMariadb(
         const sent = range(10).flatMap((index) => [desk.ask('/api/notes'), desk.send('POST', '/api/notes', { code: `${round} ${index}` })])
         return (await Promise.all(sent)).map(({ status }) => status).filter((status) => status >= 300)
       }
-      /** The connections of the service, and the milliseconds for which each has done nothing. */
+      /** Connections of the service, with their idle time in milliseconds. */
       const connections = () =>
         server().run(url, "select id, time_ms as idle from information_schema.processlist where user = 'octavo' and command = 'Sleep'")
       expect(await work('before')).toEqual([])

@@ -1,4 +1,4 @@
-// The time zone of a database whose columns keep what a clock shows: another one is told, and what such a column cannot keep is refused.
+// The time zone of a database with columns of local time: a different zone is reported, and times that such a column cannot store are refused.
 import { afterAll, expect, it } from 'vitest'
 import { copyGolden, remove, start } from '../faults/child.js'
 import { askerOf } from '../faults/faulty.js'
@@ -9,7 +9,9 @@ const folders: string[] = []
 afterAll(() => Promise.all(folders.map((folder) => remove(folder))))
 
 describeServers('time zones', (server, kind) => {
-  it('writing.35: moments that a clock shows twice are refused, and a start in another zone is told', { timeout: 180_000 }, async () => {
+  it('writing.35: times in the repeated hour of a clock change are refused, and a start in another zone is reported', {
+    timeout: 180_000,
+  }, async () => {
     const folder = await copyGolden()
     folders.push(folder)
     const environment = environmentOf(await server().createDatabase(goldenContent(kind)))

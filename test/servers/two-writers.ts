@@ -12,17 +12,17 @@ export interface PairRead {
 
 export interface PairsSeen {
   readonly reads: readonly PairRead[]
-  /** Reads that lack what was acknowledged or shown by the primary before they began, or that show what nobody has sent. */
+  /** Reads that lack a write acknowledged or shown by the primary before they began, or that show a text that was never sent. */
   readonly wrong: readonly string[]
 }
 
 interface Pairs {
-  /** Who writes each document. */
+  /** The writer of each document. */
   readonly writers: readonly [Desk, Desk]
   /** The first one is known to read on the primary. */
   readonly readers: readonly Desk[]
   readonly notes: readonly [string, string]
-  /** Whether more than the minimum of reads is needed. Default: no. */
+  /** True once the minimum number of reads is enough. Default: at once. */
   isEnough?(): Promise<boolean>
 }
 
@@ -36,7 +36,7 @@ const timeoutMs = 240_000
 export async function watchPairs({ writers, readers, notes, isEnough = async () => true }: Pairs): Promise<PairsSeen> {
   const reads: PairRead[] = []
   const wrong: string[] = []
-  /** By document: what was sent, and what every read that begins now has to contain. */
+  /** By document: the texts sent, and the minimum that reads from now on must contain. */
   const [sent, least] = [
     [0, 0],
     [0, 0],
@@ -86,7 +86,7 @@ export async function watchPairs({ writers, readers, notes, isEnough = async () 
   return { reads, wrong }
 }
 
-/** Two reads of which each shows a write that the other lacks, where there are any. */
+/** Two reads that each show a write missing in the other, if there are any. */
 export function contradictory(reads: readonly PairRead[]): readonly (readonly number[])[] {
   // In the order of the first document, the second one never goes down.
   const sorted = reads.map(({ values }) => values).sort(([a, b], [c, d]) => a! - c! || b! - d!)

@@ -80,7 +80,7 @@ export const pageHeaders = (origin: string): Readonly<Record<string, string>> =>
   'content-type': 'application/json',
 })
 
-/** What a request sends besides its path. */
+/** Parts of a request other than its path. */
 export interface AdminAsked {
   readonly method?: string
   readonly token?: string

@@ -1,4 +1,4 @@
-// A browser for tests: Debian's Chromium with a profile of its own, where it is installed.
+// A browser for tests: Debian's Chromium with a fresh profile, if it is installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { programOf } from './programs.js'
 export interface OpenBrowser {
   readonly page: Page
   readonly context: BrowserContext
-  /** What the page reported: errors of scripts, refused requests, violations of its policy. */
+  /** Problems that the page reported: script errors, refused requests, violations of its policy. */
   readonly problems: readonly string[]
   close(): Promise<void>
 }
@@ -17,7 +17,7 @@ export interface OpenBrowser {
 const silent = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
 const alone = ['--disable-component-update', '--disable-sync']
 
-/** Opens a browser that knows nothing and talks to nobody but the pages it opens. */
+/** Opens a browser without state; requests to origins other than the opened pages fail. */
 export async function openBrowser(options: BrowserContextOptions = {}): Promise<OpenBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'octavo-browser-'))
   const context = await chromium.launchPersistentContext(profile, {

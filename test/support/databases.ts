@@ -9,7 +9,7 @@ const client = process.env.DATABASE_CLIENT as ServerClient | undefined
 /** The kind of server that projects are served on; null: on a SQLite file. */
 const kind = client === undefined ? null : (kinds[client] ?? null)
 
-/** Whether projects are served on a server, and on which. */
+/** Whether projects are served on a database server. */
 export const isOnServer = kind !== null
 export const isOnPostgres = client === 'postgres'
 export const isOnMysql = client === 'mysql'

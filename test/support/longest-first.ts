@@ -1,7 +1,7 @@
 // The order of the files of tests: those that take longest begin first, so that none of them runs alone at the end.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files of more than half a minute, in the order in which they begin: the longest first, with those that mostly wait between them. */
+/** Files that take more than half a minute, in starting order: the longest first, with mostly idle ones in between. */
 const longest = [
   ...['servers/kill', 'servers/kill-model-kinds', 'engines/galera', 'faults/kill', 'live-model/recorded-changes', 'deploy/image'],
   ...['faults/kill-model-change', 'golden/replay-mysql', 'servers/model-work', 'servers/model-work-ends', 'faults/database-files'],

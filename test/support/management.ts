@@ -1,7 +1,7 @@
 // Talks to the management port of a service, whose address is in its log.
 import { type Answer, type Asked, askAt } from './serve.js'
 
-/** Settings of a service with a management port of its own. */
+/** Settings of a service with a separate management port. */
 export const managed = { management: { port: 0 } } as const
 
 /** The origin of the management port that these lines of a log name; null: none does. */

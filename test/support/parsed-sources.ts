@@ -25,7 +25,7 @@ function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
   node.forEachChild((child) => walk(child, visit))
 }
 
-/** What SQLite alone says, or says in its own way, as words of SQL. */
+/** SQL words that only SQLite has, or that it interprets differently. */
 const sqliteWords = [
   ...['on conflict', 'insert or ', 'default values', 'returning', 'limit -1'],
   ...['json_each', 'json_valid', 'group_concat', 'ifnull', 'cross join', 'likelihood', 'rowid', 'sqlite_', 'pragma'],
@@ -33,7 +33,7 @@ const sqliteWords = [
 
 const looksLikeSql = /\b(?:select|insert into|update|delete from)\b/i
 
-/** The words of one dialect in the texts of a file, comments aside: `||` and the comparison `is ?` of SQL templates too. */
+/** Dialect-specific words in the strings of a file (not its comments), including `||` and the comparison `is ?` of SQL templates. */
 export function dialectWords({ tree }: Parsed): readonly string[] {
   const found = new Set<string>()
   const note = (word: string, isThere: boolean) => void (isThere && found.add(word))

@@ -21,7 +21,7 @@ interface Requirement {
   isMissing(): boolean
   /** Debian's packages, or the command that installs it. */
   readonly install: readonly string[] | string
-  /** Whether REQUIRE_SERVERS makes its absence a failure. */
+  /** True if REQUIRE_SERVERS makes its absence a failure. */
   readonly isRequired: boolean
 }
 
@@ -48,7 +48,7 @@ const programs = {
 export type ProgramName = keyof typeof programs
 
 /**
- * Which of these programs are not installed. With REQUIRE_SERVERS=1 that is an error, so that a run that decides what lands skips nothing.
+ * The programs of these that are not installed. With REQUIRE_SERVERS=1 a missing one is an error, so that a deciding run skips nothing.
  */
 export function missingOf(...names: readonly ProgramName[]): readonly ProgramName[] {
   const missing = names.filter((name) => programs[name].isMissing())

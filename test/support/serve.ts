@@ -1,4 +1,4 @@
-// Starts the built service on a project of its own in a temporary folder, and talks to it over HTTP.
+// Starts the built service on a separate project in a temporary folder, and sends requests to it over HTTP.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -36,11 +36,11 @@ export interface Served {
   readonly folder: string
   /** The path of the SQLite file, or the URL of the PostgreSQL database. */
   readonly database: string
-  /** By which another process knows the database. */
+  /** Environment with which another process opens the same database. */
   readonly sameDatabase: Readonly<Record<string, string>>
   /** Every line that was logged so far. */
   readonly log: readonly string[]
-  /** What a script in the same process would have. */
+  /** The service as a script in the same process sees it. */
   readonly service: Octavo.Service
   ask(path: string, asked?: Asked): Promise<Answer>
   /** Runs a statement on the project's database as another program would; see `runStatement`. */
@@ -52,7 +52,7 @@ export interface ServeOptions {
   /** Merged into the project's octavo.config.json. */
   readonly config?: Octavo.UserConfig
   readonly environment?: Readonly<Record<string, string>>
-  /** What only an octavo.config that is code can have. */
+  /** Options that only a JavaScript octavo.config can have. */
   readonly code?: {
     readonly hooks?: readonly Octavo.Hook[]
     readonly listeners?: readonly Octavo.EventListener[]
@@ -73,7 +73,7 @@ function fillGolden(folder: string): void {
   writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(folder, 'content.db.gz'))))
 }
 
-/** Makes a folder the golden project with its content, for processes of their own; resolves to the place of the database. */
+/** Copies the golden project with its content to a folder, for separate processes; resolves to the location of the database. */
 export async function copyGoldenTo(folder: string): Promise<string> {
   fillGolden(folder)
   const database = isOnServer ? await createDatabase(true) : {}
@@ -130,7 +130,7 @@ async function serveCopy(fill: (folder: string) => void, { config, environment, 
 /** The databases of projects that are served, by their folders. */
 const databases = new Map<string, Readonly<Record<string, string>>>()
 
-/** A service on a project that is there: beside another one, as a process of its own would be, or after commands. */
+/** A service on an existing project: as a second process would run it, or after commands. */
 export const serveBeside = (
   other: Pick<Served, 'folder'>,
   environment: ServeOptions['environment'] = {},

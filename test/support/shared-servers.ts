@@ -1,9 +1,9 @@
-// The database servers of a run: one PostgreSQL and one MariaDB, on which each file of tests has databases.
+// The database servers of a run: one PostgreSQL and one MariaDB, on which each test file has databases.
 import type { TestProject } from 'vitest/node'
 import { kinds, type ServerClient, type ServerKind, type TestServer } from '../servers/server.js'
 import { missingOf } from './programs.js'
 
-/** The servers that a project needs: both, or the one on which DATABASE_CLIENT runs it. */
+/** The servers that a test project needs: both, or the one that DATABASE_CLIENT selects. */
 function kindsFor({ name }: TestProject): readonly ServerKind[] {
   if (name === 'servers') return Object.values(kinds)
   const kind = kinds[process.env.DATABASE_CLIENT as ServerClient]

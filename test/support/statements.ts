@@ -1,4 +1,4 @@
-// Runs statements on a database as another program would: on a connection of their own.
+// Runs statements on a database as another program would: on a separate connection.
 import Database from 'better-sqlite3'
 import { createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
 import pg from 'pg'
@@ -8,9 +8,9 @@ export type Value = string | number | bigint | null
 export type Row = Readonly<Record<string, any>>
 
 /**
- * Runs a statement and resolves to its rows. `place` is a SQLite file or the URL of a database on a server. Each `?` stands for a value.
- * Values have one form on all: moments are milliseconds since 1970, booleans 0 and 1, JSON is text. A literal of them in the statement
- * itself would be SQLite's alone.
+ * Runs a statement and resolves to its rows. `place` is a SQLite file or the URL of a database on a server. Each `?` is a parameter.
+ * Values have the same form on all databases: times are milliseconds since 1970, booleans 0 and 1, JSON is text. Literals of these
+ * types in the statement would be valid on SQLite only.
  */
 export async function runStatement(place: string, text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
   if (place.startsWith('postgres:')) return runOnPostgres(place, text, values)
@@ -74,7 +74,7 @@ async function encode(client: pg.Client, text: string, values: readonly Value[])
   return values.map((value, index) => (rows[index]?.type === TIMESTAMP && typeof value === 'number' ? new Date(value) : value))
 }
 
-/** Numbers from here on are moments: the server does not say what a value stands beside. Milliseconds since 1970. */
+/** Numbers from here on are times, because the server does not report which column a value is for. Milliseconds since 1970. */
 const firstMoment = Date.UTC(2000, 0, 1)
 
 const two = (number: number): string => String(number).padStart(2, '0')
@@ -90,7 +90,7 @@ async function runOnMysql(url: string, text: string, values: readonly Value[]): 
   const connection = await createConnection({ uri: url, supportBigNumbers: true, decimalNumbers: true, jsonStrings: true })
   try {
     await connection.query("set session sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES'")
-    // Tables of ours have moments as numbers.
+    // Octavo's tables store times as numbers.
     const isMoment = (value: Value): value is number => typeof value === 'number' && value >= firstMoment && !/\boctavo_/.test(text)
     const given = values.map((value) => (isMoment(value) ? wallClock(value) : value))
     // MySQL has no `returning`; the driver knows the number of the first new row, which those of one statement follow.

@@ -1,4 +1,4 @@
-// How many of the kills and recorded changes the tests try.
+// Number of kills and recorded changes that the tests try.
 
 /** FAULTS=all: each of them, which takes hours; otherwise some. */
 export const isThorough = process.env.FAULTS === 'all'

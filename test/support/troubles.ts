@@ -1,4 +1,4 @@
-// What services logged as warnings and errors is printed below a test that fails: a failure that comes once can then be explained.
+// Prints the warnings and errors that services logged below a failing test, so that a failure that occurs once can be explained.
 import { afterEach } from 'vitest'
 
 const latest: string[] = []

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3'
 
 const token = 'token-of-the-twins'
 
-/** What roles may do, by type. Products are public by `auth: false` in Strapi's form. */
+/** Permissions of roles, by type. Products are public by `auth: false` in Strapi's form. */
 const permissions = {
   public: {
     article: ['find', 'findOne', 'featured', 'export'],
@@ -32,7 +32,7 @@ const permissions = {
 
 const text = (/** @type {number} */ words) => Array.from({ length: words }, (_, index) => `word${index}`).join(' ')
 
-/** Documents by name, in the order in which they are created; `$name` is the documentId of an earlier one. */
+/** Documents by name, in order of creation; `$name` is the documentId of an earlier one. */
 const documents = [
   ['clay', 'tags', { name: 'Clay', color: 'brown' }],
   ['fire', 'tags', { name: 'Fire', color: 'red' }],

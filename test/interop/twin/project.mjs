@@ -10,7 +10,7 @@ const root = join(here, '..', '..', '..')
 
 const factories = { controllers: 'Controller', services: 'Service', routes: 'Router' }
 
-/** A project that has schemas and no code of its own. @param {string} folder */
+/** A project that has schemas and no code. @param {string} folder */
 export function writePlainProject(folder) {
   for (const part of ['config', 'public', 'database', 'package.json', '.env'])
     cpSync(join(strapiFolder, part), join(folder, part), { recursive: true })
@@ -26,7 +26,7 @@ export function addCode(folder) {
   writeCore(folder)
 }
 
-/** What Strapi generates for a content-type, where there is no such file. @param {string} folder */
+/** The core files that Strapi generates for a content-type, if they are missing. @param {string} folder */
 function writeCore(folder) {
   for (const api of readdirSync(join(folder, 'src', 'api'))) {
     for (const [part, factory] of Object.entries(factories)) {

@@ -3,16 +3,16 @@
 /**
  * @typedef {object} Question
  * @property {string} kind of code
- * @property {string} as public, a, b, token, or wrong for a token that nobody has
+ * @property {string} as public, a, b, token, or wrong for an unknown token
  * @property {string} method
  * @property {string} path with `{{name}}` for documentIds
  * @property {unknown} [body]
- * @property {string} [raw] a body that is no JSON, or no object
+ * @property {string} [raw] a body that is not JSON, or not an object
  * @property {Record<string, string>} [headers]
- * @property {string} [saveAs] the name of the document that the response shows
- * @property {boolean} [untilFound] asked again for a while, until the list has a document
- * @property {string} [header] of the response, which is compared too
- * @property {{ at: readonly string[], status?: number, because: string }} [differs] where responses differ on purpose, and Octavo's status
+ * @property {string} [saveAs] the name for the document in the response
+ * @property {boolean} [untilFound] repeated for a while, until the list has a document
+ * @property {string} [header] a response header to compare too
+ * @property {{ at: readonly string[], status?: number, because: string }} [differs] positions of intended differences, and Octavo's status
  */
 
 /** @typedef {Partial<Question>} More */
@@ -44,7 +44,7 @@ const call = (/** @type {string} */ as, /** @type {string} */ path, /** @type {o
   ...more,
 })
 
-/** Where responses differ on purpose. */
+/** Positions of intended differences. */
 const meant = {
   header: {
     at: ['header'],
@@ -74,7 +74,7 @@ const long = 'x'.repeat(61)
 
 /** @type {readonly Question[]} */
 export const questions = [
-  // Cron tasks and bootstrap come first: what they write is in the lists below.
+  // Cron tasks and bootstrap come first: their documents are in the lists below.
   get('cron', 'public', 'beats', { untilFound: true }),
   get('cron', 'token', 'beats?fields=name'),
   get('bootstrap', 'token', 'tags?sort=name&fields=name&pagination[pageSize]=7'),

@@ -1,4 +1,4 @@
-// What bootstrap does in Strapi, as a script that is run before the service starts: node bootstrap.mjs
+// The equivalent of Strapi's bootstrap, as a script that is run before the service starts: node bootstrap.mjs
 import { createService, loadConfig } from 'octavo'
 
 const service = await createService(await loadConfig(import.meta.dirname))

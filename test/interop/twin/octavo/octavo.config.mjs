@@ -1,4 +1,4 @@
-// What the code in ../strapi does, as Octavo has it.
+// Octavo's equivalent of the code in ../strapi.
 import { hooks } from './code/hooks.mjs'
 import { routes } from './code/routes.mjs'
 import { schedules } from './code/schedules.mjs'

@@ -1,4 +1,4 @@
-// The service of orders: takes what was ordered from the stock, and notes the payment, all of it or nothing.
+// The service of orders: takes the ordered items from the stock, and notes the payment, all of it or nothing.
 import { apiError } from './errors.mjs'
 
 const [order, product, payment] = ['api::order.order', 'api::product.product', 'api::payment.payment']

@@ -6,7 +6,7 @@ import { apiError, notFound } from './errors.mjs'
 
 const [article, order] = ['api::article.article', 'api::order.order']
 
-/** Says what is wrong in the words of Strapi's form, so that clients see no difference. */
+/** Reports errors in Strapi's form, so that clients see no difference. */
 function checkPayment({ number, gift }) {
   const message = number === undefined ? 'number is a required field' : 'number must be at least 2 characters'
   const wrong = [
