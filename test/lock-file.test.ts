@@ -1,4 +1,4 @@
-// Keeps package-lock.json whole: npm leaves out the packages of other platforms when it updates the file beside installed packages, and
+// Keeps package-lock.json complete: npm leaves out the packages of other platforms when it updates the file with installed packages, and
 // `npm ci` then refuses the file on every machine.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', imp
   packages: Record<string, LockedPackage>
 }
 
-/** Whether `dependency` of the package at `path` is found where Node.js looks for it: in its own folder or in one above. */
+/** True if Node.js finds `dependency` of the package at `path`: in the package's folder or in one above. */
 function isLocked(path: string, dependency: string): boolean {
   if (packages[path === '' ? `node_modules/${dependency}` : `${path}/node_modules/${dependency}`]) return true
   return path !== '' && isLocked(path.includes('/node_modules/') ? path.slice(0, path.lastIndexOf('/node_modules/')) : '', dependency)

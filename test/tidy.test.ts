@@ -95,7 +95,7 @@ test('a start loads no database driver that is not the configured one', () => {
 const importsAtStart =
   /^(?:service\/cli\/.*|foundation\/config\/files|database\/open|database\/response\/signed-addresses|http\/server|operations\/(?:management|tracing)\/prepare|operations\/seed\/loader|project\/fields|service\/project-model|service\/service|content\/media\/(?:images\/image-process|storage\/open|stored-files)|database\/sqlite\/(?:readers|writer)\/.*-thread)\.ts$/
 
-test('what a request imports is loaded before the service listens: Node remembers an import that failed', () => {
+test('modules of a request are loaded before the service listens: Node remembers a failed import', () => {
   const importsIn = (file: string) =>
     [...textOf(file).matchAll(/(?<!typeof )\bimport\('([^']+)'\)(?!\.[A-Z])/g)].map(([, path]) =>
       path!.startsWith('.') ? name(resolve(dirname(file), path!)) : path!,
@@ -157,7 +157,7 @@ test('files over 500 lines and functions over 80 are few', () => {
   expect([...files, ...functions].length).toBeLessThanOrEqual(10)
 })
 
-test('every file opens with one to three lines that say what it is for', () => {
+test('every file opens with one to three lines that state its purpose', () => {
   const files = [
     ...sources,
     ...filesBelow(join(root, 'test'), /\.ts$/),
@@ -195,7 +195,7 @@ test('every package that is imported is named in package.json; the product needs
   ])
   expect(outside(sources, { ...dependencies, ...Object.fromEntries(bundled) })).toEqual([])
   expect(outside(sources, { ...dependencies, ...devDependencies })).toEqual([])
-  // Examples of projects import what they are given.
+  // Examples of projects get their imports as arguments.
   expect(outside(others, { ...dependencies, ...devDependencies, ...tools, [self]: true })).toEqual([])
 })
 
@@ -218,7 +218,7 @@ test('no TODO, no commented-out code', () => {
   expect(marked.map(name)).toEqual([])
 })
 
-test('errors are ApiErrors or sentences for whoever starts the service: no class but these', () => {
+test('errors are ApiErrors or sentences for the operator: no other classes', () => {
   const classes = sources.flatMap((file) =>
     [...textOf(file).matchAll(/^(?:export )?class (\w+)/gm)].map(([, found]) => `${name(file)} ${found}`),
   )
@@ -270,7 +270,7 @@ test('no type is declared in two files', () => {
   expect([...places].filter(([, files]) => files.length > 1)).toEqual([])
 })
 
-test('what comments cite is there: rules, decisions, pages of docs, files, and nothing that is kept elsewhere', () => {
+test('references in comments exist: rules, decisions, pages of docs, files, and nothing outside of the repository', () => {
   const specified = readdirSync(join(root, 'docs', 'spec')).map((page) => page.replace('.md', ''))
   const rules = new Set(
     specified.flatMap((page) => [...textOf(join(root, 'docs', 'spec', `${page}.md`)).matchAll(/^\*\*([^*]+)\*\* /gm)].map(([, id]) => id!)),
@@ -294,7 +294,7 @@ test('what comments cite is there: rules, decisions, pages of docs, files, and n
   expect(lost).toEqual([])
 })
 
-/** Where the time of day is meant: moments that are stored or shown, ends of tokens and codes that others made. */
+/** Files that need the time of day: times that are stored or shown, expiry of foreign tokens and codes. */
 const wallClock = new Set([
   'service/project-model.ts',
   'identity/access/identify.ts',

@@ -1,4 +1,4 @@
-// `octavo admins`, beside a service that follows at the next request.
+// `octavo admins` next to a service, which follows at the next request.
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

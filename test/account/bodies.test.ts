@@ -1,4 +1,4 @@
-// What is wrong in bodies about users is told as Strapi 5.54 tells it (asked with the same bodies on the golden database): which errors,
+// Errors in bodies about users are reported as by Strapi 5.54 (recorded with the same bodies on the golden database): which errors,
 // how many, in which order.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'

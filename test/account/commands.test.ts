@@ -1,4 +1,4 @@
-// The commands for tokens, users and roles, beside a service that follows at the next request.
+// The commands for tokens, users and roles next to a service, which follows at the next request.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,7 @@ describe('octavo tokens', () => {
     expect(await status('/api/users/count', key)).toBe(401)
   })
 
-  test('what is wrong is said in a sentence, with status 1', () => {
+  test('errors are printed as a sentence, with status 1', () => {
     const wrong = (...more: string[]) => octavo(['tokens', 'create', served.folder, '--name', 'wrong', ...more])
     for (const more of [
       ['--type', 'king'],
@@ -215,7 +215,7 @@ test('octavo settings: what an installation allows holds at the next request', a
   expect(users()).toContain(String.raw`\u001b[2J\u001b]0;owned\u0007\u202e  settled1@example.test`)
   const blocked = octavo(['users', 'block', username, served.folder])
   expect(`${blocked.out}${blocked.error}`).toContain(String.raw`\u001b[2J`)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
   expect(`${users()}${blocked.out}${blocked.error}`).not.toMatch(/[\u001b\u0007\u202e]/)
   expect(run('set', 'reset-page', 'https://site.example.test/new', served.folder).out).toBe(
     'reset-page is now https://site.example.test/new.',
@@ -232,7 +232,7 @@ test('octavo settings: what an installation allows holds at the next request', a
   }
 })
 
-test('octavo roles: * stands for all actions of a type; an unknown action is refused with those that there are', async () => {
+test('octavo roles: * selects all actions of a type; an unknown action is refused with the known ones', async () => {
   const run = (...given: string[]) => octavo(['roles', ...given])
   const actionsOf = async (role: string) =>
     (JSON.parse(run('list', served.folder, '--json').out) as { readonly type: string; readonly actions: readonly string[] }[]).find(
@@ -296,7 +296,7 @@ test('a word that is taken for a folder: the message says that the current folde
   ])
 })
 
-test('every command tells what it is for, and what it was not given', () => {
+test('the help of each command states its purpose, and a missing argument is named', () => {
   for (const group of ['tokens', 'users', 'roles', 'settings']) {
     const { status: code, out } = octavo([group, '--help'])
     const commands = out.slice(out.indexOf('Commands:')).split('\n').slice(1)

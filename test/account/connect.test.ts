@@ -137,7 +137,7 @@ test('accounts of other services have no password to guess', async () => {
   }
 })
 
-test('R25 an account that somebody has deleted is made anew once, also without the unique index of the links to accounts', async () => {
+test('R25 a deleted account is created again once, also without the unique index of the links to accounts', async () => {
   openId.person = { sub: 's-5', email: 'gone@example.test', email_verified: true, preferred_username: 'gone' }
   await signIn()
   await served.sql("delete from up_users where username = 'gone'")
@@ -152,7 +152,7 @@ test('R25 an account that somebody has deleted is made anew once, also without t
   expect(await served.sql("select user_id from octavo_identities where subject = 's-5'")).toEqual([{ user_id: made }])
 })
 
-test('who is new stays out where signing up is off', async () => {
+test('new users are refused where registration is off', async () => {
   await setAccounts(served, { allow_register: false })
   openId.person = { sub: 's-9', email: 'late@example.test', email_verified: true }
   expect((await journey()).body.error.message).toBe('Register action is currently disabled')

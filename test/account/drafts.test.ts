@@ -1,4 +1,4 @@
-// S029: reading drafts as a right of its own (`api.rest.draftGrant`), off unless it is switched on.
+// S029: a separate permission to read drafts (`api.rest.draftGrant`), off by default.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
@@ -12,7 +12,7 @@ afterAll(() => served.close())
 
 const get = (path: string, token?: string) => served.ask(`/api/${path}`, token === undefined ? {} : { token })
 
-test('drafts, and what tells of them, are refused without findDraft', async () => {
+test('drafts, and every hint of them, are refused without findDraft', async () => {
   for (const query of [
     'status=draft',
     'status=modified',
@@ -35,7 +35,7 @@ test('relations show no drafts either', async () => {
   expect((await get('authors?status=draft&filters[articles][title]=a')).status).toBe(400)
 })
 
-test('who is granted it sees them at the next request', async () => {
+test('a new grant applies at the next request', async () => {
   await served.sql("insert into up_permissions (action) values ('api::article.article.findDraft')")
   await served.sql('insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 2)')
   expect((await get('articles?status=draft')).status).toBe(200)

@@ -1,4 +1,4 @@
-// What happens to users reaches webhooks and listeners as Strapi 5.54 was seen to send it, without anything secret; deletions too.
+// Events of users reach webhooks and listeners as recorded from Strapi 5.54, without secrets; deletions too.
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { EntryEvent } from '../../src/service/index.js'
 import { rule } from '../support/rule.js'
@@ -67,7 +67,7 @@ rule('webhooks.15', 'changes, new passwords, letters, confirmations and deletion
   expect(await of(1, () => served.ask(link))).toEqual([event('update', 'newcomer')])
   expect(heard[0]!.entry).toMatchObject({ confirmed: true })
 
-  // What changes nothing and what is refused is no event: only the deletion behind it is.
+  // Refused and ineffective changes are not events: only the deletion after them is.
   const idle = async () => {
     await post(served, '/api/auth/forgot-password', { email: 'nobody@example.test' })
     await served.ask(link)

@@ -1,5 +1,5 @@
-// Users that a project has extended with attributes of its own: scalars, relations, components and media are read and written
-// through /api/users as Strapi 5.54 was seen to do it.
+// Users with additional attributes of the project: scalars, relations, components and media are read and written
+// through /api/users as recorded from Strapi 5.54.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addToken, addUser, grant, jwt, secrets } from '../spec/callers.js'
 import { access, component, contentType, seeded } from '../spec/library.js'
@@ -166,7 +166,7 @@ describe('writing', () => {
     expect((await read(mine)).address).toBeNull()
   })
 
-  rule('accounts.19', 'what is wrong is told with details on a change, and without on creation', async () => {
+  rule('accounts.19', 'errors have details on a change, and none on creation', async () => {
     const id = await newUser()
     const cases: readonly (readonly [object, string, boolean?])[] = [
       [{ nickname: 'x'.repeat(21) }, 'nickname must be at most 20 characters'],
@@ -192,7 +192,7 @@ describe('writing', () => {
     expect(await served.sql('select count(*) as users from up_users')).toEqual(before)
   })
 
-  test('what must be unique is, beside name and address too', async () => {
+  test('unique attributes are checked like name and address', async () => {
     const id = await newUser({ badge: 'one' })
     const other = await newUser({ badge: 'two' })
     expect((await create({ badge: 'one' })).body.error.message).toBe('This attribute must be unique')
@@ -200,7 +200,7 @@ describe('writing', () => {
     expect((await put(id, { badge: 'one' })).status).toBe(200)
   })
 
-  test('what is not an attribute of a person to set stays as it is', async () => {
+  test('unknown attributes are ignored', async () => {
     const id = await newUser()
     const before = await read(id)
     const body = {
@@ -275,7 +275,7 @@ describe('reading', () => {
   })
   const ask = async (path: string, as = 'full') => served.ask(`/api/${path}`, { token: as })
 
-  test('users are filtered through what they have', async () => {
+  test('users are filtered by their additional attributes', async () => {
     for (const [filter, there] of [
       ['filters[favourites][name]=red', true],
       ['filters[favourites][name]=nope', false],
@@ -308,7 +308,7 @@ describe('reading', () => {
     expect((await ask('users?populate=*')).text).not.toMatch(/doorCode|secretNote/)
   })
 
-  test('users see of themselves what they may find', async () => {
+  test('users see those of their own attributes that they may find', async () => {
     const mine = (await ask('users/me?populate=*', token)).body
     expect(mine.favourites.map(({ name }: { name: string }) => name)).toEqual(['red'])
     expect([mine.avatar.id, mine.address.street, mine.links.length]).toEqual([file, 'S', 2])

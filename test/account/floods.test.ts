@@ -1,4 +1,4 @@
-// Many attempts at once: they are reserved before any work is done, hashing has a line of its own, and users are found by an index.
+// Many attempts at once: they are reserved before any work is done, hashing has a separate queue, and users are found by an index.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { logIn, post, serveAccounts } from './golden.js'
 let served: Served
 afterEach(() => served?.close())
 
-/** An address may try no more than one account may be tried. */
+/** An address has the same limit of attempts as an account. */
 const tenPerAddress = { config: { limits: { authAddressRateLimit: 10 } } }
 
 rule(
@@ -52,7 +52,7 @@ rule('accounts.15', 'O01 an attempt counts however it is refused, and one that s
   expect((await served.ask('/api/auth/refresh', broken)).status).toBe(429)
 })
 
-test('O07 guesses at one account from many addresses at once are no more than one after the other', async () => {
+test('O07 concurrent guesses at one account from many addresses are limited like sequential ones', async () => {
   served = await serveAccounts({ config: { trustProxy: 1 } })
   const statuses = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
@@ -64,7 +64,7 @@ test('O07 guesses at one account from many addresses at once are no more than on
   expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(54)
 })
 
-test('O07 hashing has a line with an end: what comes after it is 503', async () => {
+test('O07 the queue for hashing is bounded: further attempts get 503', async () => {
   const passwords = openPasswords({ passwordConcurrency: 1, passwordQueue: 2 })
   const outcomes = await Promise.all(
     Array.from({ length: 5 }, () =>
@@ -78,7 +78,7 @@ test('O07 hashing has a line with an end: what comes after it is 503', async () 
   expect(await passwords.matches('secret', await passwords.hash('secret'))).toBe(true)
 })
 
-rule('accounts.34', 'whoever sets many passwords at once waits for itself, and gives way where too many wait', async () => {
+rule('accounts.34', 'a client that sets many passwords at once waits for itself, and gives way where too many wait', async () => {
   served = await serveGolden({ config: { limits: { passwordConcurrency: 1, passwordQueue: 20 } } })
   const { full } = goldenTokens()
   const { body: users } = await served.ask('/api/users', { token: full! })
@@ -118,7 +118,7 @@ rule('accounts.34', 'passwords of documents are bounded, and no other write wait
   expect(rows.every(({ secret }) => /^\$2[aby]\$10\$/.test(secret))).toBe(true)
 })
 
-rule('accounts.30', 'what is stored and is not a bcrypt hash takes as long as a wrong password', async () => {
+rule('accounts.30', 'a stored value that is not a bcrypt hash takes as long as a wrong password', async () => {
   const passwords = openPasswords({ passwordConcurrency: 1, passwordQueue: 2 })
   const stored = await passwords.hash('secret')
   const took = async (of: string | null) => {
@@ -140,7 +140,7 @@ rule('accounts.30', 'what is stored and is not a bcrypt hash takes as long as a 
     expect([other, (await took(other)) > wrong / 3]).toEqual([other, true])
 })
 
-test('O07 what the service itself fails is no attempt', async () => {
+test('O07 an attempt on which the service fails is not counted', async () => {
   const limiter = openLimiter(openCounters(10), { authRateLimit: 2, authAddressRateLimit: 2 })
   const fail = () => limiter.perAddress('x', '10.0.0.1', 'all', () => limiter.perAccount('a', () => Promise.reject(new Error('ours'))))
   for (let attempt = 0; attempt < 20; attempt++) await expect(fail()).rejects.toThrow('ours')
@@ -191,7 +191,7 @@ test('O07 with 300,000 users a hundred logins at once do not stop the loop', asy
   expect(longest / perScan).toBeLessThan(40)
 })
 
-rule('accounts.15', 'limits go by a clock that nobody sets: a step of the time of day frees nobody and locks nobody out', async () => {
+rule('accounts.15', 'limits use a monotonic clock: a change of the system time unlocks and locks no account', async () => {
   served = await serveAccounts(tenPerAddress)
   const before = Date.now
   try {

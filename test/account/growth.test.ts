@@ -114,7 +114,7 @@ async function useEverything(transaction: Transaction): Promise<void> {
   )
 }
 
-test('without the indexes of our own these look-ups read whole tables', async () => {
+test("without Octavo's indexes these queries read whole tables", async () => {
   const { transaction, scans } = watched()
   database.exec('begin')
   await useEverything(transaction)

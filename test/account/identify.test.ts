@@ -1,4 +1,4 @@
-// Who a caller is, on a real database whose reads fail for a moment.
+// Identification of callers on a real database whose reads fail temporarily.
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-test('a look at the rules that fails is told, and tried again with the next request', async () => {
+test('a failed read of the rules is reported, and repeated with the next request', async () => {
   const connection = new Database(join(served.folder, '.tmp', 'data.db'))
   const direct = createMainConnection(connection)
   let failing = false

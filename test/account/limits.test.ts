@@ -9,7 +9,7 @@ import { logIn, post, serveAccounts } from './golden.js'
 let served: Served
 afterEach(() => served?.close())
 
-/** An address may try no more than one account may be tried. */
+/** An address has the same limit of attempts as an account. */
 const tenPerAddress = { config: { limits: { authAddressRateLimit: 10 } } }
 
 rule('accounts.15', 'S074 the eleventh attempt of a minute is refused, however it is dressed up', async () => {
@@ -33,7 +33,7 @@ rule('accounts.15', 'S074 the eleventh attempt of a minute is refused, however i
   expect((await post(served, '/api/auth/forgot-password', { email: 'a@example.test' })).status).toBe(200)
 })
 
-rule('accounts.15', 'who tries one name too often takes no attempts from others of the same address', async () => {
+rule('accounts.15', 'many attempts at one name use up no attempts of others at the same address', async () => {
   served = await serveAccounts()
   const statuses = new Set<number>()
   for (let attempt = 0; attempt < 80; attempt++) statuses.add((await logIn(served, 'nobody-here', 'wrong')).status)
@@ -62,7 +62,7 @@ test('signing up counts, also with success', async () => {
   expect(more).toEqual([400, 400, 400, 400, 429])
 })
 
-rule('accounts.15', 'a site that signs its visitors in from one address locks nobody out; a flood from it ends', async () => {
+rule('accounts.15', 'a site that signs its visitors in from one address locks no visitor out; a flood from it ends', async () => {
   served = await serveAccounts({ config: { limits: { authAddressRateLimit: 30 } } })
   const register = (index: number) =>
     post(served, '/api/auth/local/register', { username: `visitor${index}`, email: `visitor${index}@example.test`, password: 'secret-1' })
@@ -104,7 +104,7 @@ rule('accounts.16', 'strangers keep no owner out of an address that the account 
   for (let guess = 0; guess < 9; guess++) await from(`10.5.1.${guess}`, 'wrong')
   expect((await from('10.5.2.1', 'erin-Secret1')).status).toBe(429)
   expect((await from('10.5.0.1', 'erin-Secret1')).status).toBe(200)
-  // From there it is guessed ever more slowly too, and by no more than that.
+  // Guesses from there are slowed down too, and no further.
   const guesses: number[] = []
   for (let guess = 0; guess < 8; guess++) guesses.push((await from('10.5.0.1', 'wrong')).status)
   expect(guesses).toEqual([...Array(6).fill(400), 429, 429])
@@ -127,7 +127,7 @@ test('addresses of one IPv6 network count together', async () => {
   expect([await guess('::ffff:10.0.0.1'), await guess('10.0.0.1'), await guess('10.0.0.1')].at(-1)).toBe('RateLimitError')
 })
 
-rule('accounts.16', 'S076 a thousand addresses get no more guesses at an account than one does', async () => {
+rule('accounts.16', 'S076 a thousand addresses get as few guesses at an account as one', async () => {
   let clock = 1_800_000_000_000
   const limiter = openLimiter(
     openCounters(100_000, () => clock),

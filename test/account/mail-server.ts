@@ -1,4 +1,4 @@
-// A mail server that takes one letter after the other and keeps what it was told.
+// A mail server that accepts one message after the other and records the commands that it received.
 import { createServer, type Server } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 
@@ -11,7 +11,7 @@ export interface MailServer {
   close(): void
 }
 
-/** Starts one. `begun`: it greets nobody before. */
+/** Starts a mail server. `begun`: resolves when it may greet its clients. */
 export function listenForMail(begun: Promise<void> = Promise.resolve()): Promise<MailServer> {
   const heard: string[] = []
   const server: Server = createServer((socket) => {

@@ -1,4 +1,4 @@
-// Names that are other people's addresses: nobody takes another's place by signing up, and commands ask where a name is not clear.
+// Names that are addresses of other users: registration cannot take another user's identity, and commands ask if a name is ambiguous.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { post } from './golden.js'
 let served: Served
 afterEach(() => served?.close())
 
-rule('accounts.5', 'O13 a name that is somebody’s address and an address that is somebody’s name are taken', async () => {
+rule('accounts.5', 'O13 a name that is the address of another user, and an address that is a name, are taken', async () => {
   served = await serveGolden()
   await served.sql("update up_users set username = 'erin@elsewhere.test' where id = 5")
   const register = async (username: string, email: string) =>
@@ -25,7 +25,7 @@ rule('accounts.5', 'O13 a name that is somebody’s address and an address that 
   expect(await register('fresh@example.test', 'fresh@example.test')).toBeUndefined()
 })
 
-rule('accounts.5', 'O13 a name that differs from somebody’s address in its capitals alone still signs in', async () => {
+rule('accounts.5', "O13 a name that differs from another user's address only in case still signs in", async () => {
   served = await serveGolden()
   const account = (username: string, email: string) =>
     post(served, '/api/auth/local/register', { username, email, password: `of ${email}` })
@@ -68,7 +68,7 @@ test('O26 the ways to other services are limited by address', async () => {
 
 const grantUsers = (action: string) => grant(served, 'authenticated', `plugin::users-permissions.user.${action}`)
 
-rule('accounts.25', 'S045 a user who may change users raises nobody and takes nobody’s place, unless the setting says so', async () => {
+rule('accounts.25', 'S045 a user who may change users cannot raise or take over others, unless the setting allows it', async () => {
   const { alice, full } = goldenTokens()
   const put = async (id: number, body: object, token = alice!) =>
     (

@@ -4,11 +4,11 @@ import { createServer } from 'node:http'
 
 export interface OAuthServer {
   readonly origin: string
-  /** What each path of a profile answers, with its status where that is not 200. */
+  /** Response for each path of a profile, with its status unless it is 200. */
   answers: Readonly<Record<string, unknown>>
   /** The paths that were asked for, in order. */
   readonly asked: string[]
-  /** What the user's browser would do at `location`: agree, and be sent back. */
+  /** Acts as the user's browser at `location`: agrees, and is redirected. */
   agree(location: string): string
   close(): void
 }
@@ -40,7 +40,7 @@ export async function startOAuth(key: string, secret: string): Promise<OAuthServ
       form.get('client_secret') === secret &&
       wanted?.get('redirect_uri') === form.get('redirect_uri') &&
       wanted?.get('code_challenge') === challenge
-    // GitHub tells errors with status 200, and answers as a form unless JSON is asked for.
+    // GitHub reports errors with status 200, and responds with a form unless JSON is requested.
     if (!right) return send({ error: 'bad_verification_code' }, path.startsWith('/login') ? 200 : 400)
     if (request.headers.accept !== 'application/json') return response.end('access_token=theirs')
     return send({ access_token: 'theirs', token_type: 'bearer' })

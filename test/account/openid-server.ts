@@ -1,19 +1,19 @@
-// A small OpenID Connect server for tests: asks nobody, signs with a key of its own, insists on PKCE.
+// A small OpenID Connect server for tests: signs in without questions, has a private signing key, requires PKCE.
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 
 export interface OpenIdServer {
   readonly issuer: string
-  /** Where it listens. */
+  /** Its origin. */
   readonly origin: string
-  /** Who signs in next, in the words of the id token. */
+  /** Claims of the id token for the next sign-in. */
   person: Readonly<Record<string, unknown>>
   /** Replaces the nonce of the next id token. */
   nonce: string | null
   /** Replaces what the id tokens say about themselves. */
   token: Readonly<{ iss?: string; aud?: string; exp?: number }>
-  /** What the user's browser would do at `location`: agree, and be sent back. */
+  /** Acts as the user's browser at `location`: agrees, and is redirected. */
   agree(location: string): string
   close(): void
 }

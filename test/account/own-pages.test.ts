@@ -1,4 +1,4 @@
-// The pages for users that the service has itself: where letters lead without a page in the settings, and what is sent from there.
+// The service's own pages for users: the targets of e-mails if the settings have no page, and the requests of these pages.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { revoke } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
@@ -30,7 +30,7 @@ rule('accounts.31', 'without a page in the settings, an e-mail links to a page o
     changeSetting(served, 'plugin_users-permissions_email', ({ reset_password }) => {
       reset_password.options.message = text
     })
-  // Whatever a template puts behind the address is no part of a request.
+  // Text after the address in a template is not part of a request.
   await message('<a href="<%= URL %>/<%= TOKEN %>">here</a>')
   expect(await link(2)).toMatch(new RegExp(`href="${page}#/[0-9a-f]{64}"`))
   await message('<a href="<%= URL %>?code=<%= TOKEN %>">here</a>')

@@ -1,4 +1,4 @@
-// The services that are known by name, each with what is peculiar about it. Their addresses lead to servers of the test's own.
+// The providers known by name, each with its peculiarities. Their addresses lead to servers of the test.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Answer, Served } from '../support/serve.js'
 import { changeSetting, serveAccounts } from './golden.js'
@@ -93,7 +93,7 @@ describe('GitHub', () => {
     expect(await served.sql("select id from octavo_identities where subject = '7'")).toEqual([])
   })
 
-  test('S080 a verified address of somebody else’s account, confirmed or not, leads to none', async () => {
+  test("S080 a verified address of another user's account, confirmed or not, does not sign in to it", async () => {
     for (const confirmed of [0, 1]) {
       await served.sql('update up_users set confirmed = ? where username = ?', confirmed, 'erin')
       plain.answers = { '/user': { id: 8, login: 'erin8' }, ...emails(verified('erin@example.test')) }
@@ -101,7 +101,7 @@ describe('GitHub', () => {
     }
   })
 
-  test('the number of the account counts, whoever has its name now', async () => {
+  test('the account number identifies a user, even if another account has taken the name', async () => {
     plain.answers = { '/user': { id: 900, login: 'renamed' }, ...emails(verified('first900@example.test')) }
     const first = await signIn('github')
     plain.answers = { '/user': { id: 900, login: 'other' }, ...emails(verified('second900@example.test')) }
@@ -116,7 +116,7 @@ describe('GitHub', () => {
     expect(refusal(await signIn('github'))).toEqual([400, 'Unexpected response from the provider'])
   })
 
-  test('what GitHub does not answer as expected signs nobody in', async () => {
+  test('unexpected responses of GitHub refuse the sign-in', async () => {
     const broken = 'Unexpected response from the provider'
     expect(refusal(await signIn('github'))).toEqual([400, broken])
     for (const profile of [null, [], 'x', {}, { id: '' }, { id: { a: 1 }, login: 'x' }]) {
@@ -178,7 +178,7 @@ describe('Google', () => {
     expect([location.origin, location.searchParams.get('scope')]).toEqual(['https://accounts.google.com', 'openid email profile'])
   })
 
-  test('the signed token tells who it is', async () => {
+  test('the signed token identifies the user', async () => {
     google.person = { sub: '110169484474386276334', email: 'Gina@gmail.test', email_verified: true, name: 'Gina G', picture: 'https://x/y' }
     const { status, body } = await signIn('google')
     expect([status, body.user.username, body.user.email]).toEqual([200, 'Gina G', 'gina@gmail.test'])
@@ -211,7 +211,7 @@ test('an account of one service is not entered through another', async () => {
   expect(refusal(await signIn('discord'))).toEqual([400, 'Email is already taken.'])
 })
 
-test('what Strapi’s admin stored about a service is used where the configuration has nothing', async () => {
+test("provider settings stored by Strapi's admin are used unless the configuration has them", async () => {
   const bare = await serveAccounts({ config: { url: 'https://api.example.test', limits: { authRateLimit: 0 } } })
   const ask = async (name: string) => (await bare.ask(`/api/connect/${name}`)).headers.get('location')
   expect(await ask('discord')).toBeNull()

@@ -50,12 +50,12 @@ rule('accounts.8', 'S067 a code that is too old, replaced by a newer one, or of 
   expect((await reset('0'.repeat(64), 'erin-Secret2')).status).toBe(400)
 })
 
-test('S067 what Strapi stored as a code, in plain text, is none', async () => {
+test('S067 a plain-text code stored by Strapi is refused', async () => {
   await served.sql("update up_users set reset_password_token = 'plain' where username = 'erin'")
   expect((await reset('plain', 'erin-Secret2')).status).toBe(400)
 })
 
-rule('accounts.9', 'S071 what was issued before a password was changed or reset is void', async () => {
+rule('accounts.9', 'S071 sessions and codes issued before a password was changed or reset are void', async () => {
   const golden = goldenTokens().alice!
   const before = (await logIn(served, 'alice', 'alice-Secret1')).body.jwt
   expect([await me(golden), await me(before)]).toEqual([200, 200])
@@ -92,7 +92,7 @@ test('S070 blocking, deleting and requiring a confirmed address end a sign-in at
   expect(await me(erin)).toBe(401)
 })
 
-rule('accounts.9', 'S070 blocking through the service voids what was issued, also after unblocking', async () => {
+rule('accounts.9', 'S070 blocking through the service voids earlier sessions and codes, also after unblocking', async () => {
   const { full } = goldenTokens()
   const erin = (await logIn(served, 'erin', 'erin-Secret1')).body.jwt
   const headers = { 'content-type': 'application/json' }
@@ -116,7 +116,7 @@ test('S073 a new user under the id of a deleted one has nothing of it', async ()
   expect([await me(token), await me(golden)]).toEqual([401, 401])
 })
 
-rule('accounts.7', 'S083 letters lead to the configured page, whatever the request says, and go to the stored address', async () => {
+rule('accounts.7', 'S083 e-mails lead to the configured page, regardless of the request, and go to the stored address', async () => {
   await setAccounts(served, { email_reset_password: 'https://site.example.test/new-password' })
   const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' }
   await post(served, '/api/auth/forgot-password?url=https://evil.example', { email: 'Erin@Example.test' }, undefined, headers)
@@ -162,11 +162,11 @@ rule('accounts.29', 'an address is confirmed by the letter that a new account ge
   expect((await served.ask(link)).body.error.message).toBe('Invalid token')
   expect((await served.ask('/api/auth/email-confirmation')).body.error.message).toBe('confirmation is a required field')
   const again = await post(served, '/api/auth/send-email-confirmation', { email: 'newcomer@example.test' })
-  // The same for every address: nothing is told of who has an account.
+  // The same for every address, so that it does not reveal which accounts exist.
   expect([again.status, again.body]).toEqual([200, { email: 'newcomer@example.test', sent: true }])
 })
 
-rule('accounts.10', 'where addresses must be confirmed, a new account has no token and cannot sign in yet', async () => {
+rule('accounts.10', 'if addresses must be confirmed, a new account has no token and cannot sign in yet', async () => {
   await setAccounts(served, { email_confirmation: true })
   const own = { username: 'later', email: 'later@example.test', password: 'secret-123' }
   expect(Object.keys((await post(served, '/api/auth/local/register', own)).body)).toEqual(['user'])
@@ -196,7 +196,7 @@ test('letters are sent over SMTP where it is configured', async () => {
   close()
 })
 
-rule('email.2', 'a template has its own sender once somebody chose one, the address of the administration, and a text', async () => {
+rule('email.2', 'a template keeps its configured sender, reply address and text', async () => {
   const { url, heard, close } = await listenForMail()
   const mailing = await serveAccounts({
     config: { url: 'https://api.example.test' },
@@ -267,7 +267,7 @@ rule('email.1', 'e-mails are sent by who may, and have addresses and texts alone
   await quiet.close()
 })
 
-rule('email.1', 'whoever sends many e-mails waits for itself, and gives way where too many wait', async () => {
+rule('email.1', 'a client that sends many e-mails waits for itself, and gives way where too many wait', async () => {
   let begin = (): void => {}
   const mail = await listenForMail(
     new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// What letters and credentials are good for: codes die with what they were sent for, nobody learns who has an account, only tokens
-// in our form and Strapi's let in.
+// Validity of codes and credentials: codes expire with the state that they were sent for, existing accounts are not revealed, only
+// tokens in Octavo's and Strapi's form are accepted.
 import { afterEach, expect, test } from 'vitest'
 import { jwt } from '../attacks/siege.js'
 import { isOnMysql, isOnServer } from '../support/databases.js'
@@ -21,7 +21,7 @@ const reset = (code: string) =>
 
 rule(
   'accounts.22',
-  'O19 the code of a letter dies when the address, the password or the blocking of its user changes, in whatever way',
+  'O19 an e-mailed code expires when the address, the password or the blocking of its user changes, in any way',
   async () => {
     served = await serveAccounts({ config: unlimited })
     const ways: readonly (() => unknown)[] = [
@@ -67,7 +67,7 @@ rule('accounts.22', 'O19 a confirmation code that was sent to an old address con
 
 rule(
   'accounts.23',
-  'O20 S063 nothing tells who has an account: the same answer, the same statements and commits, a letter only to whom there is one',
+  'O20 S063 existing accounts are not revealed: the same response, statements and commits, and e-mails only to existing accounts',
   async () => {
     served = await serveAccounts({ config: unlimited })
     await served.sql("update up_users set confirmed = false where username = 'erin'")
@@ -133,7 +133,7 @@ rule('authentication.12', 'S069 a JWT of the right signature lets in only in the
   for (const payload of bad) expect([payload, await me(payload)]).toEqual([payload, 401])
 })
 
-test('O41 without NODE_ENV and without mail the log tells that a letter was not sent, and no code', async () => {
+test('O41 without NODE_ENV and without mail the log says that a message was not sent, and has no code', async () => {
   for (const environment of [{ NODE_ENV: '' }, { NODE_ENV: 'production' }, { NODE_ENV: 'staging' }]) {
     served = await serveGolden({ environment })
     await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })

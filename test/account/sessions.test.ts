@@ -46,7 +46,7 @@ rule('accounts.11', 'a refresh token gives new tokens, once; used again later it
   expect([await me(renewed.jwt), await me(jwt)]).toEqual([401, 401])
 })
 
-test('what is no refresh token is refused', async () => {
+test('an invalid refresh token is refused', async () => {
   const { jwt } = await erin()
   for (const token of [jwt, 'x', goldenTokens().alice, '']) expect((await refresh(token)).status).toBe(401)
   for (const token of [undefined, 5, { a: 1 }]) expect((await refresh(token)).status).toBe(400)
@@ -95,7 +95,7 @@ rule('accounts.13', 'sessions are listed as Strapi lists them: the current one, 
   ])
   const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   for (const one of data) expect(one).toEqual({ ...one, loginAt: moment, lastActiveAt: moment })
-  // What is refreshed is the same sign-in.
+  // The refreshed session is the same sign-in.
   expect(Date.parse(data[1].loginAt)).toBeLessThan(Date.parse(data[2].loginAt))
   const byOld = (await served.ask('/api/auth/sessions', { token: old.jwt })).body.data
   expect(byOld[0]).toMatchObject({ id: payload(refreshed.jwt).sessionId, current: true })
@@ -112,7 +112,7 @@ rule('accounts.13', 'callers that are no users have no sessions', async () => {
   }
 })
 
-/** The golden roles `authenticated` and `editor` differ in what they may do with sessions: editors get it here. */
+/** The golden roles `authenticated` and `editor` have different permissions for sessions: editors get them here. */
 async function grantedTo(token: string): Promise<string> {
   for (const name of ['logout', 'getSessions', 'revokeSession']) {
     const action = `plugin::users-permissions.auth.${name}`
@@ -139,7 +139,7 @@ rule('accounts.13', 'S086 users see and end their own sessions; another’s are 
   expect([await me(mine.jwt), (await refresh(mine.refreshToken)).status]).toEqual([401, 401])
 })
 
-test('S071 a new password ends all sessions, whatever device they are on', async () => {
+test('S071 a new password ends all sessions on all devices', async () => {
   const [first, second] = [await bob(), await bob()]
   const body = { currentPassword: 'bob-Secret1', password: 'bob-Secret2', passwordConfirmation: 'bob-Secret2' }
   const changed = await post(served, '/api/auth/change-password', body, second.jwt)

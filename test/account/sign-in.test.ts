@@ -37,7 +37,7 @@ rule('accounts.1', 'S062 known and unknown accounts get the same answer in the s
   expect(Math.min(known, unknown) / Math.max(known, unknown)).toBeGreaterThan(0.5)
 })
 
-rule('accounts.7', 'S062 asking for a new password tells nothing either', async () => {
+rule('accounts.7', 'S062 requesting a new password does not reveal accounts either', async () => {
   const answers = await Promise.all(
     ['alice@example.test', 'nobody@example.test', 'carol@example.test'].map((email) =>
       post(served, '/api/auth/forgot-password', { email }),
@@ -54,7 +54,7 @@ rule('accounts.5', 'S064 a name and an address that are taken are refused in the
   expect(byName.body.error.message).toBe('Email or Username are already taken')
 })
 
-describe('S065 what is no text is refused in every field of every body', () => {
+describe('S065 values other than texts are refused in every field of every body', () => {
   const fields: Readonly<Record<string, readonly string[]>> = {
     local: ['identifier', 'password'],
     'local/register': ['email', 'username', 'password'],
@@ -105,7 +105,7 @@ describe('S065 what is no text is refused in every field of every body', () => {
   })
 })
 
-describe('S068 passwords are what bcrypt can tell apart', () => {
+describe('S068 passwords are limited to the length that bcrypt distinguishes', () => {
   const register = (username: string, password: string) =>
     post(served, '/api/auth/local/register', { username, email: `${username}@example.test`, password })
 
@@ -140,7 +140,7 @@ test('S049 a new account cannot say more about itself than name, address and pas
   }
 })
 
-test('S082 only the exact address is somebody’s', async () => {
+test('S082 an address must match exactly', async () => {
   for (const identifier of ['alice@example.test ', 'álice@example.test', 'alıce@example.test', 'ALICE'])
     expect([identifier, (await logIn(served, identifier, 'alice-Secret1')).status]).toEqual([identifier, 400])
   expect((await logIn(served, 'ALICE@EXAMPLE.TEST', 'alice-Secret1')).status).toBe(200)
@@ -161,7 +161,7 @@ test('callers that may manage users add, change and remove them; a body cannot c
   expect((await served.ask(path, { method: 'PUT', headers, token: full!, body: '{}' })).body.error.message).toBe('User not found')
 })
 
-rule('accounts.3', 'bodies about passwords hold what they need and nothing else', async () => {
+rule('accounts.3', 'unknown fields in bodies about passwords are refused', async () => {
   const { jwt } = (await logIn(served, 'erin', 'erin-Secret1')).body
   const body = { foo: 1, bar: 2, password: 'secret2' }
   const { status, body: answer } = await post(served, '/api/auth/change-password', body, jwt)
@@ -181,7 +181,7 @@ rule('accounts.3', 'bodies about passwords hold what they need and nothing else'
   expect(await extra('/api/auth/local', { identifier: 'erin', password: 'erin-Secret1' })).toBeUndefined()
 })
 
-rule('accounts.35', 'what the admin panel has switched off or on of sign-in is respected, or named by the start', async () => {
+rule('accounts.35', 'sign-in settings of the admin panel are respected, or named at the start', async () => {
   const said = async () => (await logIn(served, 'nobody', 'secret-123')).body.error.message
   const set = (change: (value: Record<string, unknown>) => void) => changeSetting(served, 'plugin_users-permissions_grant', change)
   await set((value) =>

@@ -50,7 +50,7 @@ const hostile: readonly unknown[] = [
   ...['x'.repeat(100_000), [], [[]], [null], ['x'.repeat(10_000)], {}, { constructor: { prototype: {} } }, { $gt: 0 }, [9e15], [0]],
 ]
 
-/** Values with which a body is otherwise right. */
+/** Values that make a body valid otherwise. */
 const right: Readonly<Record<string, unknown>> = {
   ...{ email: 'x@admins.example', password: adminPassword, currentPassword: adminPassword, firstname: 'X', lastname: 'X', code: 'x' },
   ...{ name: 'X', roles: [], type: 'read-only', url: 'https://hooks.example', events: [], username: 'x', role: 1 },
@@ -80,7 +80,7 @@ const pathValues = [
   '1%20or%201',
 ]
 
-test('S146 whatever a resource is sent, it answers without failing, and within its contract', { timeout: 300_000 }, async () => {
+test('S146 every resource responds to any body without failing, and within its contract', { timeout: 300_000 }, async () => {
   const failures: string[] = []
   const ask = async (method: string, path: string, body?: string) => {
     const { status, body: answer } = await served.ask(`/admin/api${path}`, {
@@ -90,7 +90,7 @@ test('S146 whatever a resource is sent, it answers without failing, and within i
     if (status >= 500 || (status >= 400 && answer?.error?.status !== status))
       failures.push(`${status} ${method} ${path} ${body?.slice(0, 200)}`)
   }
-  // What ends the session of this test, or somebody's account, has its own tests.
+  // Requests that end the session of this test or delete an account have separate tests.
   const ends = /^DELETE \/session|^POST \/session\/(?:change-password|refresh)|^PATCH \/me/
   for (const { method, path, body, query } of resources) {
     if (ends.test(`${method} ${path}`)) continue

@@ -1,5 +1,5 @@
-// Small requests that ask for much: each is answered or refused, soon, and others are
-// answered meanwhile.
+// Small requests that cause much work: each is answered or refused soon, while others are
+// served.
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../support/serve.js'
 import { siege } from './siege.js'
@@ -156,7 +156,7 @@ describe('pagination', () => {
     }
   })
 
-  test('S122 no page lies before the first one, and none beyond what numbers can say', async () => {
+  test('S122 pages before the first one and beyond the range of numbers are refused', async () => {
     for (const place of [
       '-1',
       '-1e300',
@@ -204,7 +204,7 @@ describe('pagination', () => {
     }
   })
 
-  test('S122 start and limit beside a single document or a bare list are numbers too', async () => {
+  test('S122 start and limit must be numbers for a single document and a bare list too', async () => {
     for (const place of ['1e300', '1e19', '9007199254740993', '-1', 'Infinity', 'x', '1.5', '']) {
       for (const path of ['/users/me', '/users', '/users/1', '/upload/files', '/upload/files/1']) {
         for (const key of ['start', 'limit']) {
@@ -230,7 +230,7 @@ describe('many requests at once', () => {
     }
   }
 
-  test('S124 beside two hundred scans other requests are answered', async () => {
+  test('S124 other requests are served during two hundred scans', async () => {
     const scans = Array.from({ length: 200 }, (_, index) => ask(`/articles?filters[body][$contains]=zz${index}&locale=*`))
     for (let request = 0; request < 40; request++) expect((await ask('/tags?pagination[pageSize]=1')).status).toBe(200)
     settle(await Promise.all(scans))

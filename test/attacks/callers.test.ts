@@ -1,5 +1,5 @@
-// Who asks, and what they may do: credentials that are wrong are refused,
-// grants that are taken away are gone at once, and no spelling of a path goes around them.
+// Callers and their permissions: wrong credentials are refused, revoked grants are gone at once, and no
+// spelling of a path bypasses them.
 import { describe, expect, test } from 'vitest'
 import { raw } from './raw.js'
 import { jwt, secrets, siege, tokens } from './siege.js'
@@ -10,7 +10,7 @@ describe('credentials', () => {
   const golden = siege()
   const { ask } = golden
 
-  test('S034 a custom token sees only relations to what it may find', async () => {
+  test('S034 a custom token sees only relations to types that it may find', async () => {
     const { status, body } = await ask('/articles?populate=tags', { as: 'custom' })
     expect(status).toBe(200)
     expect(body.data.length).toBeGreaterThan(0)
@@ -182,7 +182,7 @@ describe('grants that are taken away', () => {
     expect((await ask('/samples')).status).toBe(403)
   })
 
-  test('S044 without a public role nobody in particular may do nothing', async () => {
+  test('S044 without a public role anonymous callers have no permissions', async () => {
     await change("delete from up_roles where type = 'public'")
     for (const path of ['/articles', '/authors', '/homepage', '/users/me', '/upload/files', '/i18n/locales', '/articles/some-document']) {
       expect((await ask(path)).status, path).toBe(403)
@@ -201,7 +201,7 @@ describe('an installation without API tokens', () => {
     expect((await ask('/articles?populate=tags&pagination[pageSize]=100')).text).not.toContain('"tags"')
   })
 
-  test('S044 without a public role nobody in particular may do nothing', async () => {
+  test('S044 without a public role anonymous callers have no permissions', async () => {
     await change("delete from up_roles where type = 'public'")
     for (const path of ['/articles', '/authors', '/homepage', '/i18n/locales']) expect((await ask(path)).status, path).toBe(403)
   })

@@ -1,5 +1,5 @@
-// O04, O05: with `api.rest.draftGrant`, whoever may not read drafts learns nothing of them, on whatever way: answers stay the same,
-// byte for byte, when everything that only drafts say is changed.
+// O04, O05: with `api.rest.draftGrant`, a caller without permission for drafts learns nothing of them in any way: responses stay the
+// same, byte for byte, when all values that only drafts have are changed.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { loadModel } from '../../src/model/schema/load.js'
 import { grant } from '../spec/callers.js'
@@ -38,7 +38,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', { ti
     return answers
   }
 
-  rule('status.8', 'O04 O05 no request of the walk tells what drafts say, how many there are or how they are ordered', async () => {
+  rule('status.8', 'O04 O05 no request of the walk reveals content, number or order of drafts', async () => {
     const roots = rootsOf(model)
     const deep = roots.flatMap((root) => requestsFrom(model, root, 2, process.env.WALK === 'all'))
     const wide = roots.flatMap((root) => requestsFrom(model, root, 0, true))
@@ -67,7 +67,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', { ti
     expect(before.flat().filter((answer) => answer.slice(4).includes('SECRET'))).toEqual([])
     expect(before[0]!.filter((answer) => answer.startsWith('200')).length).toBeGreaterThan(deep.length / 3)
     expect(before.flat().filter((answer) => answer.startsWith('5'))).toEqual([])
-    // The walk finds what there is to find: who may see drafts is told of the change.
+    // Proof that the walk can detect changes: a caller with permission for drafts sees the change.
     const told = await answersTo(sampled, full)
     expect(seen.filter((answer, at) => answer !== told[at]).length).toBeGreaterThan(8)
   })
@@ -110,7 +110,7 @@ describe('writes by a caller who may not read drafts', () => {
     expect(nested.body).toEqual({ data: { id: expect.any(Number), documentId: id, attributes: {} }, meta: {} })
   })
 
-  rule('status.8', 'what is populated in the answer of a write shows no drafts', async () => {
+  rule('status.8', 'relations populated in the response of a write show no drafts', async () => {
     const { text, status } = await send('POST', '/authors?populate[articles][populate][0]=tags&populate[favorites]=true', {
       name: 'New',
       email: 'new@example.test',
@@ -121,7 +121,7 @@ describe('writes by a caller who may not read drafts', () => {
     expect((await send('PUT', '/homepage?populate[top]=true&status=draft', { title: 'x' })).text).not.toContain('SECRET')
   })
 
-  rule('status.8', 'what compares versions is refused in writes as in reads', async () => {
+  rule('status.8', 'parameters that compare versions are refused in writes as in reads', async () => {
     const id = await look('select document_id from articles where published_at is null limit 1')
     for (const query of ['publicationFilter=modified', 'hasPublishedVersion=true'])
       expect((await send('PUT', `/articles/${id}?status=draft&${query}`, { rank: 1 })).status).toBe(403)

@@ -1,5 +1,5 @@
-// Every way of the golden model along which a request could come to rows of another type, as requests, and a change of all that
-// only drafts say: a caller who may not read drafts must be told the same before and after it.
+// Every path of the golden model through which a request could reach rows of another type, as requests, and a change of all values
+// that only drafts have: a caller without permission for drafts must get the same before and after it.
 import { attributeTypes } from '../../src/model/schema/attributes.js'
 import type { Attribute, Component, ContentType, Model } from '../../src/model/schema/types.js'
 import { isOnMysql, isOnPostgres } from '../support/databases.js'
@@ -28,7 +28,7 @@ interface Way {
   readonly names: readonly string[]
   readonly last: Attribute
   readonly target: Shape | null
-  /** It goes on behind a document with drafts. */
+  /** True if the path continues after a document with drafts. */
   readonly behind: boolean
 }
 
@@ -46,7 +46,7 @@ function targetOf(model: Model, attribute: Attribute): Shape | null {
   }
 }
 
-/** The ways that come to documents with drafts. */
+/** The paths that lead to documents with drafts. */
 const draftedWays = (model: Model, shape: Shape, depth: number): readonly Way[] =>
   waysOf(model, shape, depth).filter(({ last, target, behind }) => behind || last.kind === 'morphTo' || isDrafted(target))
 

@@ -22,7 +22,7 @@ const route = (method: CustomRoute['method'], path: string, more: object): Custo
     },
   }) as CustomRoute
 
-/** Who may call a route, besides full access. */
+/** The routes and their callers, apart from those with full access. */
 const routes: readonly (readonly [CustomRoute, readonly string[]])[] = [
   [route('GET', '/secret/report', { action: `${order}.report` }), ['ann', 'custom']],
   [route('GET', '/secret/:name/find', { action: 'api::report.report.find' }), ['read-only']],
@@ -116,7 +116,7 @@ test('another way to write a path leads to the same decision', async () => {
   ]
   for (const path of paths) {
     called = []
-    // `fetch` would write the path anew.
+    // `fetch` would normalize the path.
     const { hostname, port } = new URL(served.origin)
     const socket = connect(Number(port), hostname)
     let text = ''
@@ -129,7 +129,7 @@ test('another way to write a path leads to the same decision', async () => {
     expect([400, 403, 404], `${path}: ${status}`).toContain(status)
     expect(called).toEqual([])
   }
-  // The value of a parameter is a text, whatever is in it.
+  // Any parameter value is a text.
   handle = ({ params }) => params
   expect((await served.ask('/api/open/..%2F..%2Fetc%2Fpasswd')).body).toEqual({ name: '../../etc/passwd' })
   expect((await served.ask('/api/open/__proto__')).body).toEqual({ name: '__proto__' })
@@ -201,7 +201,7 @@ test('bodies that are too large or too slow are refused, and those of refused ca
   expect(called).toEqual([])
 })
 
-test('code that misbehaves disturbs nobody else', async () => {
+test('faulty code affects no other requests', async () => {
   const cyclic: { self?: unknown } = {}
   cyclic.self = cyclic
   const misdeeds: readonly (() => unknown)[] = [

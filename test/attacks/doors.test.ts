@@ -1,5 +1,5 @@
-// Doors that are not there: redirects that a caller chooses, the admin's API, answers that are kept for somebody else; and
-// what was deleted and made again.
+// Attack surfaces that must not exist: redirects chosen by a caller, the admin's API, responses cached for another caller; and
+// deleted attributes that are created again.
 import { createHmac } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -116,7 +116,7 @@ describe('the golden project', () => {
     }
   })
 
-  test('S100 files are listed as far as permissions reach', async () => {
+  test('S100 files are listed according to permissions', async () => {
     for (const path of ['/upload/files', '/upload/files/page', '/upload/files/1']) {
       for (const query of ['', '?filters[hash][$startsWith]=a', '?populate=related', '?filters[createdBy][id]=1']) {
         expect([path, query, (await ask(path + query)).status]).toEqual([path, query, 403])
@@ -125,7 +125,7 @@ describe('the golden project', () => {
       expectInvalidKey(await ask(`${path}?populate=updatedBy`, { as: 'full' }), 'populate', 'updatedBy', 'updatedBy')
       expect((await ask(`${path}?populate=*`, { as: 'full' })).text).not.toMatch(/"(createdBy|updatedBy|folder|folderPath)"/)
     }
-    // What a file belongs to is shown to whoever may find it, type by type.
+    // The documents of a file are shown to callers who may find them, type by type.
     const related = async () => {
       const { body } = await ask('/upload/files?populate=related', { as: 'alice' })
       return new Set(body.flatMap((one: { related: { __type: string }[] }) => one.related.map(({ __type }) => __type)))
@@ -140,7 +140,7 @@ describe('the golden project', () => {
     expect([...(await related())]).not.toContain('api::article.article')
   })
 
-  rule('tokens.1', 'S077 a token that is nearly right is as wrong as any: what is compared is a keyed hash', async () => {
+  rule('tokens.1', 'S077 a nearly correct token is as wrong as any: a keyed hash is compared', async () => {
     const right = tokens.full!
     const other = (character: string) => (character === '0' ? '1' : '0')
     const nearly = [
@@ -158,7 +158,7 @@ describe('the golden project', () => {
       const { status, text } = await ask('/users/count', { token })
       expect(status).toBe(401)
       bodies.add(text)
-      // However much of the key is right, no more of its hash is than by chance.
+      // A partly correct key has no more of its hash right than by chance.
       let same = 0
       while (hash(token)[same] === stored[same]) same++
       expect(same).toBeLessThan(8)
@@ -167,7 +167,7 @@ describe('the golden project', () => {
   })
 })
 
-test('S041 an attribute that is deleted and made again as a private one is unreadable, whoever could read it before', async () => {
+test('S041 an attribute deleted and created again as private is unreadable for all former readers', async () => {
   const served = await serveProject(
     {
       ...contentType('note', { name: { type: 'string' }, rank: { type: 'integer' } }),

@@ -1,4 +1,4 @@
-// O03, O48, O49: no regular expression of the sources takes more than linear time, whatever text it is held against.
+// O03, O48, O49: every regular expression of the sources takes linear time on any text.
 import { check } from 'recheck'
 import { expect, test } from 'vitest'
 import { expressionsIn, expressionsOfSources, isBounded } from './expressions.js'
@@ -33,7 +33,7 @@ const madeLater: Readonly<Record<string, { readonly example: string | null; read
   },
 }
 
-/** Files whose expressions need not be linear: nobody sends the text to a service from outside, or its form is known. */
+/** Files whose expressions need not be linear: their texts do not come from outside, or have a known form. */
 const ownTexts: Readonly<Record<string, string>> = {
   'operations/archive/exported-rows.ts': 'valid JSON, in which every string ends',
   'http/pages/browser/docs-page/example.ts': 'in the browser: a sentence of the description',
@@ -71,7 +71,7 @@ test('no regular expression takes more than linear time', { timeout: 120_000 }, 
   expect(faults).toEqual([])
 })
 
-/** Null for linear time; else what is wrong. */
+/** Null for linear time; otherwise the reason. */
 async function verdict(pattern: string, flags: string): Promise<string | null> {
   const told = await check(pattern, flags, { timeout: 20_000 })
   if (told.status === 'safe') return null
@@ -104,7 +104,7 @@ test('calls of RegExp are found, with the constants of their file', () => {
   ])
 })
 
-test('what was quadratic or worse is told', async () => {
+test('expressions of quadratic or higher cost are reported', async () => {
   expect(await verdict('\\/+$', '')).toMatch(/polynomial/)
   expect(await verdict('^(a+)+$', '')).toBe('exponential')
 })

@@ -10,7 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export interface Expression {
   /** Path below `src`, or from `packages`. */
   readonly file: string
-  /** Its pattern; null where the file alone does not tell it. */
+  /** Its pattern; null if the file alone does not determine it. */
   readonly pattern: string | null
   readonly flags: string
   /** As the file has it. */
@@ -75,8 +75,8 @@ function constantOf(node: ts.Expression, tree: ts.SourceFile): string | null {
 const mostWays = 10_000
 
 /**
- * Whether an expression takes linear time by its form alone: the ways through it from one place of the text are few, since
- * no part of it repeats without an end, or one part of one character does, once, and only from the text's beginning.
+ * True if the form of an expression guarantees linear time: the number of ways to match from one position is small, because
+ * no part of it repeats without limit, or one part of one character does, once, and only from the beginning of the text.
  */
 export function isBounded(pattern: string, flags: string): boolean {
   const { alternatives } = parseRegExpLiteral(new RegExp(pattern, flags)).pattern
@@ -92,7 +92,7 @@ export function isBounded(pattern: string, flags: string): boolean {
 
 const isCharacter = ({ type }: AST.QuantifiableElement) => type === 'Character' || type === 'CharacterClass' || type === 'CharacterSet'
 
-/** How many ways a backtracking engine can go through it at most; an endless part counts as one and is noted. */
+/** Maximum number of paths of a backtracking engine; an unlimited part counts as one and is noted. */
 function waysOf(alternatives: readonly AST.Alternative[], endless: AST.Quantifier[]): number {
   const one = (element: AST.Element): number => {
     if (element.type === 'Backreference' || element.type === 'ExpressionCharacterClass') return Infinity

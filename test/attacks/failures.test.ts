@@ -94,7 +94,7 @@ describe('tables that are not there', () => {
 describe('settings that make no sense', () => {
   const { ask, change } = siege()
 
-  test('S133 access rules that cannot be read let nobody in, and hold again when they can', async () => {
+  test('S133 unreadable access rules refuse all callers, and apply again when readable', async () => {
     await change("update strapi_core_store_settings set value = 'no json' where \"key\" = 'plugin_i18n_default_locale'")
     for (const path of ['/articles', '/secret-notes']) {
       const { status, body } = await ask(path)

@@ -36,7 +36,7 @@ describe('as it comes', () => {
     expect((await ask('/articles')).headers.get('vary')).toMatch(/\borigin\b/i)
   })
 
-  test('S134 every answer tells browsers not to guess', async () => {
+  test('S134 every response forbids browsers to guess its type', async () => {
     for (const path of ['/articles', '/secret-notes', '/nothing', '/articles?filters[x]=1', '../', '../_health', '../uploads/nothing']) {
       const { headers } = await ask(path)
       expect(headers.get('x-content-type-options'), path).toBe('nosniff')

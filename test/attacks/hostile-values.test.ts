@@ -63,7 +63,7 @@ const hostile = fc
   .map((parts) => wellFormed(parts.join('')))
 const encoded = encodeURIComponent
 
-/** What an ASCII-folding database takes for equal. */
+/** Equality of a database that folds ASCII only. */
 /** PostgreSQL lowers each letter alone. */
 const eachLower = (text: string): string => [...text].map((letter) => letter.toLowerCase()).join('')
 /** Case is what its database makes of it in this contract. */

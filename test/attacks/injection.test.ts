@@ -1,4 +1,4 @@
-// Attacks with structure: what is no name is no name, what is empty is empty, and logs stay one
+// Attacks with structure: invalid names are refused, empty values stay empty, and logs stay one
 // line for each entry.
 import { describe, expect, test } from 'vitest'
 import { isOnMysql, isOnPostgres } from '../support/databases.js'

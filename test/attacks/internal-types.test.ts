@@ -1,4 +1,4 @@
-// Relations of a schema to the types behind the accounts: keys, permissions and sessions stay out of every answer and every comparison.
+// Relations of a schema to the types of accounts: keys, permissions and sessions stay out of every response and every comparison.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { component, contentType } from '../spec/library.js'
@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-rule('relations.21', 'rows that decide who may do what are not shown, counted, compared or sorted by through a relation', async () => {
+rule('relations.21', 'rows of accounts and permissions are not shown, counted, compared or sorted by through a relation', async () => {
   const linked = Object.fromEntries(Object.keys(relations).map((name) => [name, /^apitoken(?:one|many)/.test(name) ? [1] : []]))
   const single = Object.fromEntries(Object.entries(linked).map(([name, ids]) => [name, /ToOne/.test(name) ? (ids[0] ?? null) : ids]))
   const body = JSON.stringify({ data: { title: 'a', ...single, part: { token: 1 }, zone: [{ __component: 'parts.key', token: 1 }] } })

@@ -61,7 +61,7 @@ test.each([
   expect(maxCpuMs).toBeLessThan(1_000)
 })
 
-test('S127 as much as the limits allow is written and read again, and others are served beside', async () => {
+test('S127 bodies up to the limits are written and read again while others are served', async () => {
   const { id } = (await send('/api/tags', '{"data":{"name":"many times"}}')).body.data
   const links = many(2_000, (index) => ({ label: `l${index}`, url: 'https://example.org' }))
   const author = await beside(() => send('/api/authors?populate=links', JSON.stringify({ data: { name: 'x', links } })))
@@ -103,7 +103,7 @@ test('S127 thousands of relations are set, put into another order and taken away
   expect(await shown()).toEqual(tags.slice(0, 10).toReversed())
 })
 
-test('S127 thousands are placed beside a document whose two versions stand far from each other', async () => {
+test('S127 thousands are positioned next to a document whose two versions are far apart', async () => {
   const author = (await send('/api/authors', '{"data":{"name":"placed"}}')).body.data
   const articles = async (names: readonly string[], isPublished: boolean): Promise<readonly number[]> => {
     const moment = isOnServer ? "timestamp '2024-01-01 00:00:00'" : '1'
@@ -137,7 +137,7 @@ test('S127 thousands are placed beside a document whose two versions stand far f
   expect(maxCpuMs).toBeLessThan(700)
 })
 
-test('S127 no more is looked for when a thousand things are wrong', async () => {
+test('S127 validation stops early in a body with a thousand errors', async () => {
   const wrong = many(10_000, () => ({ type: 'paragraph', children: [{ type: 'x' }] }))
   const { body } = await send('/api/articles', article({ content: wrong }))
   expect(body.error.message).toBe('1000 errors occurred')
@@ -150,7 +150,7 @@ test('S127 a text that holds 500,000 brackets is no list of blocks', async () =>
   expect(maxCpuMs).toBeLessThan(1_000)
 })
 
-test('O50 a large answer is marked in pieces, and others are served beside', async () => {
+test('O50 source maps of a large response are added in pieces while others are served', async () => {
   const path = '/api/articles?populate[tags][populate][articles]=true&pagination[pageSize]=25'
   const plain = (await served.ask(path)).text
   expect(plain.length).toBeGreaterThan(400_000)

@@ -1,4 +1,4 @@
-// Who has to make room among bodies and answers: the oldest of the address that holds most, found without a walk through all of them.
+// Eviction among bodies and responses: the oldest of the address that holds most is chosen without a scan of all.
 import { afterEach, expect, test, vi } from 'vitest'
 import { createBodyBudget, createClientMemory } from '../../src/http/memory-budgets.js'
 import { threadCpuMs } from '../support/cpu-time.js'
@@ -27,7 +27,7 @@ function chosen(all: readonly Plain[], late: number, limit: number): number | un
   return users.length === 1 && user.oldest.since >= late ? undefined : user.oldest.number
 }
 
-test('the oldest of the address that holds most is taken back, whatever has happened before', () => {
+test('the oldest entry of the address that holds most is evicted, regardless of the history', () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   let seed = 7
   const random = (below: number) => {
@@ -71,7 +71,7 @@ test('the oldest of the address that holds most is taken back, whatever has happ
   }
 })
 
-test('who begins again and again gives way, and an address within its share never does', () => {
+test('an address with repeated requests gives way, and an address within its share never does', () => {
   const lent = createClientMemory(1_000)
   const revoked: string[] = []
   const hold = (address: string, bytes: number) => {
@@ -86,7 +86,7 @@ test('who begins again and again gives way, and an address within its share neve
   }
   expect(new Set(revoked)).toEqual(new Set(['a']))
   expect(steady.every((lease) => lease.isOpen())).toBe(true)
-  // What one address asks for at once is not taken back for more of it.
+  // Memory of an address is not reclaimed for its own next request.
   const alone = createClientMemory(1_000)
   for (let index = 0; index < 10; index++) alone.lease('a', () => {}).add(20)
   expect(alone.revoke(100)).toBe(false)

@@ -1,5 +1,5 @@
-// Long values looked for in long texts (O33): every operator takes time that grows with their lengths and not with their product, and
-// finds what it finds in short texts.
+// Searches for long values in long texts (O33): every operator takes time that grows with their lengths and not with their product, and
+// has the same results as in short texts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveFuzzed } from '../fuzz/project.js'
 import { insert } from '../spec/callers.js'
@@ -16,11 +16,11 @@ type Test = (text: string, value: string) => boolean
 const places: Readonly<Record<string, Test>> = {
   contains: (text, value) => text.includes(value),
   startsWith: (text, value) => text.startsWith(value),
-  // SQLite knows no end of a text behind a NUL.
+  // SQLite ends a text at a NUL.
   endsWith: (text, value) => upToNul(text).endsWith(value),
 }
 
-/** What an operator finds, by the words of the specification. */
+/** Result of an operator according to the specification. */
 function finds(contract: string, operator: string, text: string, value: string): boolean {
   const [, negated = '', name = '', folds = ''] = /^\$(not)?(.*?)(i?)$/.exec(operator)!
   const place = `${name[0]!.toLowerCase()}${name.slice(1)}`
@@ -98,7 +98,7 @@ describe.each(['specification', 'strapi'] as const)('the contract %s', (contract
     return body.data.map(({ id }: { id: number }) => id)
   }
 
-  test.each(operators)('%s finds in long texts what it finds in short ones', async (operator) => {
+  test.each(operators)('%s has the same results in long texts as in short ones', async (operator) => {
     for (const value of values.filter((_, index) => index % 3 === operators.indexOf(operator) % 3)) {
       const expected = [...stored].filter(([, text]) => finds(contract, operator, text, value)).map(([id]) => id)
       expect(

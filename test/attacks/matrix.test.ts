@@ -7,7 +7,7 @@ import { callers, model, siege } from './siege.js'
 
 const golden = siege('strapi', { config: { admin: { model: 'always' }, limits: { authRateLimit: 0 } } })
 
-/** `in`: the caller is let in, whatever the route then finds or refuses. */
+/** `in`: the caller is admitted, regardless of the route's own result. */
 type Class = 'in' | 200 | 401 | 403 | 404 | 405
 
 function classOf(status: number): Class {
@@ -20,7 +20,7 @@ function expected(place: Place, verb: Verb, caller: Caller, may: (caller: Caller
   if (action === undefined) return verb === 'GET' || verb === 'HEAD' ? 404 : 405
   if (refusedCallers.includes(caller)) return 401
   if (!may(caller, action)) return 403
-  // Only users are somebody, and have sessions.
+  // Only users have an identity and sessions.
   return personal.test(action) && !users.includes(caller) ? 401 : 'in'
 }
 
@@ -61,7 +61,7 @@ test('S032 every caller gets exactly what the roles and tokens of the database a
         const as = callers[index]!
         const wanted = expected(place, verb, as, may)
         const got = typeof wanted === 'number' && [200, 404].includes(wanted) ? status : classOf(status)
-        // What is let in may be missing, unfinished or refused for its body, but never fails.
+        // An admitted request may be 404, unimplemented or refused for its body, but never fails.
         const failed = status >= 500 && status !== 501
         if (got !== wanted || failed) wrong.push(`${as}: ${verb} ${place.path}: ${status} in place of ${wanted}`)
         if (verb === 'HEAD' && text !== '') wrong.push(`${as}: HEAD ${place.path} has a body`)

@@ -29,6 +29,6 @@ test('offsets are applied', () => {
   expect(parseIsoDate('2020-01-01T10:00-0030')).toBe(Date.UTC(2020, 0, 1, 10, 30))
   expect(parseIsoDate('2020-01-01T10:00Z')).toBe(Date.UTC(2020, 0, 1, 10))
   expect(parseIsoDate('2020-01-01Z')).toBe(Date.UTC(2020, 0, 1))
-  // As in Strapi, what is no offset is none.
+  // As in Strapi, invalid offsets are ignored.
   expect(parseIsoDate('2020-01-01T10:00Zx')).toBe(Date.UTC(2020, 0, 1, 10))
 })

@@ -1,4 +1,4 @@
-// O45: a relation to many types names no rows of types that are no content: tokens, roles, users of the admin panel. Whoever asks.
+// O45: a relation to many types names no rows of types outside the content, such as tokens, roles and users of the admin panel, to any caller.
 import { describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { model, siege } from './siege.js'

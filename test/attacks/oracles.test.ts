@@ -1,5 +1,5 @@
 // Attacks on values that may not be read: no filter, sort key or selection reaches them, under
-// either contract and under whatever name.
+// either contract and any name.
 import { describe, expect, test } from 'vitest'
 import type { Parameter } from './siege.js'
 import { expectInvalidKey, siege } from './siege.js'
@@ -8,7 +8,7 @@ type Refusal = readonly [request: string, param: Parameter, key: string, path: s
 
 const operators =
   '$eq $eqi $ne $nei $lt $lte $gt $gte $in $notIn $contains $notContains $containsi $notContainsi $startsWith $startsWithi $endsWith $endsWithi $null $notNull $between $not'
-/** Operators that a path cannot end with, and keys that nobody knows: those are named before what may not be read. */
+/** Operators that cannot end a path, and unknown keys: they are reported before unreadable attributes. */
 const misplaced = '$and $or'
 const strangers = '$regex $where $like $jsonSupersetOf $elemMatch $expr'
 
@@ -125,7 +125,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     expect((await ask('/articles?filters[comments][body]=no such comment')).body.meta.pagination.total).toBe(0)
   })
 
-  test('S026 other locales of a document are no way to what is private', async () => {
+  test('S026 other locales of a document do not expose private values', async () => {
     await refused(['/articles?filters[localizations][internalNote]=x', 'filters', 'internalNote', 'localizations.internalNote'])
     await refused(['/articles?sort=localizations.secretCode', 'sort', 'secretCode', 'localizations.secretCode'])
     await refused(['/articles?populate[localizations][fields][0]=internalNote', 'populate', 'internalNote', 'internalNote'])

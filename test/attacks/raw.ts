@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 export interface Heard {
   /** Everything that came, one character for each byte. */
   readonly text: string
-  /** Whether the other side closed the connection before the time was over. */
+  /** True if the other side closed the connection before the timeout. */
   readonly closed: boolean
 }
 

@@ -1,4 +1,4 @@
-// What answers may show: no private value at any depth, nothing of a type that the caller may not
+// Content of responses: no private value at any depth, nothing of a type that the caller may not
 // find, nothing of drafts.
 import { describe, expect, test } from 'vitest'
 import type { Attribute } from '../../src/model/schema/types.js'
@@ -9,7 +9,7 @@ const isHidden = (attribute: Attribute): boolean => attribute.private || (attrib
 const readableNames = new Set(
   shapes.flatMap((shape) => [...shape.attributes.values()].filter((one) => !isHidden(one)).map(({ name }) => name)),
 )
-/** Names that stand for nothing but what is hidden. */
+/** Names that only hidden attributes have. */
 const hiddenNames = new Set(
   shapes
     .flatMap((shape) => [...shape.attributes.values()].filter(isHidden).map(({ name }) => name))
@@ -110,7 +110,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     }
   })
 
-  test('S022 who may find secret notes does see them', async () => {
+  test('S022 callers with permission for secret notes do see them', async () => {
     const { text } = await ask('/articles?populate=note&pagination[pageSize]=100&filters[note][id][$notNull]=true', { as: 'bob' })
     expect(text).toMatch(/verborgen[0-9a-f]{12}/)
   })
@@ -132,7 +132,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     if (sorted.status !== 400) expect(sorted.text).toBe(plain.text)
   })
 
-  test('S028 a document that has only a draft cannot be told from one that is not there', async () => {
+  test('S028 a document that has only a draft looks like a missing one', async () => {
     const [draftOnly] = await look('select document_id from articles group by document_id having max(published_at) is null limit 1')
     const [existing, missing] = await Promise.all([ask(`/articles/${draftOnly}`), ask('/articles/zzzzzzzzzzzzzzzzzzzzzzzz')])
     expect(existing.status).toBe(404)

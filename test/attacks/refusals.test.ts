@@ -1,5 +1,5 @@
-// Deep, wide and long values sent to every route, in bodies, queries, paths and headers (security: O01, O11, S132): what is refused is
-// refused in a few kilobytes, at once, in the contract's own form, and is never an error of the service.
+// Deep, wide and long values sent to every route, in bodies, queries, paths and headers (security: O01, O11, S132): refusals are
+// a few kilobytes, immediate, in the contract's form, and never an error of the service.
 import { describe, expect, test } from 'vitest'
 import { printed } from '../../src/foundation/errors/bounded-values.js'
 import { processCpuMs } from '../support/cpu-time.js'
@@ -59,7 +59,7 @@ function bodiesFor(path: string, value: string): readonly string[] {
     ]
   }
   const attributes = [...type.attributes.keys(), 'unknown', 'locale']
-  // Together they fill a body as far as it may be.
+  // Together they fill a body up to its limit.
   const all = `{"data":{${attributes.map((name) => `"${name}":${value}`).join(',')}}}`
   const more = value.startsWith('"') ? [`{"data":{${value}:1}}`] : []
   const each = path.startsWith('/articles') && value.length < 100_000 ? attributes : []
@@ -130,7 +130,7 @@ describe('every route', () => {
   })
 })
 
-describe('what a message shows of a value', () => {
+describe('values in error messages', () => {
   const besieged = siege('specification')
 
   rule('errors.8', 'O01 a value that is longer than its bound comes back as its beginning, or as a hint', async () => {

@@ -1,4 +1,4 @@
-// What is told of a draft that cannot be published: nothing that the caller may not read, be it private, a password, a relation to a
+// Errors of a draft that cannot be published reveal nothing that the caller may not read, be it private, a password, a relation to a
 // type without permission, or, with `api.rest.draftGrant`, the draft itself.
 import { afterEach, describe, expect, test } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
@@ -8,7 +8,7 @@ import { serveProject } from '../support/serve.js'
 
 const note = {
   title: { type: 'string', required: true },
-  // Drafts may miss what follows: a publication is told of it.
+  // Drafts may lack these; a publication reports them.
   hint: { type: 'string', minLength: 30, private: true },
   teaser: { type: 'string', minLength: 30 },
   parts: { type: 'dynamiczone', components: ['parts.part'], min: 2 },
@@ -81,7 +81,7 @@ const publications = (id: string, token: string) =>
   ])
 
 describe.each(['specification', 'strapi'] as const)('a draft that cannot be published, %s', (contract) => {
-  test('is told without what is private, without passwords and without what the caller may not find', async () => {
+  test('is reported without private values, passwords and types that the caller may not find', async () => {
     const id = await serveDraft(contract, false)
     for (const answer of await publications(id, 'writer')) {
       expect(answer.status, answer.text).toBe(400)
@@ -89,14 +89,14 @@ describe.each(['specification', 'strapi'] as const)('a draft that cannot be publ
       expect(told(answer).map(({ path }) => path.join('.'))).toEqual(
         expect.arrayContaining(['hint', 'teaser', 'parts', 'box.closed', 'box.list']),
       )
-      // What may be read is shown as ever.
+      // Readable values are still shown.
       const [{ value }] = told(answer).filter(({ path }) => path.join('.') === 'parts') as [Told]
       expect(value).toMatchObject([{ open: 'DRAFT-open', inner: [{ shown: 'DRAFT-inner' }] }])
       expect(told(answer).find(({ path }) => path[0] === 'teaser')!.value).toBe('DRAFT-teaser')
     }
   })
 
-  test('is told without any value to whom drafts are closed', async () => {
+  test('is reported without any value to callers without permission for drafts', async () => {
     const id = await serveDraft(contract, true)
     for (const answer of await publications(id, 'writer')) {
       expect(answer.status, answer.text).toBe(400)

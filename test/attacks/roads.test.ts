@@ -21,7 +21,7 @@ describe('users', () => {
     }
   })
 
-  test('S031 what alice may ask about herself does not reach further than what she may find', async () => {
+  test("S031 alice's requests about herself reach no further than her permissions to find", async () => {
     const me = await ask('/users/me', { as: 'alice' })
     expect(me.status).toBe(200)
     expectInvalidKey(await ask('/users/me?filters[role][name]=x', { as: 'alice' }), 'filters', 'role', 'role')
@@ -30,7 +30,7 @@ describe('users', () => {
     expect((await ask('/users/me?populate[role][populate]=users', { as: 'alice' })).text).toBe(me.text)
   })
 
-  test('S031 users behind a relation show no more than users themselves', async () => {
+  test('S031 users in a relation show no more than users themselves', async () => {
     expectInvalidKey(await ask('/articles?filters[owner][password][$startsWith]=a', { as: 'bob' }), 'filters', 'password', 'owner.password')
     expectInvalidKey(
       await ask('/articles?filters[owner][role][users][password]=a', { as: 'bob' }),
@@ -58,7 +58,7 @@ describe('files', () => {
     expect((await ask(`/upload/files?_q=${canary('kanarie', 'files', 'folder_path', 1)}`, { as: 'full' })).body).toEqual([])
   })
 
-  test('S031 what a file belongs to is shown only as far as it may be found', async () => {
+  test('S031 the documents of a file are shown only to callers who may find them', async () => {
     const { body } = await ask('/upload/files?populate=related', { as: 'alice' })
     const kinds = new Set(body.flatMap(({ related }: { related: { __type: string }[] }) => related.map(({ __type }) => __type)))
     expect(kinds).toContain('api::article.article')

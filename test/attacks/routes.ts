@@ -7,7 +7,7 @@ import { model } from './siege.js'
 export type Verb = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 export const verbs: readonly Verb[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** The routes of plugins and the actions behind them. A route of the service that is missing here fails the suite. */
+/** The routes of plugins and their actions. A route of the service that is missing here fails the suite. */
 const pluginActions: Readonly<Record<string, string>> = {
   'GET /users': 'plugin::users-permissions.user.find',
   'GET /users/count': 'plugin::users-permissions.user.count',
@@ -57,7 +57,7 @@ const pluginActions: Readonly<Record<string, string>> = {
 export const registered: readonly string[] = routes.map(({ method, path }) => `${method} ${path}`)
 export const tabled: readonly string[] = Object.keys(pluginActions)
 
-/** What a path offers: the action of each of its verbs. */
+/** The verbs of a path and their actions. */
 export interface Place {
   readonly path: string
   readonly actions: Partial<Readonly<Record<Verb, string>>>
@@ -100,7 +100,7 @@ const named = (path: string): string =>
 const uidAt = (path: string): string => (path.includes('/components/') ? 'shared.seo' : 'api::article.article')
 const nowhere = (path: string): Place => ({ path, actions: {} })
 
-/** What each caller may do, read from the database. */
+/** Permissions of each caller, read from the database. */
 export async function grantsIn({ look }: Siege): Promise<(caller: Caller, action: string) => boolean> {
   const granted = 'select p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = ?'
   const ofRole = async (id: number) => new Set(await look(granted, id))

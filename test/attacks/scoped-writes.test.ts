@@ -1,4 +1,4 @@
-// Two callers, each with documents of their own: whatever one writes, at random, nothing of the other's changes or is shown.
+// Two callers with separate documents: random writes of one neither change nor reveal documents of the other.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { ScopeCall } from '../../src/foundation/public/type-settings.js'
 import { addToken, secrets } from '../spec/callers.js'
@@ -220,7 +220,7 @@ describe('scopes and writes', { timeout: 300_000 }, () => {
     expect([await pinOf(hidden), await pinOf(note)]).toEqual(['theirs', 'own'])
   })
 
-  rule('scopes.4', 'positions do not tell which hidden documents are linked', async () => {
+  rule('scopes.4', 'positions do not reveal linked hidden documents', async () => {
     const make = async (data: object) => (await send('POST', '/api/notes?status=draft', everything.token, data)).body.data
     const [linked, other, own] = [await make({ owner: 'bob' }), await make({ owner: 'bob' }), await make({ owner: 'ann' })]
     const { documentId } = await make({ owner: 'ann', links: [linked.documentId] })

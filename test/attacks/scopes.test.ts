@@ -1,5 +1,5 @@
-// A document outside of a caller's scope does not exist for it, on whatever way: answers stay the same, byte for byte, when everything
-// that such documents say is changed, and when they are removed.
+// A document outside of a caller's scope does not exist for it in any way: responses stay the same, byte for byte, when all values
+// of such documents are changed, and when they are removed.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { loadModel } from '../../src/model/schema/load.js'
 import type { ContentType } from '../../src/model/schema/types.js'
@@ -48,7 +48,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', { ti
     return answers
   }
 
-  rule('scopes.1', 'no request of the walk tells what hidden documents say, how many there are or how they are ordered', async () => {
+  rule('scopes.1', 'no request of the walk reveals content, number or order of hidden documents', async () => {
     const roots = rootsOf(model)
     const deep = roots.flatMap((root) => requestsFrom(model, root, 2, process.env.WALK === 'all'))
     const wide = roots.flatMap((root) => requestsFrom(model, root, 0, true))
@@ -83,7 +83,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', { ti
     expect(before.flat().filter((answer) => answer.slice(4).includes('SECRET'))).toEqual([])
     expect(before[0]!.filter((answer) => answer.startsWith('200')).length).toBeGreaterThan(deep.length / 3)
     expect(before.flat().filter((answer) => answer.startsWith('5'))).toEqual([])
-    // The walk finds what there is to find: who may see all documents is told of the change.
+    // Proof that the walk can detect changes: a caller with access to all documents sees the change.
     expect(seen.filter((answer, at) => answer !== told[at]).length).toBeGreaterThan(8)
   })
 })

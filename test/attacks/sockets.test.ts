@@ -8,7 +8,7 @@ import { siege } from './siege.js'
 const host = 'Host: x\r\n'
 const post = `POST /api/articles HTTP/1.1\r\n${host}`
 const get = `GET /api/articles?fields=id HTTP/1.1\r\n${host}`
-/** What must not be taken for a second request. */
+/** Text that must not be parsed as a second request. */
 const smuggled = `GET /api/smuggled HTTP/1.1\r\n${host}\r\n`
 
 describe('smuggling', () => {
@@ -52,7 +52,7 @@ describe('smuggling', () => {
 
   test.each(Object.entries(refused))('S128 %s: 400, and the connection ends', async (_what, request) => {
     const { text, closed } = await heard(request)
-    // What came before the bytes that make no sense may have had its answer.
+    // Requests before the invalid bytes may have been answered.
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
     expect(statuses.at(-1)).toBe('400')
     expect(statuses).not.toContain('404')
@@ -74,7 +74,7 @@ describe('smuggling', () => {
     expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '404', '204'])
   })
 
-  test('S128 what asks for another protocol or a tunnel gets none', async () => {
+  test('S128 requests for another protocol or a tunnel are refused', async () => {
     expect((await heard(`CONNECT 127.0.0.1:22 HTTP/1.1\r\n${host}\r\n`)).text).not.toMatch(/HTTP\/1\.1 2/)
     expect((await heard(`${get}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)).text).not.toContain('101 Switching')
     expect((await heard(`TRACE /api/articles HTTP/1.1\r\n${host}X-Echo: me\r\nConnection: close\r\n\r\n`)).text).not.toMatch(
@@ -112,7 +112,7 @@ describe('slow clients', () => {
     expect(closed).toBe(true)
   })
 
-  test('S125 beside five hundred slow connections others are served', async () => {
+  test('S125 others are served next to five hundred slow connections', async () => {
     let go = () => {}
     const leave = new Promise<void>((resolve) => {
       go = resolve

@@ -1,4 +1,4 @@
-// O51: what is sent is compared with what is known in bounded work, and a name of a schema that is too long is refused before that.
+// O51: comparing input with known names takes bounded work, and a name of a schema that is too long is refused before that.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closest, didYouMean } from '../../src/foundation/errors/did-you-mean.js'
 import { checkSchemas } from '../../src/model/schema/check.js'
@@ -21,7 +21,7 @@ afterAll(() => served?.close())
 const send = (method: string, path: string, body: object): Promise<Answer> =>
   served.ask(path, { method, token: 'full', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
 
-/** Names without an end, for which a comparison that is not bounded takes for ever. */
+/** Endless names, for which an unbounded comparison never ends. */
 function* endless(length: number): Generator<string> {
   for (let number = 0; ; number++) yield String(number).padStart(length, 'ab')
 }
@@ -68,7 +68,7 @@ test('O51 one check of schemas guesses a bounded number of times, and looks for 
   expect(read).toBeLessThan(50_000)
 })
 
-test('O51 messages repeat the beginning of what was sent', async () => {
+test('O51 messages repeat only the beginning of the input', async () => {
   for (const query of [`types=${'x'.repeat(15_000)}`, `events=${'x'.repeat(15_000)}`, `${'x'.repeat(15_000)}=1`]) {
     const { status, body } = await served.ask(`/api/events?${query}`)
     expect([status, body.error.message.length < 300, body.error.message.includes('did you mean')]).toEqual([400, true, false])

@@ -1,4 +1,4 @@
-// What answers tell caches and browsers, and what the log tells of requests: enough to find a cause, and no value of anybody.
+// Information in responses for caches and browsers, and in the log about requests: enough to find a cause, and no user's values.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
@@ -29,7 +29,7 @@ const token = goldenTokens().full!
 const lines = () => served.log.map((line) => JSON.parse(line))
 const line = (path: string) => lines().findLast((one) => one.msg === 'request' && one.path === path)
 
-test('S141 nobody keeps refusals, failures and answers with tokens', async () => {
+test('S141 refusals, failures and responses with tokens are not cached', async () => {
   const login = (password: string) =>
     served.ask('/api/auth/local', { method: 'POST', headers: json, body: JSON.stringify({ identifier: 'alice', password }) })
   const answers = [

@@ -1,10 +1,10 @@
-// Whether anything in a project's database has changed.
+// Detects changes in a project's database.
 import { createHash } from 'node:crypto'
 import Database from 'better-sqlite3'
 import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 
-/** What every table holds, hashed, except for tokens: the time at which one was used last is nothing that a request asks for. */
+/** Hashed content of every table, without the last use of tokens, which changes by itself. */
 export async function contents(served: Served): Promise<Readonly<Record<string, string>>> {
   if (isOnPostgres) return onPostgres(served)
   return isOnMysql ? onMysql(served) : onSqlite(served.database)

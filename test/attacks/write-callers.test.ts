@@ -97,7 +97,7 @@ const usesAreNoted = async () => {
   await until('the uses are stored', async () => (await unnoted()).length === 0)
 }
 
-test('S032 writes that are refused change nothing, whoever sends them', async () => {
+test('S032 refused writes of any caller change nothing', async () => {
   const may = await grantsIn(golden)
   await usesAreNoted()
   const stored = () => readdirSync(join(golden.served.folder, 'uploads'), { recursive: true }).length
@@ -124,7 +124,7 @@ test('S032 writes that are allowed are let in', async () => {
     for (const attempt of await attempts()) {
       if (!may(as, attempt.action)) continue
       const status = await send(attempt, as)
-      // Empty data may not be enough for a type, and what an earlier caller removed is not there any more.
+      // Empty data may not be enough for a type, and an earlier caller may have removed the document.
       expect([200, 201, 204, 400, 404], `${as}: ${attempt.method} ${attempt.path} is ${status}`).toContain(status)
       if (status < 300) done++
     }

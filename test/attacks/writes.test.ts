@@ -1,4 +1,4 @@
-// Writes that must not do what they ask (security: S046–S061), in both contracts: the refusal, and that nothing at all
+// Writes that must be refused (security: S046–S061), in both contracts: the refusal, and that nothing at all
 // was written.
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../support/serve.js'
@@ -26,7 +26,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
 
   const shown = async (path: string): Promise<Document> => (await ask(path, { as: 'full' })).body.data
 
-  /** Every request is refused with 400, and the database is byte for byte what it was. */
+  /** Every request is refused with 400, and the database is unchanged byte for byte. */
   async function refused(requests: readonly (() => Promise<Answer>)[], message?: string | RegExp): Promise<void> {
     const before = await contents(golden.served)
     for (const request of requests) {
@@ -119,7 +119,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     expect(creators).toEqual([null, null, null])
   })
 
-  test('S049 nobody gives himself more than a name, an address and a password', async () => {
+  test('S049 users can set only their own name, address and password', async () => {
     const user = { username: 'mallory', email: 'mallory@example.org', password: 'Mallory-12345' }
     const more = {
       confirmed: true,
@@ -235,7 +235,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     expect((await shown(path)).tags).toEqual(before.tags)
   })
 
-  test('S053 positions beside what is not there, and positions that contradict themselves', async () => {
+  test('S053 positions relative to missing documents, and contradictory positions', async () => {
     const [first, second, third] = tags
     const at =
       (position: unknown, documentId = third) =>
@@ -293,7 +293,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       { sections: [{ ...section, links: [{ id: theirs.sections[0].links[0].id, label: 'stolen' }] }] },
       { blocks: [{ __component: 'blocks.quote', id: quote.id, text: 'stolen' }] },
       { blocks: [{ __component: 'blocks.rich', id: rich.id, title: 'stolen' }] },
-      // A row of another component that happens to have the id of one's own.
+      // A row of another component that happens to have the same id as the caller's.
       { blocks: [{ __component: 'blocks.cta', id: mine.blocks[0].id, title: 'x' }] },
     ]
     for (const query of ['', '?status=draft', '?locale=en']) {
@@ -430,7 +430,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       }
     })
 
-    test('five megabytes are refused, and so is what is too deep', async () => {
+    test('five megabytes are refused, and so are too deep values', async () => {
       const before = await contents(golden.served)
       const large = await post(`{"data":{"title":"A title","metadata":"${'x'.repeat(5_000_000)}"}}`)
       expect([large.status, large.body.error.name]).toEqual([413, 'PayloadTooLargeError'])

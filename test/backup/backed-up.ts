@@ -1,4 +1,4 @@
-// Projects that are backed up and restored, and what they have.
+// Projects that are backed up and restored, and their content.
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'

@@ -73,7 +73,7 @@ rule('backups.4', 'a backup replaces nothing, and is not written among the files
   expect(inside).toMatchObject({ status: 1, err: expect.stringContaining('is in the uploads folder') })
 })
 
-rule('backups.4', 'an interrupted backup removes what it has written', async () => {
+rule('backups.4', 'an interrupted backup removes its files', async () => {
   const path = join(emptyFolder(), 'backup')
   const { child, ended } = begin(['backup', project.folder, '--to', path])
   while (readdirSync(dirname(path)).length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -122,7 +122,7 @@ rule('backups.6', 'a file that is missing, short or a link is found', async () =
   }
 })
 
-rule('backups.5', 'sessions, codes and what belongs to processes are left out', async () => {
+rule('backups.5', 'sessions, codes and data of processes are left out', async () => {
   const used = isOnServer ? await small() : copyOf(project)
   await runStatement(used.database, "insert into octavo_leases (name, owner, beat) values ('mine', 'me', 1)")
   await runStatement(used.database, "insert into octavo_identities (provider, subject, user_id) values ('github', '7', 1)")
@@ -149,7 +149,7 @@ rule('backups.3', 'a file that is not where its row says is named', async () => 
   })
 })
 
-rule('backups.13', 'what the checks of octavo doctor find is printed, and the backup is made', async () => {
+rule('backups.13', 'findings of octavo doctor are printed, and the backup is created', async () => {
   const used = isOnServer ? await small() : copyOf(project)
   await runStatement(used.database, "update boats set document_id = null where name = 'Heron'")
   const path = join(emptyFolder(), 'backup')
@@ -209,25 +209,21 @@ describeSqlite('a file', 'a server has no file', () => {
     expect(readFileSync(join(path, 'uploads', 'heron.txt'), 'utf8')).toMatch(/^another heron /)
   })
 
-  rule(
-    'backups.4',
-    'R10: a backup that is killed at any step is never taken for a whole one, and the next one clears what it left',
-    async () => {
-      const before = await everythingIn(project.database)
-      const parent = emptyFolder()
-      const path = join(parent, 'backup')
-      expect(await run(['backup', project.folder, '--to', path], killedAt(parent, 0))).toMatchObject({ status: 0 })
-      const steps = stepsIn(parent)
-      expect(steps).toBeGreaterThan(8)
-      for (let step = 1; step <= steps; step += !isThorough && step < steps - 2 ? Math.floor(steps / 4) : 1) {
-        rmSync(path, { recursive: true, force: true })
-        expect((await run(['backup', project.folder, '--to', path], killedAt(parent, step))).status, `step ${step}`).toBe(null)
-        if (existsSync(path)) expect(await verify(path), `step ${step}`).toMatchObject({ status: 0 })
-      }
+  rule('backups.4', 'R10: a backup killed at any step is never accepted as complete, and the next one removes its remains', async () => {
+    const before = await everythingIn(project.database)
+    const parent = emptyFolder()
+    const path = join(parent, 'backup')
+    expect(await run(['backup', project.folder, '--to', path], killedAt(parent, 0))).toMatchObject({ status: 0 })
+    const steps = stepsIn(parent)
+    expect(steps).toBeGreaterThan(8)
+    for (let step = 1; step <= steps; step += !isThorough && step < steps - 2 ? Math.floor(steps / 4) : 1) {
       rmSync(path, { recursive: true, force: true })
-      expect(await run(['backup', project.folder, '--to', path])).toMatchObject({ status: 0, err: '' })
-      expect(readdirSync(parent)).toEqual(['backup'])
-      expect(await everythingIn(project.database)).toEqual(before)
-    },
-  )
+      expect((await run(['backup', project.folder, '--to', path], killedAt(parent, step))).status, `step ${step}`).toBe(null)
+      if (existsSync(path)) expect(await verify(path), `step ${step}`).toMatchObject({ status: 0 })
+    }
+    rmSync(path, { recursive: true, force: true })
+    expect(await run(['backup', project.folder, '--to', path])).toMatchObject({ status: 0, err: '' })
+    expect(readdirSync(parent)).toEqual(['backup'])
+    expect(await everythingIn(project.database)).toEqual(before)
+  })
 })

@@ -1,4 +1,4 @@
-// docs/spec/backups.md: backups beside a service that is written to, restored elsewhere (R62).
+// docs/spec/backups.md: backups of a running service with writers, restored elsewhere (R62).
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -60,7 +60,7 @@ function work(isOver: () => boolean) {
   return { counts, ended: Promise.all([write(), send(), send(), send(), send(), replace()]) }
 }
 
-rule('backups.2', 'a backup beside writers and uploaders is one moment, which a service elsewhere goes on from', async () => {
+rule('backups.2', 'a backup during writes and uploads is a consistent snapshot, from which another service continues', async () => {
   let isOver = false
   const { counts, ended } = work(() => isOver)
   while (counts.acknowledged < 20 || counts.replacements < 3) await new Promise((resolve) => setTimeout(resolve, 5))

@@ -32,41 +32,37 @@ async function stored() {
 
 const configure = ({ folder }: Project, config: unknown) => writeFileSync(join(folder, 'octavo.config.json'), JSON.stringify(config))
 
-rule(
-  'backups.11',
-  'objects that a bucket lacks or has with other content come back, and those that are replaced are put aside',
-  async () => {
-    const { project, config, environment } = await stored()
-    const backup = join(emptyFolder(), 'backup')
-    expect(await run(['backup', project.folder, '--to', backup], environment)).toMatchObject({ status: 0, err: '' })
-    expect(readdirSync(join(backup, 'objects'))).toEqual(['heron.txt', 'tern.txt'])
-    expect(existsSync(join(backup, 'uploads'))).toBe(false)
-    const bytes = readFileSync(join(backup, 'objects', 'heron.txt'))
+rule('backups.11', 'missing and changed objects of a bucket are restored, and replaced ones are archived', async () => {
+  const { project, config, environment } = await stored()
+  const backup = join(emptyFolder(), 'backup')
+  expect(await run(['backup', project.folder, '--to', backup], environment)).toMatchObject({ status: 0, err: '' })
+  expect(readdirSync(join(backup, 'objects'))).toEqual(['heron.txt', 'tern.txt'])
+  expect(existsSync(join(backup, 'uploads'))).toBe(false)
+  const bytes = readFileSync(join(backup, 'objects', 'heron.txt'))
 
-    // One object is lost, the other one has another content.
-    const target = await harbour(schemas())
-    configure(target, config)
-    s3.remove('heron.txt')
-    s3.put('tern.txt', 'damaged')
-    const refused = await run(['restore', backup, target.folder], environment)
-    expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('The object tern.txt is not that of the backup') })
-    expect(s3.keys()).toEqual(['tern.txt'])
-    const restored = await run(['restore', backup, target.folder, '--replace'], environment)
-    expect(restored).toMatchObject({ status: 0, err: '' })
-    const aside = s3.keys().find((name) => name.startsWith('replaced-'))!
-    expect(restored.out).toContain(aside)
-    expect(s3.keys()).toEqual(['heron.txt', aside, 'tern.txt'])
-    expect([s3.read('heron.txt'), s3.read('tern.txt'), s3.read(aside)]).toEqual([bytes.toString(), 'tern '.repeat(1000), 'damaged'])
-    await expectSound(target, environment)
+  // One object is lost, the other one has another content.
+  const target = await harbour(schemas())
+  configure(target, config)
+  s3.remove('heron.txt')
+  s3.put('tern.txt', 'damaged')
+  const refused = await run(['restore', backup, target.folder], environment)
+  expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('The object tern.txt is not that of the backup') })
+  expect(s3.keys()).toEqual(['tern.txt'])
+  const restored = await run(['restore', backup, target.folder, '--replace'], environment)
+  expect(restored).toMatchObject({ status: 0, err: '' })
+  const aside = s3.keys().find((name) => name.startsWith('replaced-'))!
+  expect(restored.out).toContain(aside)
+  expect(s3.keys()).toEqual(['heron.txt', aside, 'tern.txt'])
+  expect([s3.read('heron.txt'), s3.read('tern.txt'), s3.read(aside)]).toEqual([bytes.toString(), 'tern '.repeat(1000), 'damaged'])
+  await expectSound(target, environment)
 
-    const without = await fresh()
-    expect(await run(['restore', backup, without.folder, '--schemas'])).toMatchObject({
-      ...{ status: 1, err: expect.stringContaining('files of the storage "aws-s3", which this project does not use') },
-    })
-  },
-)
+  const without = await fresh()
+  expect(await run(['restore', backup, without.folder, '--schemas'])).toMatchObject({
+    ...{ status: 1, err: expect.stringContaining('files of the storage "aws-s3", which this project does not use') },
+  })
+})
 
-rule('backups.11', 'what a storage does not say to be missing is no missing file', async () => {
+rule('backups.11', 'an object is missing only if the storage says so', async () => {
   const { project, environment } = await stored()
   const path = join(emptyFolder(), 'backup')
   s3.trouble = { all: 'none', GET: 403 }
@@ -83,7 +79,7 @@ rule('backups.11', 'what a storage does not say to be missing is no missing file
   expect(made).toMatchObject({ status: 3, out: expect.stringContaining('\n  heron.txt\n') })
 })
 
-rule('backups.11', 'objects are read by their names in the bucket, whatever addresses rows have', async () => {
+rule('backups.11', 'objects are read by their names in the bucket, regardless of the addresses in rows', async () => {
   const { project, environment } = await stored()
   let asked = 0
   const inside = createServer((_, response) => {

@@ -1,4 +1,4 @@
-// docs/spec/backups.md: restores, what they refuse, and that they can be killed at any moment (R10).
+// docs/spec/backups.md: restores, their refusals, and kills at any time (R10).
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -33,7 +33,7 @@ describeSqlite('restores', 'a server keeps its former database: test/servers/bac
 
   const restore = (project: Project, ...options: readonly string[]) => run(['restore', backup, project.folder, ...options])
 
-  /** Names beside the database and in the uploads folder that a restore has made. */
+  /** Names that a restore created next to the database and in the uploads folder. */
   const madeIn = ({ folder }: Project) =>
     [...readdirSync(join(folder, '.tmp')), ...readdirSync(join(folder, 'uploads'))].filter((name) => /restor|replaced/.test(name)).sort()
 
@@ -117,7 +117,7 @@ describeSqlite('restores', 'a server keeps its former database: test/servers/bac
     expect(madeIn(project)).toEqual([])
   })
 
-  rule('backups.10', 'schemas that differ are named, and what becomes of them is decided', async () => {
+  rule('backups.10', 'differing schemas are named, and an option decides what happens to them', async () => {
     const path = (name: string) => `src/api/${name}/content-types/${name}/schema.json`
     const changed = () => {
       const project = copyOf(older)
@@ -165,7 +165,7 @@ describeSqlite('restores', 'a server keeps its former database: test/servers/bac
     expect(madeIn(project)).toEqual([])
   })
 
-  rule('backups.9', 'a restore that is interrupted before it changes the project removes what it has written', async () => {
+  rule('backups.9', 'a restore that is interrupted before it changes the project removes its files', async () => {
     const project = copyOf(older)
     const before = await stateOf(project)
     const { child, ended } = begin(['restore', backup, project.folder, '--replace'])
@@ -206,7 +206,7 @@ describeSqlite('restores', 'a server keeps its former database: test/servers/bac
       expect([status, err], `step ${step}`).toEqual([0, ''])
       expect(out.startsWith('Finished the restore that was interrupted'), `step ${step}`).toBe(isBegun)
       expect(await stateOf(project), `step ${step}`).toEqual(expected)
-      // What was there is aside, as a whole.
+      // The former state is archived as a whole.
       const aside = madeIn(project)
       const uploads = aside
         .filter((name) => name.startsWith('.replaced'))

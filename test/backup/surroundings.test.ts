@@ -23,7 +23,7 @@ describeSqlite('restores', 'a server has no database file', () => {
   const restore = ({ folder }: Project, under: readonly string[] = []) => run(['restore', backup, folder, '--replace'], {}, under)
   const notes = ({ folder }: Project) => readdirSync(join(folder, 'uploads')).filter((name) => /restor|replaced/.test(name))
 
-  /** Starts what follows it after a mount that nothing else sees. */
+  /** Runs the following command after a private bind mount. */
   const mounting = (from: string, to: string) => ['unshare', '-rm', 'sh', '-c', `mount --bind '${from}' '${to}' && exec "$@"`, 'sh']
   const isRoot = process.getuid?.() === 0
   const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0
@@ -40,23 +40,20 @@ describeSqlite('restores', 'a server has no database file', () => {
     expect(readFileSync(join(disk, aside!, 'uploads', 'old.txt'), 'utf8')).toBe('old')
   })
 
-  test.runIf(canMount)(
-    'backups.14: what is mounted where the restore would put something aside is refused before anything changes',
-    async () => {
-      const target = copyOf(project)
-      const inner = join(target.folder, 'uploads', 'inner')
-      mkdirSync(inner)
-      const before = [await everythingIn(target.database), filesIn(join(target.folder, 'uploads'))]
-      const refused = [1, expect.stringMatching(/ is mounted there, so it cannot be put aside\. .*Nothing was changed\n$/)]
-      for (const path of [inner, target.database]) {
-        const { status, err } = await restore(target, mounting(path, path))
-        expect([status, err]).toEqual(refused)
-        expect(err).toContain(path)
-        expect(notes(target)).toEqual([])
-      }
-      expect([await everythingIn(target.database), filesIn(join(target.folder, 'uploads'))]).toEqual(before)
-    },
-  )
+  test.runIf(canMount)('backups.14: a mount where the restore would archive files is refused before anything changes', async () => {
+    const target = copyOf(project)
+    const inner = join(target.folder, 'uploads', 'inner')
+    mkdirSync(inner)
+    const before = [await everythingIn(target.database), filesIn(join(target.folder, 'uploads'))]
+    const refused = [1, expect.stringMatching(/ is mounted there, so it cannot be put aside\. .*Nothing was changed\n$/)]
+    for (const path of [inner, target.database]) {
+      const { status, err } = await restore(target, mounting(path, path))
+      expect([status, err]).toEqual(refused)
+      expect(err).toContain(path)
+      expect(notes(target)).toEqual([])
+    }
+    expect([await everythingIn(target.database), filesIn(join(target.folder, 'uploads'))]).toEqual(before)
+  })
 
   test.runIf(isRoot)('backups.15: what root restores belongs to the owner of the folder that it is put into', async () => {
     const target = await fresh()

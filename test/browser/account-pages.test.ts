@@ -12,7 +12,7 @@ describeWith(['Chromium'], 'in a browser', () => {
   let mail: MailServer
   let served: Served
   let browser: OpenBrowser
-  /** What the browser asked for, with the `Referer`. */
+  /** Requests of the browser, with the `Referer`. */
   const asked: (readonly [string, string | undefined])[] = []
   beforeAll(async () => {
     mail = await listenForMail()
@@ -130,7 +130,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     }
   })
 
-  rule('accounts.31', 'where the script does not run, the page says that it needs it', async () => {
+  rule('accounts.31', 'without its script, the page says that it needs it', async () => {
     const plain = await openBrowser({ javaScriptEnabled: false })
     await plain.page.goto(`${served.origin}/_octavo/new-password#code=x`)
     await plain.page.getByText('This page needs JavaScript').waitFor()

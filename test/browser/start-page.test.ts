@@ -112,7 +112,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     await expect.poll(copied, patience).toBe(`curl -g -H "Authorization: Bearer $TOKEN" '${development.origin}/api/pitches?fields=title'`)
   })
 
-  rule('start-page.5', 'a token is known to /docs, and what is entered there is known here', async () => {
+  rule('start-page.5', 'the pages share a token with /docs, in both directions', async () => {
     const page = await open(development)
     expect(await page.locator('#token').inputValue()).toBe('full')
     await page.getByRole('link', { name: 'API documentation' }).click()

@@ -29,7 +29,7 @@ afterAll(() => served.close())
 
 const clientAs = (token?: string) => createClient({ url, ...(token === undefined ? {} : { token: tokens[token]! }) })
 
-/** What a promise is rejected with; one that is not fails the test. */
+/** The reason of a rejected promise; a fulfilled one fails the test. */
 async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   const nothing = Symbol('nothing')
   const reason = await promise.then(
@@ -40,7 +40,7 @@ async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   return reason
 }
 
-/** How the service reads a query string. */
+/** Parses a query string as the service does. */
 const read = (query: string) => qs.parse(query, { strictNullHandling: true, arrayLimit: 100, depth: 20, parameterLimit: 1000 })
 
 describe('query strings', () => {
@@ -212,7 +212,7 @@ describe('the module', () => {
   })
 
   rule('types.9', 'needs nothing of its surroundings but fetch and its kin', async () => {
-    // A module cannot run in a context of its own without a flag; its names are handed over in another way.
+    // A module cannot run in a separate context without a flag; its names are handed over in another way.
     const text = readFileSync(file, 'utf8').replace(
       /export\{(.*)\};?\s*$/,
       (_, names: string) => `handOver({${names.replaceAll(/(\w+) as (\w+)/g, '$2:$1')}})`,

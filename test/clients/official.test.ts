@@ -24,7 +24,7 @@ type Client = ReturnType<typeof strapi>
 const clientAs = (token?: string): Client =>
   strapi({ baseURL: `${served.origin}/api`, ...(token === undefined ? {} : { auth: tokens[token]! }) })
 
-/** What a call of the client throws; a call that throws nothing fails the test. */
+/** The error that a call of the client throws; a call without an error fails the test. */
 async function thrownBy(call: Promise<unknown>): Promise<unknown> {
   const nothing = Symbol('nothing')
   const thrown = await call.then(

@@ -35,7 +35,7 @@ afterAll(async () => {
 const link = (path: string, given = secret, more = '') =>
   `https://site.example/api/preview?secret=${encodeURIComponent(given)}&path=${encodeURIComponent(path)}${more}`
 
-/** The text of an element and what is in it, without marks. */
+/** The text of an element and its descendants, without marks. */
 const textOf = (node: unknown): string =>
   typeof node === 'string'
     ? node.replace(/[\u200b-\u200d\ufeff\u{e0000}-\u{e007f}]/gu, '')

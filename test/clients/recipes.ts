@@ -1,4 +1,4 @@
-// The recipes of docs/guide/preview.md as files: their code is taken from the page, put beside stand-ins for the frameworks, type-checked and built.
+// The recipes of docs/guide/preview.md as files: their code is taken from the page, combined with stubs of the frameworks, type-checked and built.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -11,14 +11,14 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export interface Recipes {
   /** The paths of their files, as the page names them. */
   readonly files: readonly string[]
-  /** What the compiler says about them. */
+  /** Errors of the compiler in them. */
   typeErrors(): readonly string[]
-  /** Runs a file with its imports, and returns what it exports. */
+  /** Runs a file with its imports, and returns its exports. */
   load<Module>(file: string): Promise<Module>
   close(): void
 }
 
-/** What the recipes use of the frameworks, as types and as code that remembers what was asked of it. */
+/** Stubs of the frameworks, as types and as code that records its calls. */
 const frameworks: Readonly<Record<string, { readonly types: string; readonly code: string }>> = {
   'next/headers': {
     types: 'export function draftMode(): Promise<{ isEnabled: boolean; enable(): void; disable(): void }>',
@@ -62,7 +62,7 @@ export interface AstroGlobal { cookies: Cookies; params: Record<string, string |
   },
 }
 
-/** What elements of a page become: what they are made of. */
+/** Representation of page elements: their type, properties and children. */
 const elements = `const element = (type, props, ...children) => ({ type, props, children })`
 const jsxTypes = `declare namespace JSX { interface IntrinsicElements { [name: string]: object } interface Element { type: string; children: unknown[] } }
 declare const element: (...all: unknown[]) => JSX.Element`
@@ -70,7 +70,7 @@ declare const element: (...all: unknown[]) => JSX.Element`
 /** Writes the recipes of a page of the guide into a folder. */
 export function writeRecipes(page: string): Recipes {
   mkdirSync(join(root, '.tmp'), { recursive: true })
-  // Beside node_modules, so that packages are found.
+  // Next to node_modules, so that packages are found.
   const folder = mkdtempSync(join(root, '.tmp', 'recipes-'))
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })

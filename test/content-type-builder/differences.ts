@@ -1,4 +1,4 @@
-// Where the builder answers otherwise than Strapi, each with the rule of docs/spec/content-type-builder.md that says why.
+// Steps in which the builder's response differs from Strapi's, each with the rule of docs/spec/content-type-builder.md that explains it.
 
 /** By the name of the recording. */
 export const differentChanges: ReadonlyMap<string, string> = new Map([

@@ -154,7 +154,7 @@ rule('content-type-builder.4', 'new types name each other with one side', () => 
   })
 })
 
-rule('content-type-builder.4', 'where two new types declare both sides, the later one decides', () => {
+rule('content-type-builder.4', 'if two new types declare both sides, the later one decides', () => {
   const both = (kind: string) =>
     update([
       newType('house', { street: relation(kind, 'api::street.street', 'houses') }),
@@ -273,7 +273,7 @@ rule('content-type-builder.18', 'a component that moves to another category is r
   expect(JSON.parse(result.files.get('src/components/common/og.json')!)).toMatchObject({ collectionName: 'components_shared_ogs' })
 })
 
-rule('content-type-builder.19', 'a deleted type leaves nothing behind', () => {
+rule('content-type-builder.19', 'a deleted type leaves no traces', () => {
   const current = schemasOf(new Map([...files, ['src/api/lonely/content-types/lonely/lifecycles.js', '']]))
   const result = update([{ action: 'delete', uid: 'api::lonely.lonely' }], [], current)
   expect(result.kind === 'change' && result.deleted).toContain('src/api/lonely/content-types/lonely/lifecycles.js')
@@ -294,7 +294,7 @@ rule('content-type-builder.22', 'a change starts from the last one', () => {
   expect(Object.keys(attributesOf(second, 'api::book.book') as object)).toEqual(['title', 'pages'])
 })
 
-rule('content-type-builder.23', 'what cannot be served is refused', () => {
+rule('content-type-builder.23', 'an invalid model is refused', () => {
   const remarks = { ...relation('morphMany', 'api::remark.remark'), morphBy: 'nothing' }
   expect(reason(update([newType('book', { remarks })]))).toContain('api::remark.remark has no attribute "nothing"')
 })

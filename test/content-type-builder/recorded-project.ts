@@ -17,11 +17,11 @@ export const recordings = <Line>(file: string): readonly Line[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line)
 
-/** Whether a recorded step is a change by the route that Strapi 5.54's panel calls; its older routes do not exist here. */
+/** True for a recorded change by the route that Strapi 5.54's panel calls; its older routes do not exist here. */
 export const isUpdateSchema = <Step extends { readonly path?: string }>(step: Step): step is Step & { readonly method: 'POST' } =>
   step.path === '/content-type-builder/update-schema'
 
-/** Whether a recorded step changes the model by a request. */
+/** True for a recorded request that changes the model. */
 export const isWrite = ({ method, path }: { readonly method?: string | undefined; readonly path?: string }): boolean =>
   method !== undefined && method !== 'GET' && path!.startsWith('/content-type-builder/')
 

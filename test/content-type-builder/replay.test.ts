@@ -84,7 +84,7 @@ describe('changes', () => {
 })
 
 describe('refusals', () => {
-  // Who may ask, and where, is decided before the builder. The second file has unusual values of every key, and several mistakes at once.
+  // Callers are checked before the builder. The second file has unusual values of every key, and several errors at once.
   const recorded = ['refusals.jsonl.gz', 'builder-forms.jsonl.gz']
     .flatMap(recordings<RecordedRefusal>)
     .filter((request) => request.as === undefined && request.autoReload === undefined && isUpdateSchema(request))

@@ -1,4 +1,4 @@
-// docs/spec/caching.md, caching.5: the memory of kept answers. Bytes that somebody holds never change, whatever is added, freed and evicted meanwhile.
+// docs/spec/caching.md, caching.5: the memory of cached results. Bytes in use never change, regardless of entries added, freed and evicted.
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../bench/random.mjs'
 import { createCacheMemory, type Piece } from '../../src/database/cache/cache-memory.js'
@@ -78,7 +78,7 @@ test.each([
       expect(memory.taken()).toBeLessThanOrEqual(most)
     }
   }
-  // What is held does not make room.
+  // Entries in use are not evicted.
   expect(refused).toBeLessThan(added / 10)
   expect(evicted).toBeGreaterThan(added / 2)
   for (const entry of [...entries]) entry.piece!.free()

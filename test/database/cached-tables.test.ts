@@ -1,5 +1,5 @@
-// What a cached answer depends on, and what a statement changes, by the names of their tables. Each table in turn loses its rows: an answer that
-// would say something else afterwards is not returned from the cache. With that table left out of what an answer depends on, it would be.
+// The tables that a cached result depends on, and those that a statement changes. Each table in turn loses its rows: a result that
+// would be different afterwards is not returned from the cache. Without that table in its dependencies, it would be.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ let reads: ReadDatabase
 let asked: readonly Asked[]
 let tables: readonly string[]
 
-/** The reads of one connection, without threads: what it changes without a commit is seen too. */
+/** The reads of one connection, without threads, which include its uncommitted changes. */
 const readsOf = (connection: Connection.Database): ReadDatabase => ({
   dialect: sqliteDialect,
   register: (plan) => ({ id: 0, plan }),

@@ -21,7 +21,7 @@ interface Layout {
   readonly foreignKeys: readonly string[]
 }
 
-/** What the database says of its tables, as short sentences. Strapi writes foreign keys twice into some tables: once is enough. */
+/** Tables of the database, as short sentences. Strapi writes foreign keys twice into some tables: once is enough. */
 function layoutOf(database: Database.Database): Record<string, Layout> {
   const tables = database.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
   const layouts = (tables as { name: string; sql: string }[]).map(({ name, sql }) => {

@@ -1,4 +1,4 @@
-// Populated rows stand in the order of their links, in whatever order a database returns the rows of several parents.
+// Populated rows are in the order of their links, in any order in which a database returns the rows of several parents.
 import { describe, expect, it } from 'vitest'
 import type { Level, Statement } from '../../src/database/plan.js'
 import { prepareResponse, type ResultRow } from '../../src/database/response/write.js'

@@ -1,4 +1,4 @@
-// Tables of our own that had other names in earlier versions keep their rows.
+// Octavo's tables that had other names in earlier versions keep their rows.
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -26,7 +26,7 @@ test('renames tables of earlier versions, with their rows and indexes', async ()
     ])
       connection.exec(`drop index ${index}`)
     connection.exec('create index octavo_codes_end on octavo_codes (expires_at)')
-    // A view of somebody else's, whose table is gone.
+    // A foreign view, whose table is gone.
     connection.exec('create table gone (id integer)')
     connection.exec('create view stale as select id from gone')
     connection.pragma('legacy_alter_table = on')

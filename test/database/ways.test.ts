@@ -102,7 +102,7 @@ const both = ([left, holds]: readonly [string, Test], [right, holdsToo]: readonl
   `${left}&${right}`,
   (item) => holds(item) && holdsToo(item),
 ]
-/** Which groups have rare items, in one locale: what is behind a relation is in the locale of the request. */
+/** The groups that have rare items, in one locale: relations are followed in the locale of the request. */
 const groupsOfRare = new Set(items.filter(({ labels }) => labels.includes('rare')).map(({ group, locale }) => `${locale} ${group}`))
 
 const filters: readonly (readonly [string, Test])[] = [
@@ -210,7 +210,7 @@ describe.each(sorts)('the same page on every way%s', (sort, compare) => {
   })
 })
 
-/** Runs a list on a connection of its own, and returns its statements. */
+/** Runs a list on a separate connection, and returns its statements. */
 function statementsOf(query: string, uid: 'item' | 'note' | 'group' = 'item'): readonly string[] {
   const context = {
     model,
@@ -228,7 +228,7 @@ function statementsOf(query: string, uid: 'item' | 'note' | 'group' = 'item'): r
   return [...statements]
 }
 
-/** Which statement found the page. */
+/** The kind of statement that found the page. */
 function wayOf(query: string, type?: 'item' | 'note'): 'along the order' | 'from the group' | 'from the labels' | 'from both' {
   const page = statementsOf(query, type).findLast((sql) => /^select "t0"/.test(sql))!
   if (page.includes('(select * from')) return 'along the order'
@@ -236,7 +236,7 @@ function wayOf(query: string, type?: 'item' | 'note'): 'along the order' | 'from
   return starts.length === 2 ? 'from both' : starts[0] === 'group' ? 'from the group' : 'from the labels'
 }
 
-/** Whether the ways of a list were weighed at all. */
+/** True if the costs of a list's plans were compared. */
 const isWeighed = (query: string, type?: 'item' | 'group') =>
   statementsOf(query, type).some((sql) => sql.startsWith('select (select count(*)'))
 

@@ -1,4 +1,4 @@
-// The description of the project's own routes: from their schemas, whatever library these are of, and from what the routes say they return.
+// The description of the project's custom routes: from their schemas, of any library, and from their declared responses.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { type } from 'arktype'
 import * as v from 'valibot'
@@ -71,12 +71,12 @@ afterAll(() => served?.close())
 
 const documentOf = async (token?: string) => (await served.ask('/api/openapi.json', token === undefined ? {} : { token })).body as Document
 
-/** Redirects of Strapi's have no success of their own, and openapi.18 has a path with a slash at its end. */
+/** Strapi's redirects have no success response, and openapi.18 has a path with a slash at its end. */
 const isExpected = (ruleId: string, pointer: string): boolean =>
   /~1(?:connect|auth~1email-confirmation|auth~1\{provider\})/.test(pointer) ||
   (ruleId === 'no-path-trailing-slash' && pointer === '#/paths/~1orders~1')
 
-/** What a public linter finds. */
+/** Findings of a public linter. */
 async function problemsOf(document: unknown): Promise<readonly string[]> {
   const config = await createConfig({ extends: ['recommended'], rules: { 'info-license': 'off' } })
   return (await lintFromString({ source: JSON.stringify(document), config }))
@@ -111,7 +111,7 @@ rule('openapi.15', 'the document is valid, and routes are in the groups that the
   expect(paths['/export']!.get!.tags).toEqual(['routes'])
 })
 
-rule('openapi.16', 'parameters, query and body have the JSON Schema of what they take', () => {
+rule('openapi.16', 'parameters, query and body have the JSON Schema of their input', () => {
   const { parameters } = operation(everything, 'post', '/orders/{number}/checkout')
   expect(parameters).toMatchObject([
     { name: 'number', in: 'path', required: true, description: 'The number of the order.', schema: { type: 'integer' } },
@@ -175,7 +175,7 @@ rule('openapi.17', 'a response that is none is refused at the start', async () =
   }
 })
 
-rule('openapi.18', 'routes below nothing have a server of their own, and no path of another', async () => {
+rule('openapi.18', 'routes at the root path have a separate server, and do not collide with other paths', async () => {
   expect(everything.paths['/robots.txt']).toMatchObject({
     servers: [{ url: '/' }],
     get: { operationId: 'root-routes/get/robots.txt', responses: { '200': { content: { 'text/plain': {} } } } },

@@ -1,4 +1,4 @@
-// The page at /docs: what is sent, and what it does in a browser.
+// The page at /docs: its responses, and its behaviour in a browser.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { addToken, grant, secrets } from '../spec/callers.js'
 import { type OpenBrowser, openBrowser } from '../support/browser.js'
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-describe('what is sent', () => {
+describe('response of /docs', () => {
   rule('openapi.11', 'a small page, a script and a style, under a strict policy', async () => {
     const [page, script, style] = await Promise.all(['', '/page.js', '/page.css'].map((path) => served.ask(`/docs${path}`)))
     expect([page, script, style].map((answer) => answer!.status)).toEqual([200, 200, 200])
@@ -95,7 +95,7 @@ describeWith(['Chromium'], 'in a browser', () => {
   })
   afterAll(() => opened?.close())
 
-  /** What went wrong on the page, and requests to other origins. What the service refuses is told by the console as well. */
+  /** Errors on the page, and requests to other origins. Responses with errors appear in the console as well. */
   const troubles = () => [...opened.problems.filter((one) => !one.startsWith('Failed to load resource')), ...elsewhere]
 
   const links = () => opened.page.locator('#list a').allTextContents()
@@ -219,11 +219,11 @@ describeWith(['Chromium'], 'in a browser', () => {
     for (const hash of ['', `#${encodeURIComponent('story/get/stories')}`]) {
       await visit(hash)
       await page.waitForSelector('h2')
-      // The style may come behind the contents.
+      // The style may load after the contents.
       await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth'), patience).toBeLessThanOrEqual(0)
       expect(await page.evaluate(wider)).toEqual([])
     }
-    // Send is in reach at the top of the page, and what it brings is in sight.
+    // The Send button is reachable at the top of the page, and its response is in sight.
     const send = page.getByRole('button', { name: 'Send GET' })
     expect(await page.evaluate('scrollY')).toBe(0)
     expect((await send.boundingBox())!.y).toBeLessThan(740)

@@ -64,11 +64,11 @@ const operationsOf = ({ paths }: Document): readonly string[] =>
     Object.keys(methods).flatMap((method) => (method === 'servers' ? [] : [`${method.toUpperCase()} ${path}`])),
   )
 
-/** What a public linter finds, but for what a served document does not have. */
+/** Findings of a public linter, except those that a served document cannot fix. */
 async function problemsOf(document: unknown): Promise<readonly string[]> {
   const config = await createConfig({ extends: ['recommended'], rules: { 'info-license': 'off', 'no-server-example.com': 'off' } })
   const problems = await lintFromString({ source: JSON.stringify(document), config })
-  // Redirects have no success of their own, and one path of Strapi's looks like another with a different method.
+  // Redirects have no success response, and one path of Strapi's looks like another with a different method.
   const isAsStrapi: Readonly<Record<string, RegExp>> = {
     'operation-2xx-response': /\/paths\/~1(?:connect|auth~1email-confirmation)/,
     'no-ambiguous-paths': /\/paths\/~1auth~1\{provider\}~1callback/,
@@ -78,7 +78,7 @@ async function problemsOf(document: unknown): Promise<readonly string[]> {
     .map(({ severity, ruleId, message, location }) => `${severity} ${ruleId} ${location[0]?.pointer}: ${message}`)
 }
 
-describe('who sees what', () => {
+describe('visibility by caller', () => {
   rule('openapi.1', 'everybody gets a valid document, also without permissions; wrong credentials are 401', async () => {
     const documents = await Promise.all([undefined, 'all', 'writer'].map(documentOf))
     for (const document of documents) {

@@ -9,7 +9,7 @@ import { type Checker, type Document, openChecker } from './responses.js'
 
 const folder = join(import.meta.dirname, '..', 'golden')
 const files = readdirSync(folder).filter((file) => file.startsWith('read-'))
-/** Where the contracts return different values: files of conditions and orders return the same ones. */
+/** Files in which the contracts return different values: files of conditions and orders return the same ones. */
 const ofValues = /^read-(?:basic|fields|populate|single-types|status|upload|users-me|i18n)\./
 const tokens = goldenTokens()
 
@@ -56,7 +56,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
           const { status, body } = await hold(served, step)
           if (method !== 'GET' || !path.startsWith('/api/') || isOther(request.headers) || ![200, 400, 404].includes(status)) continue
           const checker = await checkerOf(request.token)
-          // What is not found may be a path that nothing is at, whoever asks.
+          // 404 may mean a path without a route, for any caller.
           if (status !== 200 && checker?.has(method, path) !== true) continue
           checked++
           const problem = checker!.problem(method, path, status, body)

@@ -1,5 +1,5 @@
-// Holds responses to the description of the API: finds the operation of a request, and checks the body against its schema, in which
-// members that are not described are mistakes.
+// Validates responses against the API description: finds the operation of a request, and checks the body against its schema, in which
+// undescribed members are errors.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
@@ -21,7 +21,7 @@ export interface Operation extends Json {
 export interface Checker {
   /** True if the document has an operation for a request. */
   has(method: string, path: string): boolean
-  /** Returns what is wrong with a response to a request; null: it is as described. */
+  /** Returns the error of a response to a request; null: it is as described. */
   problem(method: string, path: string, status: number, body: unknown): string | null
 }
 
@@ -34,7 +34,7 @@ function closed(value: unknown, isPart = false): unknown {
   return { ...Object.fromEntries(inner), ...(isWhole ? { unevaluatedProperties: false } : {}) }
 }
 
-/** The schemas of components without the mark on themselves: it stands where they are referred to. */
+/** The schemas of components, which are closed where they are referenced instead of in themselves. */
 function closedDocument({ paths, components }: Document): Json {
   const schemas = Object.entries(components.schemas ?? {}).map(([name, schema]) => {
     const { unevaluatedProperties: _, ...open } = closed(schema) as Json
@@ -47,7 +47,7 @@ function closedDocument({ paths, components }: Document): Json {
 export function openChecker(document: Document, prefix = '/api'): Checker {
   const ajv = new Ajv2020({ strict: false, allErrors: false })
   addFormats.default(ajv)
-  // Moments may lie outside of the four-digit years of RFC 3339.
+  // Times may be outside of the four-digit years of RFC 3339.
   ajv.addFormat('date-time', /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   ajv.addSchema(closedDocument(document), 'api')
   const compiled = new Map<string, ValidateFunction>()

@@ -1,6 +1,6 @@
 // Random choices that are the same for the same seed.
 
-/** Numbers by mulberry32, and what is chosen by them. */
+/** Random numbers by mulberry32, and choices with them. */
 export function chances(seed: number) {
   let state = seed * 0x9e3779b1
   const next = () => {

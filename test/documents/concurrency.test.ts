@@ -1,4 +1,4 @@
-// Many writes at once, and a service that is killed amid them: what was acknowledged is there, once and whole, and
+// Many writes at once, and a service killed during them: acknowledged writes are there, once and whole, and
 // `octavo doctor` finds nothing afterwards.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
@@ -105,7 +105,7 @@ describe('requests at once', () => {
     }
   })
 
-  test('what is connected last stands last, also where targets have been deleted before', async () => {
+  test('the last connected entry is last, also after targets have been deleted', async () => {
     const tags = await Promise.all(range(5).map((index) => made(served.ask, '/api/tags', { name: nameOf('in a row', index) })))
     const [first, second, third, fourth, fifth] = tags.map(({ documentId }) => documentId)
     const article = await made(served.ask, '/api/articles', { title: 'With gaps', tags: [first, second, third] })
@@ -154,7 +154,7 @@ describe('requests at once', () => {
         () => send(served.ask, 'DELETE', path),
       ]
       const reads = ['published', 'draft'].map((status) => () => served.ask(`${path}?status=${status}&populate=*`, { token }))
-      // A request without a body is read sooner: every order has its turn only when all wait for a moment of their own.
+      // A request without a body is read sooner: a random delay for each request makes every order possible.
       const answers = await Promise.all([...writes, ...reads].map((ask) => pause(Math.random() * 12).then(ask)))
       changed.push(answers[0]!.status, answers[1]!.status)
       for (const { status, text, body } of answers) {
@@ -321,7 +321,7 @@ describe('a service that is killed', () => {
     await removeProject(folder)
   })
 
-  /** Starts the service as a process of its own. */
+  /** Starts the service as a separate process. */
   async function start(): Promise<string> {
     const started = {
       ...environment,
@@ -361,7 +361,7 @@ describe('a service that is killed', () => {
       return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) }
     }
 
-  /** What was acknowledged: a document and the last number written to it; a number that was sent may be there as well. */
+  /** An acknowledged document and the last number written to it; a number without a response may be there as well. */
   interface Written {
     readonly documentId: string
     acknowledged: number
@@ -395,7 +395,7 @@ describe('a service that is killed', () => {
         known.acknowledged = number
       }
     } catch (error) {
-      // A request that the kill cut off: nobody knows whether it was done.
+      // The kill cut off this request: its outcome is unknown.
       if (!(error instanceof TypeError)) throw error
     }
   }

@@ -1,11 +1,11 @@
-// What operations of the database are counted as that failed, by what their callers are told.
+// Database operations that count as failed, according to the errors that their callers get.
 import { expect, test } from 'vitest'
 import { commitUnknownError, databaseErrorClass, unavailableError } from '../../src/database/errors.js'
 import { toApiError as explainedByMysql } from '../../src/database/server/mysql/errors.js'
 import { toApiError } from '../../src/database/server/postgres/errors.js'
 import { ApiError, validationError } from '../../src/foundation/errors/errors.js'
 
-test('operations.16: what fails belongs to one class, and what is refused because of the request to none', () => {
+test('operations.16: a failure belongs to one class, and a refusal because of the request to none', () => {
   const ofServer = (code: string) => databaseErrorClass(toApiError(Object.assign(new Error('failed'), { code })))
   expect(['40001', '40P01', '57014', '08006', 'ECONNREFUSED', '53300', '42P01', '42601'].map(ofServer)).toEqual([
     ...['conflict', 'conflict', 'timeout', 'unavailable', 'unavailable', 'unavailable', 'schema_drift', 'failure'],

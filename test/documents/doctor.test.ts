@@ -16,9 +16,9 @@ const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 interface Report {
   readonly status: number
   readonly text: string
-  /** What stood on both outputs. */
+  /** Text of both outputs. */
   readonly all: string
-  /** Names of the checks that found something, with what they counted. */
+  /** Names of the checks with findings, and their counts. */
   readonly wrong: readonly string[]
   readonly notes: readonly string[]
 }
@@ -170,7 +170,7 @@ test('one owner in several locales is sound, several owners are not', async () =
   expect(await doctor(folder)).toMatchObject({ status: 1, wrong: ['to-one relations have at most one target'] })
 })
 
-test('what Strapi leaves in normal work is a note', async () => {
+test("remains of Strapi's normal work are a note", async () => {
   damage((database) => {
     database.exec(
       `insert into articles_cmps (entity_id, cmp_id, component_type, field) select min(id), 1, 'gone.component', 'gone' from articles`,
@@ -204,7 +204,7 @@ test('--links names the links that wait for a publication', async () => {
   )
 })
 
-test('--json: each check with its verdict; what is found has a sentence about its meaning and what to do', async () => {
+test('--json: each check with its verdict; findings have a sentence about their meaning and the remedy', async () => {
   damage((database) => {
     database.exec(
       `delete from components_shop_variants where id = (select min(cmp_id) from products_cmps where component_type = 'shop.variant')`,

@@ -91,7 +91,7 @@ test('everybody has their own notes', async () => {
   expect((await send('GET', 'notes', 'all')).body.data).toHaveLength(1)
 })
 
-test('routes list what is featured, and export as they read', async () => {
+test('routes list featured products, and export in reading order', async () => {
   const featured = await send('GET', 'articles/featured')
   expect(featured.body.data.map(({ title }: { title: string }) => title)).toEqual(['Zebra & Crossing'])
   expect((await send('GET', 'articles/export')).status).toBe(403)
@@ -142,7 +142,7 @@ test('an order is paid once, by its customer or by the payment service, and take
   expect((await send('GET', 'payments', 'all')).body.meta.pagination.total).toBe(2)
 })
 
-test('while the project is closed, nobody writes', async () => {
+test('writes are refused while the project is closed', async () => {
   process.env.EXAMPLE_CLOSED = 'true'
   const closed = await send('POST', 'tags', 'all', { data: { name: 'Closed' } })
   expect([closed.status, closed.body.error.message]).toEqual([503, 'Closed for an hour'])

@@ -1,4 +1,4 @@
-// Hooks of octavo.config: once for every operation, whoever asks for it; before its transaction and after its commit.
+// Hooks of octavo.config: once for every operation of any caller; before its transaction and after its commit.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Document } from '../../src/foundation/public/documents.js'
 import type { AfterCall, BeforeCall, Hook } from '../../src/foundation/public/hooks.js'
@@ -11,7 +11,7 @@ const tags = 'api::tag.tag'
 const cities = 'api::city.city'
 
 let served: Served
-/** What hooks of the running test do; the service is started once. */
+/** Hooks of the current test; the service is started once. */
 let hook: { -readonly [part in keyof Hook]: Hook[part] } = {}
 /** The hooks that were called, in order. */
 let calls: { part: 'before' | 'after'; call: BeforeCall | AfterCall }[] = []
@@ -123,7 +123,7 @@ describe('before', () => {
     })
   })
 
-  test('sees what the hooks before it have done, and what was sent is not touched', async () => {
+  test('sees the changes of earlier hooks, and does not modify the request', async () => {
     const data = { name: ' two ' }
     hook.before = (call) => {
       call.data = { ...call.data, name: ` ${call.data!.name} hooks ` }
@@ -132,7 +132,7 @@ describe('before', () => {
     expect(data).toEqual({ name: ' two ' })
   })
 
-  test('what it makes of the data is held to the same rules', async () => {
+  test('data changed by a hook is validated by the same rules', async () => {
     hook.before = (call) => {
       call.data = { ...call.data, nothing: 1 }
     }
@@ -163,7 +163,7 @@ describe('before', () => {
     expect(await served.service.documents(cities).count()).toBe(before)
   })
 
-  test('any other error is a bug: 500, logged, nothing told, nothing written', async () => {
+  test('any other error is a bug: 500, logged, no details, nothing written', async () => {
     for (const bug of [new Error('bug 1'), new TypeError('bug 2'), new SyntaxError('bug 3'), 'bug 4', undefined]) {
       hook.before = () => {
         throw bug
@@ -175,7 +175,7 @@ describe('before', () => {
     expect(await served.service.documents(cities).count({ filters: { name: 'city of a bug' } })).toBe(0)
   })
 
-  test('one that takes longer than limits.hookTimeout is told, and the answer is 503', async () => {
+  test('a hook that takes longer than limits.hookTimeout is reported, and the response is 503', async () => {
     let aborted = false
     hook.before = async ({ signal }) => {
       await never(signal)
@@ -203,14 +203,14 @@ describe('before', () => {
     expect((await slow).status).toBe(201)
   })
 
-  test('is told who asks', async () => {
+  test('gets the caller', async () => {
     await send('POST', '/api/cities', { name: 'city' })
     await send('POST', '/api/cities', { name: 'city' }, { token: tokens.alice ?? tokens.custom! })
     expect(calls[0]!.call.caller).toEqual({ kind: 'token', id: expect.any(Number) })
     for (const { call } of calls) expect(Object.keys(call.caller!).sort()).toEqual(['id', 'kind'])
   })
 
-  test('is told which locale, and that all are meant', async () => {
+  test('gets the locale, or that all are selected', async () => {
     const { documentId } = (await send('POST', '/api/articles', { title: 'Told of locales' })).body.data
     await send('PUT', `/api/articles/${documentId}?locale=fr`, { title: 'Des langues' })
     await send('DELETE', `/api/articles/${documentId}?locale=*`)
@@ -243,7 +243,7 @@ describe('after', () => {
     expect(data).toMatchObject({ title: 'Committed', secretCode: 'secret' })
   })
 
-  test('whole versions are given, whatever the caller asked to see', async () => {
+  test("gets whole versions, regardless of the caller's selection", async () => {
     const documents = served.service.documents(tags)
     const { documentId } = await documents.create({ data: { name: 'whole' }, fields: ['weight'] })
     await documents.delete({ documentId, fields: ['weight'] })
@@ -268,8 +268,8 @@ describe('after', () => {
   })
 })
 
-describe('what hooks write', () => {
-  test('is an operation of its own: before-hooks’ writes stay where the request fails', async () => {
+describe('writes of hooks', () => {
+  test('is a separate operation: writes of before-hooks stay even if the request fails', async () => {
     hook.before = async ({ uid, documents }) => {
       if (uid === articles) await documents(cities).create({ data: { name: 'made on the way' } })
     }
@@ -335,7 +335,7 @@ describe('octavo.config', () => {
   })
 })
 
-test('what a hook gives and no thread can take is refused, and the next write works', async () => {
+test("a hook's result that cannot be sent to a thread is refused, and the next write works", async () => {
   hook.before = (call) => {
     if (call.data !== null) call.data.metadata = Symbol('of the project')
   }

@@ -61,7 +61,7 @@ function outOfScope(step: Step): string | null {
   return error.name === 'ApplicationError' || error.name === 'Error' ? 'database' : 'before the body'
 }
 
-/** `{{0.body.data.id}}` stands for what an earlier answer said. */
+/** `{{0.body.data.id}}` is replaced by a value of an earlier response. */
 function filled(value: unknown, steps: readonly Step[]): unknown {
   const text = JSON.stringify(value)
   if (text === undefined) return undefined
@@ -104,7 +104,7 @@ function stored(attributes: ReadonlyMap<string, Attribute>, checked: Readonly<Bo
  */
 type Known = Map<string, Readonly<Body> | 'unknown' | null>
 
-/** Who may name everything. */
+/** A caller who may name everything. */
 const everybody = { grants: fullAccess, addedByHooks: new Set<string>() }
 
 /** No other document has any of the values. */
@@ -304,7 +304,7 @@ describe('blocks', () => {
     expect(await refusal('samples', { blocks: [node] })).toBe(message)
   })
 
-  test('are lists in depth, whatever else their nodes carry', async () => {
+  test('are lists in depth, and further members of their nodes are allowed', async () => {
     const item = { type: 'list-item', children: [text] }
     const nested = { type: 'list', format: 'ordered', foo: 1, children: [item, { type: 'list', format: 'unordered', children: [item] }] }
     expect(JSON.parse(String(scalars(await read('samples', { blocks: [nested] })).blocks))).toEqual([nested])
@@ -345,7 +345,7 @@ describe('relations', () => {
   })
 })
 
-test('what is nested too deeply or prints too long is refused with a short answer', async () => {
+test('too deeply nested or too long values are refused with a short response', async () => {
   const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
   expect(await refusal('samples', { json: nested(5000) })).toBe('The data is nested too deeply')
   const wide = { string: Array.from({ length: 100_000 }, () => [1]) }

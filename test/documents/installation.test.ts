@@ -1,4 +1,4 @@
-// What a request is answered by is one value: replaced as a whole, and closed when its last request has ended.
+// The state that serves requests is one value: replaced as a whole, and closed when its last request has ended.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { openInstallations } from '../../src/project/installations.js'
 
 const golden = join(import.meta.dirname, '..', 'golden', 'project')
 
-/** The database of the golden project, and how many plans its readers have been given that they were not told to forget. */
+/** The database of the golden project, and the number of plans that its readers received and were not asked to drop. */
 async function openGolden() {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-installation-'))
   cpSync(golden, folder, { recursive: true })

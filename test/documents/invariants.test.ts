@@ -1,5 +1,5 @@
-// Random operations on articles: a publication shows what its draft has, a discarded draft has what was published, and nothing but the
-// document that a request names changes, the order of other documents' lists included. `INVARIANT_SEEDS=10 INVARIANT_OPERATIONS=400
+// Random operations on articles: a publication equals its draft, a discarded draft equals its publication, and only the
+// document that a request names changes, including the order of other documents' lists. `INVARIANT_SEEDS=10 INVARIANT_OPERATIONS=400
 // INVARIANT_FIRST=1` for more.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isOnServer } from '../support/databases.js'
@@ -12,7 +12,7 @@ const operations = Number(process.env.INVARIANT_OPERATIONS ?? 50)
 const first = Number(process.env.INVARIANT_FIRST ?? 1)
 const locales = ['en', 'fr']
 const [mostArticles, mostTags, mostProducts] = [5, 4, 3]
-/** The relations of an article: what they name in the draft may be hidden in the publication, or come in its own order. */
+/** The relations of an article: targets of the draft may be hidden in the publication, or be ordered differently there. */
 const lists = ['tags', 'related', 'relatedTo', 'references', 'comments'] as const
 const ones = ['pick', 'spotlight'] as const
 const values = [
@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-/** A JSON value that is a text: what is no JSON cannot be in a column of PostgreSQL. */
+/** A JSON value that is a text: PostgreSQL columns cannot store invalid JSON. */
 const aText = isOnServer ? '"text"' : 'text'
 
 type Chances = ReturnType<typeof chances>
@@ -67,7 +67,7 @@ const populates: Record<Plural, string> = {
 
 const components = new Set(['seo', 'og', 'sections', 'links', 'link', 'more', 'blocks'])
 
-/** Without what a copy may have of its own: numbers of rows, moments, and all but the names of related documents. */
+/** Removes values in which a copy may differ: row ids, times, and all but the names of related documents. */
 function essence(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((each) => essence(each, key))
   if (typeof value !== 'object' || value === null) return value
@@ -116,7 +116,7 @@ function expectOnly(before: World, after: World, id: string, what: string): void
 
 const keyOf = (id: string, locale: string) => `${id} ${locale}`
 
-/** What of these documents is published in `locale`; authors and comments have no drafts. */
+/** The published state of these documents in `locale`; authors and comments have no drafts. */
 function shownIn(world: World, locale: string) {
   const isThere = (id: string) =>
     world.articles.published.has(keyOf(id, locale)) || world.products.published.has(keyOf(id, locale)) || world.tags.published.has(`${id} `)
@@ -133,14 +133,14 @@ function shownIn(world: World, locale: string) {
   return shown
 }
 
-/** The publication of an article has what its draft has, as far as that is published. */
+/** The publication of an article equals its draft, apart from unpublished targets. */
 function expectPublished(world: World, key: string, what: string, isFirst: boolean): void {
   const [draft, published] = [world.articles.draft.get(key), world.articles.published.get(key)]
   const shown = shownIn(world, key.split(' ')[1]!)
   for (const name of [...values, ...ones, 'tags', 'related', 'references']) {
     expect(published?.[name], `${what}: ${name} of ${key}`).toEqual(shown(draft?.[name]))
   }
-  // The order of lists of the other side is theirs; and publications that waited for this one name it, whatever their drafts name by now.
+  // Lists of the other side have an independent order; and publications that waited for this one name it, even if their drafts no longer do.
   for (const name of isFirst ? ['comments'] : ['relatedTo', 'comments'])
     expect(published?.[name].toSorted(), `${what}: ${name} of ${key}`).toEqual((shown(draft?.[name]) as string[]).toSorted())
 }
@@ -197,7 +197,7 @@ function articleOf(by: Chances, world: World, prefix: string, locale: string): o
   }
 }
 
-/** Does one thing, and says to which document, with what has to hold then. */
+/** Runs one operation, and returns its document and the expectation. */
 async function operate(by: Chances, world: World, prefix: string) {
   const { is, below, pick } = by
   if (is(0.3)) return operateOther(by, world, prefix, is(0.6) ? 'tags' : 'products')

@@ -1,4 +1,4 @@
-// An entry whose component row is gone, as Strapi leaves some behind: it is not shown, and it is not copied to another version.
+// An entry whose component row is gone, as Strapi leaves some: it is not shown, and it is not copied to another version.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { type GoldenSender, serveSender } from './golden-sender.js'
@@ -19,7 +19,7 @@ const dangling = () =>
   served.sql(`select id from articles_cmps where component_type = 'page.section'
     and not exists (select 1 from components_page_sections where components_page_sections.id = cmp_id)`)
 
-test('publishing leaves it behind, and it never shows the component of another document', async () => {
+test('publishing drops it, and it never shows the component of another document', async () => {
   const { documentId } = (await send('POST', 'articles?status=draft', { title: 'Half', sections: sections('first', 'second', 'third') }))
     .data
   const before = (await dangling()).length

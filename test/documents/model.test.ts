@@ -1,6 +1,6 @@
-// Random operations over HTTP on documents, beside a model of them in memory: every version, every list and its order, totals and
+// Random operations over HTTP on documents, and on a model of them in memory: every version, every list and its order, totals and
 // publicationFilter agree after each. `MODEL_SEEDS=20 MODEL_OPERATIONS=1200
-// MODEL_EVERY=10` for more than a few seeds, compared after every tenth operation; `MODEL_FIRST` for where the seeds begin.
+// MODEL_EVERY=10` for more than a few seeds, compared after every tenth operation; `MODEL_FIRST` for the first seed.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { chances } from './chances.js'
@@ -80,7 +80,7 @@ const bodyOf = ({ variants, width, ...rest }: Data): object => ({
   ...(width !== undefined && { dimensions: width === null ? null : { width } }),
 })
 
-/** Does one thing to the service and to the model, and tells what. */
+/** Runs one operation on the service and the model, and returns its description. */
 async function operate(by: Chances, model: Documents, prefix: string): Promise<string> {
   const { below, pick, is } = by
   const isTag = model.products.size > 0 && is(0.35)
@@ -162,7 +162,7 @@ async function operateTag(by: Chances, model: Documents): Promise<string> {
 
 const sorted = (entries: readonly string[]) => entries.toSorted()
 
-/** What lists of the service show of every version, against what the model has. */
+/** Compares every version in lists of the service with the model. */
 async function compare(model: Documents, prefix: string): Promise<void> {
   const own = `filters[name][$startsWith]=${encodeURIComponent(prefix)}&pagination[pageSize]=100`
   const ids = (rows: readonly { documentId: string }[]) => rows.map(({ documentId }) => documentId)

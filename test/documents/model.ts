@@ -1,5 +1,5 @@
-// Documents in memory, as docs/spec says they behave: products in locales, with drafts, related to tags from both sides and to each other
-// from one. Published lists keep the places of what is not published (relations.11).
+// Documents in memory, as docs/spec defines them: products in locales, with drafts, related to tags from both sides and to each other
+// from one. Published lists preserve the positions of unpublished targets (relations.11).
 import { isDeepStrictEqual } from 'node:util'
 
 export interface Values {
@@ -23,7 +23,7 @@ export interface Tag {
   live: { name: string; color: string } | null
   /** The products, as `documentId locale`, that name the tag, for each state in the order of the tag's own list. */
   readonly products: { draft: string[]; live: string[] }
-  /** The order of its own lists is not told by the rules any more. */
+  /** The rules no longer determine the order of its lists. */
   isLoose: boolean
 }
 export interface Change {
@@ -220,7 +220,7 @@ export class Documents {
   /** status.7 */
   isModified = ({ draft, live }: Pair): boolean => live !== null && !isDeepStrictEqual(draft, live)
 
-  /** The same for tags: its list of products counts, in all locales, as far as these are published. Null: the rules do not tell. */
+  /** The same for tags: their list of published products counts, in all locales. Null: undetermined by the rules. */
   isTagModified = ({ draft, live, products, isLoose }: Tag): boolean | null => {
     if (live === null) return false
     const shown = products.draft.filter((key) => {
@@ -232,7 +232,7 @@ export class Documents {
     return isLoose ? null : true
   }
 
-  /** Which of the documents that a published version names can be seen. */
+  /** The visible documents among the targets of a published version. */
   seen = {
     tags: (tags: readonly string[]) => tags.filter((id) => this.tags.get(id)?.live),
     products: (ids: readonly string[], locale: string) => ids.filter((id) => this.pair(id, locale)?.live),

@@ -1,4 +1,4 @@
-// The list in which connected entries find their places: against a plain array, and at the one place where all of them want to be.
+// The list that positions connected entries: compared with a plain array, and with insertions at one crowded position.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createOrderedList } from '../../src/content/documents/store/positions.js'
@@ -36,7 +36,7 @@ test('does what an array would do', () => {
   )
 })
 
-/** Where the next one goes, of a list that begins with 0 and 1. */
+/** Index of the next insertion into a list that begins with 0 and 1. */
 const crowds: Readonly<Record<string, (list: ReturnType<typeof createOrderedList<number>>, index: number) => number | null>> = {
   'before the same one': () => 1,
   'after the same one': (list) => list.after(0),

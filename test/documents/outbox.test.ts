@@ -1,4 +1,4 @@
-// Events: what Strapi's webhooks would have carried, recorded with the change itself, without gaps, and only where somebody listens.
+// Events: the content of Strapi's webhooks, recorded with the change itself, without gaps, and only if there are listeners.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const json = { 'content-type': 'application/json' }
 const send = (served: Served, method: string, path: string, data?: object) =>
   served.ask(path, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
 
-/** Values that differ from one run to the next become what they are. */
+/** Replaces values that differ between runs by their kinds. */
 function steady(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((entry) => steady(entry))
   if (value !== null && typeof value === 'object')
@@ -27,7 +27,7 @@ function steady(value: unknown, key = ''): unknown {
   return typeof value === 'string' ? value.replace(/\b([ab])_[0-9a-f]{10}/, '$1_(hash)') : value
 }
 
-describe('beside recordings of Strapi', () => {
+describe('compared with recordings of Strapi', () => {
   interface Step {
     readonly rest?: readonly [method: string, path: string, data?: object]
     readonly service?: readonly [uid: string, method: 'publish', parameters: { documentId: string }]
@@ -46,7 +46,7 @@ describe('beside recordings of Strapi', () => {
   })
   afterAll(() => served.close())
 
-  /** `$3` and `@3` stand for the documentId and the id that the fourth step answered. */
+  /** `$3` and `@3` are the documentId and the id in the response of the fourth step. */
   const filled = (line: string): Step =>
     JSON.parse(line.replace(/\$(\d+)/g, (_, step) => made[step]!.documentId!).replace(/@(\d+)/g, (_, step) => String(made[step]!.id)))
 
@@ -60,7 +60,7 @@ describe('beside recordings of Strapi', () => {
     return (await served.ask(path, { method, token, body })).body
   }
 
-  /** Strapi's document service shows passwords and private attributes, and the locale of what has none. Ours does not. */
+  /** Unlike Octavo, Strapi's document service shows passwords and private attributes, and the locale of types without locales. */
   const shown = (answer: unknown): unknown =>
     JSON.parse(JSON.stringify(answer), (key, value: unknown) =>
       key === 'secretCode' || key === 'internalNote' || (key === 'locale' && value === null) ? undefined : value,
@@ -79,7 +79,7 @@ describe('beside recordings of Strapi', () => {
   })
 })
 
-/** All that is in the outbox, as it lies there. */
+/** The raw content of the outbox. */
 const stored = ({ sql }: Served) => sql('select sequence, event, payload from octavo_outbox order by sequence')
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
@@ -93,7 +93,7 @@ async function withGolden(options: Parameters<typeof serveGolden>[0], work: (ser
   }
 }
 
-test('nobody listens: nothing is recorded', () =>
+test('without listeners nothing is recorded', () =>
   withGolden({}, async (served) => {
     const { body } = await send(served, 'POST', '/api/tags', { name: 'nobody listens' })
     await send(served, 'DELETE', `/api/tags/${body.data.documentId}`)
@@ -129,7 +129,7 @@ test('private attributes and passwords are in no event, also not in components a
     }
   }))
 
-test('addresses of private files are not signed: what is kept outlives a signature', () => {
+test('addresses of private files are not signed: stored events outlive a signature', () => {
   const storage = { provider: 'local' as const, private: true }
   return withGolden({ config: { events: { outbox: true }, uploads: { storage } } }, async (served) => {
     const { body } = await send(served, 'POST', '/api/articles?populate=cover', { title: 'With a cover', cover: 1 })
@@ -146,7 +146,7 @@ test('addresses of private files are not signed: what is kept outlives a signatu
   })
 })
 
-test('what has no drafts shows the published versions that it is related to', () =>
+test('types without drafts show the published versions of their relations', () =>
   withGolden({ config: { events: { outbox: true } } }, async (served) => {
     const articles = served.service.documents('api::article.article')
     const { documentId } = await articles.create({ data: { title: 'Published' }, status: 'published' })
@@ -184,7 +184,7 @@ test('writes that fail leave no event and no gap, however many come at once', ()
     expect([...told].sort()).toEqual(succeeded.map(({ body }) => body.data.documentId).sort())
   }))
 
-test('who reads up to the last number misses no event, however many write at once', () =>
+test('readers never miss events under concurrent writes', () =>
   withGolden({ config: { events: { outbox: true } } }, async (served) => {
     const read: number[] = []
     let isWritten = false
@@ -216,7 +216,7 @@ test('who reads up to the last number misses no event, however many write at onc
     expect(read).toEqual(recorded)
   }))
 
-test('an event is the version as its own write left it, whatever comes after', () =>
+test('an event is the version as its write left it, regardless of later writes', () =>
   withGolden({ config: { events: { outbox: true } } }, async (served) => {
     const { body } = await send(served, 'POST', '/api/cities', { name: 'city', area: 0 })
     await Promise.all(range(10).map((index) => send(served, 'PUT', `/api/cities/${body.data.documentId}`, { area: index + 1 })))
@@ -238,7 +238,7 @@ test('limits.outboxEvents: the oldest events go, sequences go on', () =>
     expect(await served.service.events.after(33, 1)).toMatchObject([{ sequence: 34 }])
   }))
 
-test('limits.eventBytes: an entry that is larger comes without what it is related to', () =>
+test('limits.eventBytes: a larger entry comes without its relations', () =>
   withGolden({ config: { events: { outbox: true }, limits: { eventBytes: 2_000 } } }, async (served) => {
     const { body } = await send(served, 'POST', '/api/authors', { name: 'few' })
     const [few] = (await served.service.events.after(0)) as readonly EntryEvent[]
@@ -254,7 +254,7 @@ test('limits.eventBytes: an entry that is larger comes without what it is relate
   }))
 
 describe('listeners', () => {
-  test('hear of every event in its order, also while many write; one that fails is told again and hinders nobody', async () => {
+  test('get every event in order, also under concurrent writes; a failed listener gets it again and blocks no others', async () => {
     const heard: ContentEvent[] = []
     const failing: number[] = []
     const fails = ({ sequence }: ContentEvent) => {
@@ -278,7 +278,7 @@ describe('listeners', () => {
     expect(served.log.some((line) => line.includes('this listener fails at first'))).toBe(true)
   })
 
-  test('limits.listenerAttempts: one that takes too long is told again, and then the next event', async () => {
+  test('limits.listenerAttempts: a listener that takes too long gets the event again, and then the next one', async () => {
     const tried: number[] = []
     const heard: number[] = []
     const never = ({ sequence }: ContentEvent) => {
@@ -299,7 +299,7 @@ describe('listeners', () => {
   })
 })
 
-test('octavo events prints what was recorded', () =>
+test('octavo events prints recorded events', () =>
   withGolden({ config: { events: { outbox: true } } }, async (served) => {
     for (const index of range(3)) await send(served, 'POST', '/api/cities', { name: `city ${index}` })
     const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')

@@ -1,4 +1,4 @@
-// Every target of an entry has a place of its own, also where a link comes into being from the other side: when a target is published
+// Every target of an entry has a separate position, also if a link is created from the other side: when a target is published
 // that was linked to the draft, or one that the published entry was waiting for.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
@@ -21,7 +21,7 @@ async function send(method: string, path: string, data?: object): Promise<string
   return answer.body.data.documentId as string
 }
 
-/** The tags that the published article shows, in their order; all have places of their own. */
+/** The tags that the published article shows, in their order; all have separate positions. */
 async function tagsOf(article: string): Promise<readonly string[]> {
   const { body } = await served.ask(`/api/articles/${article}?populate[tags]=true`, { token })
   const published = 'select id from articles where document_id = ? and published_at is not null'
@@ -31,7 +31,7 @@ async function tagsOf(article: string): Promise<readonly string[]> {
   return body.data.tags.map(({ name }: { name: string }) => name)
 }
 
-test('a target that is published later stands behind those that the published entry has', async () => {
+test('a target that is published later is positioned after those of the published entry', async () => {
   const [first, second] = [await send('POST', '/api/tags', { name: 'Place A' }), await send('POST', '/api/tags', { name: 'Place B' })]
   const article = await send('POST', '/api/articles', { title: 'Places', tags: [first, second] })
   await send('PUT', `/api/articles/${article}?status=draft`, { tags: [second] })

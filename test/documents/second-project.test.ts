@@ -99,13 +99,13 @@ describe('unique attributes of components', () => {
     expect((await send('POST', 'pages', { bares: [{ code: '' }, { code: '' }] })).status).toBe(201)
   })
 
-  test('are told together with what else is wrong', async () => {
+  test('are reported together with other errors', async () => {
     await made('pages', { key: 'k' })
     expect(paths(await send('POST', 'pages', { title: 'x', key: 'k' }))).toEqual(['title', 'key'])
   })
 })
 
-describe('what locales share', () => {
+describe('values shared by locales', () => {
   test('a new locale takes it from the published version, before anything is missed or filled in', async () => {
     const id = await made('sheets', { title: 'en', shared: 'A', list: [{ when: '2024-01-01' }] })
     await send('PUT', `sheets/${id}?status=draft`, { shared: 'B' })
@@ -183,7 +183,7 @@ describe('relations', () => {
   test('a published row whose draft is new has what that draft has: polymorphic relations too', async () => {
     const port = await made('ports', {})
     const badge = await made('badges', { to: [{ documentId: port, __type: 'api::port.port' }] })
-    // As in content that somebody has imported.
+    // As in imported content.
     await served.sql('delete from badges where document_id = ? and published_at is null', badge)
     const answer = await send('PUT', `badges/${badge}?populate=to`, {})
     expect([answer.status, answer.data.to]).toEqual([200, []])
@@ -197,13 +197,13 @@ describe('relations', () => {
     expect(again.data.port.documentId).toBe(second)
   })
 
-  test('a document that is not there is told first', async () => {
+  test('a missing document is reported first', async () => {
     const body = { title: 'x', deep: { ports: ['nothing'] } }
     for (const answer of [await send('POST', 'pages', body), await send('PUT', 'pages/missing', body)])
       expect(answer.error.message).toBe('Document with id "nothing", locale "null" not found')
   })
 
-  test('in place of a target stands what names one, and nothing else', async () => {
+  test('in place of a target only its identifiers are accepted', async () => {
     const [owner, port] = [await made('ports', {}), await made('ports', {})]
     for (const beside of [{ status: 'draft' }, { position: { end: true } }, { __type: 'api::port.port' }]) {
       const entry = { documentId: port, ...beside }
@@ -215,7 +215,7 @@ describe('relations', () => {
     expect((await send('PUT', `ports/${owner}`, { next: [{ documentId: port, locale: 'en' }] })).status).toBe(200)
   })
 
-  test('rows that are not there are told together and first, but for those that are disconnected', async () => {
+  test('missing rows are reported together and first, except disconnected ones', async () => {
     const owner = await made('ports', {})
     const message = async (data: object) => (await send('PUT', `ports/${owner}`, data)).error?.message ?? 'none'
     expect(await message({ next: { disconnect: [999_999] } })).toBe('none')

@@ -1,4 +1,4 @@
-// `documents(uid)`: what scripts have. One test is a script of its own, compiled against the declarations of the build.
+// `documents(uid)`: the API of scripts. One test is a separate script, compiled against the declarations of the build.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -96,7 +96,7 @@ describe('documents(uid)', () => {
   const documents = (uid: string) => served.service.documents(uid)
   const get = async (path: string) => (await served.ask(path, { token })).body
 
-  test('reads drafts unless told otherwise, and creates them', async () => {
+  test('reads drafts by default, and creates them', async () => {
     const { documentId } = await documents(tags).create({ data: { name: 'only a draft' } })
     expect((await served.ask(`/api/tags/${documentId}`, { token })).status).toBe(404)
     expect((await get(`/api/tags/${documentId}?status=draft`)).data.name).toBe('only a draft')
@@ -151,7 +151,7 @@ describe('documents(uid)', () => {
     expect(await documents(articles).findMany({ filters: { documentId }, locale: '*' })).toEqual([])
   })
 
-  test('entries show what was asked for, also of versions that are gone', async () => {
+  test('entries show the selected values, also of deleted versions', async () => {
     const { documentId } = await documents(tags).create({ data: { name: 'gone soon' }, status: 'published' })
     const article = await documents(articles).create({ data: { title: 'Tagged', tags: [documentId] } })
     const { entries } = await documents(tags).delete({ documentId, fields: ['name'], populate: { articles: { fields: ['title'] } } })
@@ -187,7 +187,7 @@ describe('documents(uid)', () => {
     await expect(documents(tags).create({} as never)).rejects.toMatchObject({ message: 'Missing "data" payload in the request body' })
   })
 
-  test('what a script has forgotten is no wish: nothing is written without a documentId', async () => {
+  test('an undefined documentId is not ignored: nothing is written without one', async () => {
     const before = await documents(tags).findMany({ sort: 'id' })
     for (const documentId of [undefined, null, '', 5, {}]) {
       for (const method of ['update', 'delete', 'publish', 'unpublish', 'discardDraft', 'findOne'] as const) {
@@ -230,7 +230,7 @@ describe('documents(uid)', () => {
     expect(await loose.findMany({ limit: 1, where: undefined })).toHaveLength(1)
   })
 
-  test('types that there are not, and types that have rules of their own', async () => {
+  test('unknown types, and types with special rules', async () => {
     await expect(documents('api::nobody.nobody').findMany()).rejects.toThrow('There is no type api::nobody.nobody')
     const users = documents('plugin::users-permissions.user')
     expect((await users.findMany({ fields: ['username'], limit: 1 })).map(({ username }) => username)).toHaveLength(1)
@@ -253,7 +253,7 @@ describe('documents(uid)', () => {
     }
   })
 
-  test('grants: what a caller may not do is refused, what it may not see is not shown', async () => {
+  test('grants: forbidden operations are refused, unreadable values are not shown', async () => {
     const grants = grantsOf('a reader of articles', new Set([`${articles}.find`, `${articles}.findOne`]))
     const reader = served.service.documents(articles, { grants })
     const [first] = await reader.findMany({ limit: 1, populate: ['author', 'cover'] })

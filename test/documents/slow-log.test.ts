@@ -1,9 +1,9 @@
-// How often slow work is logged, by a clock of the test's own.
+// Frequency of log lines about slow work, with a clock of the test.
 import { expect, test } from 'vitest'
 import { logSlowReads } from '../../src/content/documents/slow-log.js'
 import { openSlowLog } from '../../src/foundation/runtime/slow-log.js'
 
-test('operations.12: after a minute the same is logged again, with how often it was slow meanwhile; kinds are bounded', () => {
+test('operations.12: after a minute the same is logged again, with its number of slow calls since; kinds are bounded', () => {
   const logged: object[] = []
   let now = 0
   const slow = openSlowLog({ warn: (fields: object) => void logged.push(fields) } as never, 200, () => now)!
@@ -17,7 +17,7 @@ test('operations.12: after a minute the same is logged again, with how often it 
   now = 60_001
   note('a')
   expect(logged.at(-1)).toEqual({ milliseconds: 250, key: 'a', repeated: 3 })
-  // Most kinds of one minute have a line of their own; the others share one.
+  // Most kinds of one minute have separate lines; the others share one.
   for (let kind = 0; kind < 2_000; kind++) note(`kind ${kind}`)
   expect(logged.length).toBeLessThan(510)
   expect(openSlowLog({ warn: () => {} } as never, 0)).toBeNull()
@@ -49,7 +49,7 @@ test('operations.12: the statements of a plan are looked through once, however o
   for (let count = 0; count < 5; count++) await execute(handle, [])
   await new Promise(setImmediate)
   expect(looks).toBe(first)
-  // The runner fails where a rejection is handled by nobody.
+  // The runner fails on an unhandled rejection.
   now = 60_001
   await execute(handle, [])
   await new Promise(setImmediate)

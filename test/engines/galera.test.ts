@@ -81,7 +81,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
     for (const name of range(36)) cards.push(await make('/api/cards', String(name)))
     for (const turn of range(3)) {
       const wanted = cards.slice(turn * 12, turn * 12 + 12)
-      // Each on a row of its own: only the places on the other side are common to them.
+      // Each on a separate row: only the positions on the other side are shared.
       const answers = await Promise.all(
         wanted.map((card, at) => desks[at % 3]!.send('PUT', `/api/cards/${card}`, { boards: { connect: [board] } })),
       )
@@ -96,7 +96,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
     await expectSound()
   })
 
-  /** Runs a load on all services, and what `change` does to the last node meanwhile, until the service of that node works again. */
+  /** Runs a load on all services while `change` acts on the last node, until the service of that node works again. */
   async function underLoad(label: string, change: (node: GaleraNode, service: Desk) => Promise<void>): Promise<void> {
     const load = await startLoad(origins(), { writers: 6, readers: 6, rest: 10, label })
     const [node, service] = [cluster.nodes[2]!, desks[2]!]
@@ -151,12 +151,12 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
             link.mute()
             setTimeout(() => link.cut(), 100)
           },
-          // The others take it for lost meanwhile.
+          // The others consider it lost in the meantime.
           'while the server does nothing': (link) => {
             nodes[0]!.signal('SIGSTOP')
             setTimeout(() => link.cut(), 100)
           },
-          // It commits while somebody looks whether it has.
+          // It commits while a client checks for the commit.
           'while the server does nothing for a moment': (link) => {
             nodes[0]!.signal('SIGSTOP')
             setTimeout(() => link.cut(), 100)
@@ -178,7 +178,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
           proxy.watch = () => {}
           nodes[0]!.signal('SIGCONT')
           expect({ status, cuts }, `${name}: ${text}`).toEqual({ status: 201, cuts: 1 })
-          // Behind all that was committed; right after its pause the node knows nothing of its absence.
+          // After everything committed; right after its pause the node knows nothing of its absence.
           const count = async () =>
             Number((await nodes[0]!.run(`${behindAll} select count(*) as count from memos where title = '${name}'`))[0]!.count)
           await until('the node is back', () =>

@@ -1,4 +1,4 @@
-// MariaDB servers that Galera joins: three nodes of one cluster, each of which takes writes.
+// A Galera cluster of three MariaDB nodes, each of which takes writes.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
@@ -17,7 +17,7 @@ export interface GaleraNode {
   /** Runs statements as root; resolves to the rows of the last one. */
   run(text: string): Promise<Rows>
   kill(): Promise<void>
-  /** Starts the server again, and waits until it has what it missed. */
+  /** Starts the server again, and waits until it has caught up. */
   revive(): Promise<void>
   /** Stops the server for a while, as the loss of its network does; or lets it go on. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void

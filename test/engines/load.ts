@@ -1,9 +1,9 @@
-// Writers and readers of one database through some services, and what they were answered: nothing acknowledged is lost or doubled, each
-// answer is true, and a read that begins after a write was acknowledged sees it.
+// Writers and readers of one database through some services, and their responses: nothing acknowledged is lost or doubled, each
+// response is true, and a read that begins after a write was acknowledged sees it.
 import { pause, range } from '../servers/desk.js'
 import { askAt } from '../support/serve.js'
 
-/** What writers and readers were answered. */
+/** Responses to writers and readers. */
 export interface History {
   /** The codes of notes, by whether their creation was acknowledged. */
   readonly created: ReadonlyMap<string, boolean>
@@ -13,19 +13,19 @@ export interface History {
   readonly counters: ReadonlyMap<string, { readonly acknowledged: number; readonly sent: number }>
   /** Answers that are neither success nor 503 with Retry-After. */
   readonly wrong: readonly string[]
-  /** Reads that contradict what was acknowledged before they began, or that show what nobody has sent. */
+  /** Reads that contradict a write acknowledged before they began, or that show a value that was never sent. */
   readonly stale: readonly string[]
   /** Moments of acknowledged writes, and of reads that were answered; `performance.now()`. */
   readonly written: readonly number[]
   readonly read: readonly number[]
-  /** How many answers were 503. */
+  /** Number of 503 responses. */
   readonly refused: number
 }
 
 export interface Load {
-  /** What happened so far. */
+  /** The history so far. */
   readonly history: History
-  /** Waits until what is under way is answered. */
+  /** Waits until all requests are answered. */
   stop(): Promise<History>
 }
 
@@ -36,7 +36,7 @@ interface LoadOptions {
   readonly rest: number
   /** The beginning of every code. */
   readonly label: string
-  /** Whether services may end: what they do not respond to may have happened or not, as what they refuse. */
+  /** True if services may end: unanswered requests may have been executed or not, like refused ones. */
   readonly mayEnd?: boolean
 }
 
@@ -52,7 +52,7 @@ interface Counter {
 const patience = 30_000
 
 /**
- * Writer i writes through service i, and readers read what it has written through another one. The counters of writers are made first.
+ * Writer i writes through service i, and readers read its documents through another one. The counters of writers are created first.
  */
 export async function startLoad(origins: readonly string[], { writers, readers, rest, label, mayEnd = false }: LoadOptions): Promise<Load> {
   const created = new Map<string, boolean>()
@@ -140,7 +140,7 @@ export async function startLoad(origins: readonly string[], { writers, readers, 
 
 type Run = (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
 
-/** What of a history is not true of the database: writes that are lost or doubled, halves of documents, numbers that went back. */
+/** Contradictions between a history and the database: writes lost or doubled, halves of documents, numbers that went back. */
 export async function contradictions({ created, memos, counters }: History, run: Run): Promise<readonly string[]> {
   const notes = await run('select code, text from notes')
   const parts = await run(
@@ -158,7 +158,7 @@ export async function contradictions({ created, memos, counters }: History, run:
     })
   return [
     ...misplaced('note', created, codes, 1),
-    // A draft, and what is published of it.
+    // A draft, and its publication.
     ...misplaced('memo', memos, titles, 2),
     ...parts.filter(({ title, name }) => title !== name).map(({ title, name }) => `memo ${title} has the part ${name}`),
     ...[...counters].flatMap(([code, { acknowledged, sent }]) => {
@@ -168,7 +168,7 @@ export async function contradictions({ created, memos, counters }: History, run:
   ]
 }
 
-/** Milliseconds from `since` until the first of `moments` after it at which something succeeded that had not before; null: there is none. */
+/** Milliseconds from `since` until the first success after it in `moments`; null: there is none. */
 export const firstAfter = (moments: readonly number[], since: number): number | null => {
   const first = moments.find((moment) => moment > since)
   return first === undefined ? null : first - since

@@ -1,4 +1,4 @@
-// PostgreSQL kept by Patroni behind HAProxy, with synchronous copies: the primary changes under load, in good order and by a crash.
+// PostgreSQL managed by Patroni, with HAProxy in front and synchronous copies: the primary changes under load, in good order and by a crash.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { type Child, start } from '../faults/child.js'
 import { deskFiles, range, serveDesk } from '../servers/desk.js'
@@ -45,7 +45,7 @@ describeWith(['PostgreSQL', 'Patroni', 'HAProxy'], 'PostgreSQL kept by Patroni',
     await until('writes are acknowledged', () => load.history.written.some((moment) => moment > since), 60_000)
   }
 
-  /** Changes the primary under load; resolves to what was seen, and for how long nothing was acknowledged. */
+  /** Changes the primary under load; resolves to the history, and the time without acknowledgements. */
   async function underLoad(label: string, change: (primary: string, next: string) => Promise<void>): Promise<History> {
     await until('a synchronous standby is there', async () => (await cluster.synchronous()).length > 0, 60_000)
     const [primary, [next]] = [(await cluster.primary())!, await cluster.synchronous()]
@@ -88,7 +88,7 @@ describeWith(['PostgreSQL', 'Patroni', 'HAProxy'], 'PostgreSQL kept by Patroni',
     expect(status, out + err).toBe(0)
   })
   if (isThorough)
-    rule('engines.2', 'so does a primary that nobody keeps any more, and that goes on beside the next one', async () => {
+    rule('engines.2', 'a primary that Patroni no longer manages, and that goes on next to the new one', async () => {
       let lost = ''
       await expectWhole(
         await underLoad('abandoned', async (primary) => {

@@ -27,7 +27,7 @@ interface Node {
 }
 
 export interface PatroniCluster {
-  /** Through HAProxy: whichever node is the primary. */
+  /** The current primary, through HAProxy. */
   readonly url: string
   /** The name of the primary; null: there is none now. */
   primary(): Promise<string | null>
@@ -44,12 +44,12 @@ export interface PatroniCluster {
   /** Starts the Patroni of a node that was killed, and waits until its PostgreSQL follows the primary. */
   revive(name: string): Promise<void>
   run(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** What the programs have printed lately. */
+  /** Recent output of the programs. */
   output(): string
   close(): Promise<void>
 }
 
-/** Starts a cluster with two synchronous copies of what is committed. Resolves when all nodes are there. */
+/** Starts a cluster with two synchronous copies of commits. Resolves when all nodes are there. */
 export async function startPatroni(): Promise<PatroniCluster> {
   const programs = openPrograms('patroni', 'postgres')
   const [etcd, etcdPeer, front] = [await freePort(), await freePort(), await freePort()]
@@ -236,7 +236,7 @@ const statusOf = (pid: number | string): string => {
   }
 }
 
-/** Whether a process that a file names is still the one that it means. */
+/** True if the process of a pid file is still a PostgreSQL server. */
 const isPostgres = (pid: number): boolean => /^Name:\tpostgres$/m.test(statusOf(pid))
 
 const childrenOf = (main: number): readonly number[] =>

@@ -23,7 +23,7 @@ function userOf(name: string): User | null {
 /** A program that runs. */
 export interface Program {
   readonly pid: number
-  /** What it has printed lately. */
+  /** Its recent output. */
   output(): string
   isRunning(): boolean
   /** Ends it as a crash does. */
@@ -37,7 +37,7 @@ export interface Programs {
   /** A folder below `folder` that belongs to the user. */
   makeFolder(name: string): string
   run(name: string, options: readonly string[], environment?: Readonly<Record<string, string>>): Program
-  /** Runs a program to its end. @throws Error with what it printed where it fails */
+  /** Runs a program to its end. @throws Error with its output if it fails */
   finish(name: string, options: readonly string[]): void
   /** Ends all of them and removes their files. */
   close(): Promise<void>
@@ -68,7 +68,7 @@ export function openPrograms(label: string, user: string): Programs {
     folder,
     makeFolder: (name) => own(mkdtempSync(join(folder, `${name}-`))),
     run: (name, options, environment = {}) => {
-      // A group of its own: children that a program leaves behind end with it.
+      // A separate process group: children that a program leaves end with it.
       const child = spawn(programOf(name)!, options, {
         ...as,
         cwd: folder,

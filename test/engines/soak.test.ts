@@ -54,7 +54,7 @@ describeWith(['PostgreSQL'], 'three services and a replica', () => {
     removeProjects()
   })
 
-  /** What may happen to a service, to connections, to the replica, to the server. */
+  /** Faults of a service, of connections, of the replica, of the server. */
   const kinds: Readonly<Record<string, (chosen: number) => Promise<unknown>>> = {
     'a service is killed': async (chosen) => {
       services[chosen]!.process.kill('SIGKILL')
@@ -85,7 +85,7 @@ describeWith(['PostgreSQL'], 'three services and a replica', () => {
 
   rule(
     'replicas.6',
-    'nothing acknowledged is lost, and no read goes back, whatever fails',
+    'nothing acknowledged is lost, and no read goes back, in any failure',
     async () => {
       const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
       const { integer, pick } = seededRandom(seed)

@@ -49,7 +49,7 @@ describePostgres(
       expect({ status, retry: headers.get('retry-after') !== null }, text).toEqual({ status: 503, retry: true })
     })
 
-    rule('engines.3', 'nor is one whose session is told to end the wait by somebody else', async () => {
+    rule('engines.3', 'nor is one whose session is cancelled by another client', async () => {
       for (const end of ['pg_cancel_backend', 'pg_terminate_backend']) {
         await waitFor('nobody')
         const written = create(end)

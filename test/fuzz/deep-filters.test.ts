@@ -8,7 +8,7 @@ import { serveFuzzed } from './project.js'
 type Shape = 'thing' | 'person' | 'tag'
 type Value = number | null
 
-/** The relations between the types: the pairs of their rows, and what they lead to. */
+/** The relations between the types: the pairs of their rows, and their target types. */
 const relations: Readonly<Record<Shape, Readonly<Record<string, { readonly pairs: string; readonly to: Shape }>>>> = {
   thing: {
     tags: { pairs: 'select thing_id, tag_id from thing_tags_lnk', to: 'tag' },
@@ -23,7 +23,7 @@ const relations: Readonly<Record<Shape, Readonly<Record<string, { readonly pairs
 const toMany: ReadonlySet<string> = new Set(['tags', 'things'])
 const attributes: Readonly<Record<Shape, string>> = { thing: 'count', tag: 'weight', person: 'age' }
 
-/** Eight steps from things, and where `$not` stands before one of them. */
+/** Eight steps from things, and the steps with `$not` before them. */
 const path = fc.tuple(fc.array(fc.nat(9), { minLength: 8, maxLength: 8 }), fc.array(fc.nat(8), { maxLength: 2 })).map(([choices, nots]) => {
   let shape: Shape = 'thing'
   const steps = choices.map((choice) => {
@@ -58,7 +58,7 @@ describe.each(['specification', 'strapi'] as const)('the contract %s', (contract
     const database = new Database(served.database, { readonly: true })
     things = database.prepare('select id from thing where published_at is not null').pluck().all() as number[]
     for (const shape of ['thing', 'person', 'tag'] as const) {
-      // In this contract, what is behind a relation is of the request's version.
+      // In this contract, relations lead to rows of the request's version.
       const which = contract === 'specification' && shape !== 'person' ? 'where published_at is not null' : ''
       const all = database.prepare(`select id, ${attributes[shape]} from ${shape} ${which}`).raw().all() as [number, Value][]
       rows.set(shape, new Map(all))
@@ -93,8 +93,8 @@ describe.each(['specification', 'strapi'] as const)('the contract %s', (contract
   }
 
   /**
-   * Whether a row is found by a path with `$not` before some of its steps; null: the row that is missing. `outside`: of a missing row, whether
-   * `$not` stands around the way to it. Where it only stands behind, there is no target that could be compared.
+   * True if a row is found by a path with `$not` before some of its steps; null: the row is missing. `outside`: for a missing row, true if
+   * `$not` surrounds the path to it. A `$not` after the missing row has no target to compare.
    */
   function finder(
     { steps, nots, end }: { steps: readonly { from: Shape; name: string }[]; nots: readonly number[]; end: Shape },
@@ -127,7 +127,7 @@ describe.each(['specification', 'strapi'] as const)('the contract %s', (contract
     return body.data.map(({ id }: { id: number }) => id)
   }
 
-  test('finds the rows of which one path fulfils the condition', async () => {
+  test('finds the rows with a path that fulfils the condition', async () => {
     await fc.assert(
       fc.asyncProperty(path, comparison, async ({ steps, nots, end }, { operator, operand }) => {
         const names = steps.map(({ name }, index) => `${nots.includes(index) ? '[$not]' : ''}[${name}]`).join('')

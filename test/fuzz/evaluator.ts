@@ -34,7 +34,7 @@ export function compare(left: Value, right: Value): number {
 const lower = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
 const negated = (truth: Truth): Truth => (truth === null ? null : !truth)
 
-/** One comparison. What is null is neither equal nor unequal, unless the question is whether it is null. */
+/** One comparison. Null is neither equal nor unequal, unless the operator tests for null. */
 function test(value: Value, operator: string, operands: readonly Value[]): Truth {
   if (operator === '$null') return value === null
   if (operator === '$notNull') return value !== null
@@ -91,7 +91,7 @@ function all(truths: readonly Truth[]): Truth {
   return truths.includes(null) ? null : true
 }
 
-/** What is found when nothing is: a row of nulls that leads nowhere. */
+/** Represents a missing row: nulls without links. */
 const nothing: Row = { id: 0, values: new Map(), links: new Map() }
 
 const stored = (row: Row, attribute: string): Value => row.values.get(attribute) ?? null

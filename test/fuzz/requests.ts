@@ -10,7 +10,7 @@ interface Shape {
 }
 
 const own = { id: 'integer', documentId: 'text', createdAt: 'datetime', updatedAt: 'datetime', publishedAt: 'datetime' } as const
-/** What may be compared and sorted by. */
+/** The attributes that may be compared and sorted by. */
 export const shapes = {
   thing: {
     attributes: {
@@ -52,7 +52,7 @@ const moments = [
   '2023-11-14T22:13:20.000Z',
   '2024-02-29T00:00:00+01:00',
 ]
-/** An operand as it stands in the query string, and what it means. */
+/** An operand as written in the query string, and its value. */
 type Operand = readonly [written: string, meant: Value]
 const same = (text: string): Operand => [text, text]
 const number = (value: number): Operand => [String(value), value]
@@ -94,7 +94,7 @@ const operands: Readonly<Record<Kind, fc.Arbitrary<Operand>>> = {
 const typed = ['$eq', '$ne', '$lt', '$lte', '$gt', '$gte', '$in', '$notIn', '$between']
 const textual = '$eqi $nei $contains $notContains $containsi $notContainsi $startsWith $startsWithi $endsWith $endsWithi'.split(' ')
 const nullish = ['$null', '$notNull']
-/** What is looked for in a text is taken as it is, whatever the attribute's type. */
+/** A searched text is taken literally, for attributes of any type. */
 const pieces = fc.oneof(
   fc.constantFrom(...oddTexts).filter((text) => text !== ''),
   fc.constantFrom('0', '1', '-', ':', '00', '2024', 'B', 'Σ', 'i'),
@@ -104,7 +104,7 @@ const pieces = fc.oneof(
 type Comparison = Condition & { readonly kind: 'compare'; readonly written: readonly string[] }
 
 function comparison(attribute: string, kind: Kind): fc.Arbitrary<Comparison> {
-  // A fraction has several texts; large integers are looked at by a test of their own.
+  // A fraction has several texts; large integers have a separate test.
   const texts =
     kind === 'json' || kind === 'float' || kind === 'boolean' ? [] : kind === 'big' ? textual.filter((name) => !/i$/.test(name)) : textual
   const operators = [...nullish, ...(kind === 'json' ? [] : typed), ...texts]
@@ -166,7 +166,7 @@ export function conditions(shape: ShapeName, depth: number): fc.Arbitrary<Condit
   )
 }
 
-/** The key that a condition takes in the object it stands in. Objects inside objects would merge: they have none of their own. */
+/** The key of a condition in its object. Nested objects would merge, because they have no key. */
 function keyOf(condition: Condition): string {
   if (condition.kind === 'compare')
     return `${condition.attribute} ${nullish.includes(condition.operator) ? (condition as Comparison).written[0] : condition.operator}`
@@ -192,7 +192,7 @@ export function writeFilter(condition: Condition, path = 'filters', within = fal
   }
 }
 
-/** Whether a comparison takes the shorter of its two spellings: as good as a coin, and the same in every run. */
+/** True if a comparison uses the shorter of its two spellings: as good as random, and the same in every run. */
 const isShort = ({ written }: Comparison): boolean => written.join('').length % 2 === 0
 
 function writeComparison(comparison: Comparison, path: string, negation: '' | '[$not]', within = false): readonly string[] {

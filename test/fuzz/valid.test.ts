@@ -1,5 +1,5 @@
-// Random valid filters, sort keys and pages find what the rules say: compared with an evaluator in memory. FUZZ_RUNS says
-// how many are tried; a failure prints its seed.
+// Random valid filters, sort keys and pages find the rows that the rules require: compared with an evaluator in memory. FUZZ_RUNS
+// is the number of runs; a failure prints its seed.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'

@@ -1,7 +1,7 @@
 // Compares a recorded body with an answered one. The order of keys is free; where Strapi loses precision, the exact value
 // is as good; what a server makes up itself (ids, times) is held to the same roles, not to the same values.
 
-/** What the server made up in one conversation: a value that stands for another does so throughout. */
+/** Generated values of one conversation: a value that corresponds to another does so throughout. */
 export interface MadeUp {
   stands(key: string, recorded: unknown, answered: unknown): boolean
 }
@@ -44,7 +44,7 @@ const clockKeys = new Set(['createdAt', 'updatedAt', 'publishedAt', 'lastUsedAt'
 const madeUpKeys = new Set(['id', 'documentId', 'hash', 'url', 'path', 'jwt', 'refreshToken', 'accessKey', 'related'])
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** `fixed`: documentIds that the requests name stand for themselves. */
+/** `fixed`: documentIds in requests, which must be equal. */
 export function madeUpValues(fixed: ReadonlySet<unknown>): MadeUp {
   const there = new Map<unknown, unknown>()
   const back = new Map<unknown, unknown>()
@@ -69,7 +69,7 @@ export function madeUpValues(fixed: ReadonlySet<unknown>): MadeUp {
   }
 }
 
-/** The size of a picture that was encoded anew belongs to the encoder. */
+/** The size of a picture that was encoded again depends on the encoder. */
 function isEncoded(key: string, recorded: Record<string, unknown>, answered: Record<string, unknown>): boolean {
   return (key === 'size' || key === 'sizeInBytes') && Boolean(recorded.width) && typeof recorded[key] === typeof answered[key]
 }

@@ -61,7 +61,7 @@ export function conversationsOf(file: string, database: RecordedDatabase = 'sqli
     .map((conversation) => (isIn(order.unordered, conversation) ? { ...conversation, unordered: true } : conversation))
 }
 
-/** The database that Strapi was recorded on. What another one has of its own takes the place of what SQLite has. */
+/** The database that Strapi was recorded on. Results specific to another one replace those of SQLite. */
 export type RecordedDatabase = 'sqlite' | 'postgres' | 'mariadb'
 
 interface Named {
@@ -117,7 +117,7 @@ function lookUp(path: string, earlier: readonly Answer[]): unknown {
   return path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key], earlier)
 }
 
-/** The names of the conversations in which something is not as recorded. */
+/** The names of the conversations that differ from the recording. */
 export async function differing(served: Served, file: string, database: RecordedDatabase = 'sqlite'): Promise<string[]> {
   const names: string[] = []
   for (const conversation of conversationsOf(file, database))
@@ -133,7 +133,7 @@ async function difference(served: Served, { steps, unordered = false, writes = f
     const got = await hold(served, step, answers)
     answers.push(got)
     const { status, body, headers = {} } = step.response
-    // Where Strapi fails, any answer is as good that is no failure.
+    // Where Strapi fails, any response without a failure is accepted.
     if (status >= 500 && got.status < 500) continue
     if (got.status !== status) return `status ${got.status} in place of ${status}`
     for (const [name, value] of Object.entries(headers)) {

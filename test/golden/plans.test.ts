@@ -1,5 +1,5 @@
-// What reads become, as recorded in plans/: a change of the compiler or of a dialect shows there what it changes.
-// OCTAVO_ACCEPT=1 writes the files anew.
+// Plans of reads, as recorded in plans/: a change of the compiler or of a dialect shows there.
+// OCTAVO_ACCEPT=1 rewrites the files.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   model = await loadModel({ folder: goldenProject })
 })
 
-/** A request and its plan, as they stand in the files. */
+/** A request and its plan, as in the files. */
 function recordOf(dialect: Dialect, { name, uid, query, contract = 'specification', wanted, actions, draftGrant }: Recorded): string {
   const context = {
     ...{ model, contract: contracts[contract], defaultLocale: 'en', pages: { defaultLimit: 25, maxLimit: 100, withCount: true } },
@@ -57,7 +57,7 @@ describe.each(Object.keys(dialects))('the plans for %s', (dialect) => {
   describe.each(files)('%s', (group) => {
     const requests = groups[group]!
     if (accepts) {
-      test('are written anew', () => {
+      test('are rewritten', () => {
         mkdirSync(join(folder, dialect), { recursive: true })
         writeFileSync(pathOf(group), requests.map((request) => recordOf(dialects[dialect]!, request)).join('\n'))
       })

@@ -16,7 +16,7 @@ const folder = dirname(fileURLToPath(import.meta.url))
 const files = readdirSync(folder).filter((file) => /^(read|write)-.*\.jsonl\.gz$/.test(file))
 const [reads, writes] = [files.filter((file) => file.startsWith('read-')), files.filter((file) => file.startsWith('write-'))]
 
-/** What is answered otherwise than by Strapi on MariaDB alone. */
+/** Responses that differ from Strapi's on MariaDB only. */
 const ownDifferences: Readonly<Record<string, readonly string[]>> = {
   // docs/differences.md, "MariaDB": Strapi cannot save a document again whose json attribute holds a string.
   'write-update.jsonl.gz': ['update/of a snapshot document'],

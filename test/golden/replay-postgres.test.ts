@@ -16,7 +16,7 @@ const folder = dirname(fileURLToPath(import.meta.url))
 const files = readdirSync(folder).filter((file) => /^(read|write)-.*\.jsonl\.gz$/.test(file))
 const [reads, writes] = [files.filter((file) => file.startsWith('read-')), files.filter((file) => file.startsWith('write-'))]
 
-/** What is answered otherwise than by Strapi on PostgreSQL alone. */
+/** Responses that differ from Strapi's on PostgreSQL only. */
 const ownDifferences: Readonly<Record<string, readonly string[]>> = {
   // docs/differences.md, "PostgreSQL": a relation that is `true` is ignored on every database.
   'write-relations.jsonl.gz': ['relations/create true'],

@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** An instance behind the balancer. */
+/** An instance served through the balancer. */
 export interface Backend {
-  /** Where it serves, and where its management port is. */
+  /** Its origin, and the origin of its management port. */
   readonly origin: string
   readonly management: string
 }

@@ -1,8 +1,8 @@
-// Tests of several instances run on SQLite and on a PostgreSQL server, whatever the suite runs on.
+// Tests of several instances run on SQLite and on a PostgreSQL server, independent of the suite's database.
 import { describe } from 'vitest'
 import { describePostgres, environmentOf } from '../servers/server.js'
 
-/** The variables by which instances find one new database. */
+/** Creates a database and returns the environment with which instances find it. */
 export type NewDatabase = () => Promise<Readonly<Record<string, string>>>
 
 /** A `describe` on each; without a PostgreSQL server, its half is skipped. */

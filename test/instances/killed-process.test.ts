@@ -8,7 +8,7 @@ import { allServe, askAnew, canListProcesses, childrenOf, connectionsOf, endAll,
 afterEach(endAll)
 afterAll(removeProjects)
 
-/** Asks on so many new connections. `ended`: how many have a response or an error. */
+/** Sends requests on `count` new connections. `ended`: number of responses and errors. */
 function askOften(origin: string, count: number) {
   let ended = 0
   const outcomes = Array.from({ length: count }, () =>
@@ -37,7 +37,7 @@ describe.skipIf(!canListProcesses)('a killed process', () => {
     await vi.waitFor(() => expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(0), patience)
   })
 
-  rule('instances.17', 'where no other process listens, the connections are closed at once', async () => {
+  rule('instances.17', 'connections are closed at once if no other process listens', async () => {
     const child = run(project(notes('limits: { processPause: 50 }')), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const killed = childrenOf(child)

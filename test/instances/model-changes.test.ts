@@ -1,4 +1,4 @@
-// R31: two instances with folders of their own change the model at once, or one does while another one starts. One change is made after the
+// R31: two instances with separate folders change the model at once, or one does while another one starts. One change is applied after the
 // other, no attribute is lost, and all end with the same model.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -57,7 +57,7 @@ describeInstances('R31 changes of the model by several instances', (database) =>
       headers: { 'content-type': 'application/json' },
     })
   const noteWith = (names: readonly string[]) => ({ 'api::note.note': schema('note', names) })
-  /** The version of the model by which the next request is responded to. */
+  /** Version of the model that serves the next request. */
   async function versionAt(at: Served): Promise<string> {
     expect((await at.ask('/api/notes', { token })).status).toBe(200)
     return at.service.model.version

@@ -1,4 +1,4 @@
-// What is changed at one of two instances holds at the other one for the very next request.
+// A change at one of two instances applies at the other one for the very next request.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { secrets } from '../spec/callers.js'
 import { addAdministrator, askAdmin, type SignedIn, signInAdmin } from '../support/administration.js'
@@ -35,7 +35,7 @@ describeInstances('the next request', (database) => {
     await instances[0].close()
   })
 
-  /** What is done at one instance and asked at the other, in turn. */
+  /** Changes one instance and sends a request to the other, in turn. */
   async function inTurn(work: (at: Served, other: Served, round: number) => Promise<void>): Promise<void> {
     for (let round = 0; round < rounds; round++) await work(instances[round % 2]!, instances[(round + 1) % 2]!, round)
   }

@@ -51,7 +51,7 @@ rule('instances.14', 'a deployment that goes back to private attributes hides th
   expect(back.log.join()).not.toContain('older than the model')
 })
 
-rule('instances.14', 'an older deployment that starts again serves what was only added, and a command takes it back', async () => {
+rule('instances.14', 'an older deployment that starts again serves additions, and a command reverts them', async () => {
   const { environment, start } = prepare()
   const older = deployment({ name: text, code: text })
   await start(older)

@@ -1,4 +1,4 @@
-// The metrics of several processes are complete, whatever happens to a process while it is asked for them.
+// The metrics of several processes are complete, even if a process fails during the collection.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, vi } from 'vitest'
@@ -14,7 +14,7 @@ afterAll(removeProjects)
 
 const limits = 'limits: { drainDelay: 100, processPause: 10 }'
 
-/** How many requests for notes the processes have counted together. */
+/** Number of requests for notes that the processes have counted together. */
 async function counted(child: Child): Promise<number> {
   const { text } = await askManagementOf(child, '/metrics')
   return sumOf(samplesOf(text), 'http_server_request_duration_seconds_count', { http_route: '/api/notes' }) ?? 0

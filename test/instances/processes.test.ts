@@ -1,4 +1,4 @@
-// `octavo start --processes`: several processes behind one port, which are replaced, restarted, drained and measured as one service.
+// `octavo start --processes`: several processes on one port, which are replaced, restarted, drained and measured as one service.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ import {
 afterEach(endAll)
 afterAll(removeProjects)
 
-/** Whether the limits of a process can be changed while it runs. */
+/** True if the limits of a running process can be changed. */
 const canLimit = spawnSync('prlimit', ['--version']).status === 0
 const drain = 'limits: { drainDelay: 500, processPause: 50 }'
 
@@ -38,7 +38,7 @@ async function respondents(origin: string): Promise<ReadonlySet<number>> {
 }
 
 describe.skipIf(!canListProcesses)('processes', () => {
-  rule('instances.1', 'several processes serve behind one port; the project is prepared and announced once', async () => {
+  rule('instances.1', 'several processes serve on one port; the project is prepared and announced once', async () => {
     const folder = project(notes())
     const child = run(folder, { OCTAVO_PROCESSES: '3' })
     const origin = await allServe(child, 3)
@@ -47,7 +47,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     expect((await askAt(origin, '/api/notes')).body.data).toHaveLength(2)
     for (const once of [/Generated API_TOKEN_SALT and JWT_SECRET/, /created the database and loaded seed/, /Octavo serves/])
       expect(lines(child, once)).toHaveLength(1)
-    // What one of them writes, the others read.
+    // All processes read each other's writes.
     for (let index = 0; index < 6; index++) {
       const body = JSON.stringify({ data: { name: `number ${index}` } })
       const headers = { 'content-type': 'application/json', connection: 'close' }
@@ -57,27 +57,23 @@ describe.skipIf(!canListProcesses)('processes', () => {
     }
   })
 
-  rule(
-    'instances.2',
-    'a process that ends is replaced, by a kill or by an error in code of the project; others serve meanwhile',
-    async () => {
-      const child = run(project(notes(drain)), { OCTAVO_PROCESSES: '2' })
-      const origin = await allServe(child, 2)
-      const [killed, other] = childrenOf(child)
-      process.kill(killed!, 'SIGKILL')
-      await vi.waitFor(() => expect(childrenOf(child)).not.toContain(killed), patience)
-      expect((await askAnew(origin, '/api/pid')).status).toBe(200)
-      await allServe(child, 2)
-      expect(childrenOf(child)).toContain(other)
-      expect(lines(child, /a service process ended/)).toHaveLength(1)
-      const crashed = (await askAnew(origin, '/api/pid')).body.pid
-      await vi.waitFor(async () => {
-        await askAt(origin, '/api/crash', { method: 'POST', headers: { connection: 'close' } }).catch(() => null)
-        expect(childrenOf(child)).not.toContain(crashed)
-      }, patience)
-      await allServe(child, 2)
-    },
-  )
+  rule('instances.2', 'a process that ends by a kill or by an error in project code is replaced while others serve', async () => {
+    const child = run(project(notes(drain)), { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    const [killed, other] = childrenOf(child)
+    process.kill(killed!, 'SIGKILL')
+    await vi.waitFor(() => expect(childrenOf(child)).not.toContain(killed), patience)
+    expect((await askAnew(origin, '/api/pid')).status).toBe(200)
+    await allServe(child, 2)
+    expect(childrenOf(child)).toContain(other)
+    expect(lines(child, /a service process ended/)).toHaveLength(1)
+    const crashed = (await askAnew(origin, '/api/pid')).body.pid
+    await vi.waitFor(async () => {
+      await askAt(origin, '/api/crash', { method: 'POST', headers: { connection: 'close' } }).catch(() => null)
+      expect(childrenOf(child)).not.toContain(crashed)
+    }, patience)
+    await allServe(child, 2)
+  })
 
   test.skipIf(!canLimit)('instances.2: where the system starts no other process, those that there are serve on until it does', async () => {
     const child = run(project(notes('limits: { drainDelay: 500, processPause: 300 }')), { OCTAVO_PROCESSES: '2' })
@@ -130,7 +126,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     await vi.waitFor(() => expect(orphans.filter(isRunning)).toEqual([]), patience)
   })
 
-  rule('instances.4', 'SIGHUP replaces one after the other under load, with what is configured now; no request fails', async () => {
+  rule('instances.4', 'SIGHUP replaces one after the other under load, with the new configuration; no request fails', async () => {
     const folder = project(notes(drain))
     writeFileSync(join(folder, '.env'), 'WORD=before\n')
     const child = run(folder, { OCTAVO_PROCESSES: '2' })
@@ -148,7 +144,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     const after = childrenOf(child)
     expect([after.length, after.filter((pid) => before.includes(pid))]).toEqual([2, []])
     for (const answer of await Promise.all([1, 2, 3, 4].map(() => askAnew(origin, '/api/pid')))) expect(answer.body.word).toBe('after')
-    // A project that cannot be started any more.
+    // A project that can no longer start.
     rmSync(join(folder, 'src'), { recursive: true })
     writeFileSync(join(folder, 'octavo.config.mjs'), 'export default { nothing: true }')
     child.signal('SIGHUP')
@@ -158,7 +154,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     expect((await askAnew(origin, '/api/notes')).status).toBe(200)
   })
 
-  rule('instances.4', 'SIGHUP replaces also what is starting, which may have read what was configured before', async () => {
+  rule('instances.4', 'SIGHUP also replaces starting processes, which may have read the old configuration', async () => {
     const folder = project(withGate(notes(drain)))
     const child = run(folder, { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
@@ -212,7 +208,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     expect(await requests()).toBe(10)
     await askAnew(origin, '/api/notes')
     await vi.waitFor(async () => expect(await requests()).toBe(11), patience)
-    // One that hangs keeps nobody from what the other one serves.
+    // A hanging process does not block requests to the other one.
     const [hanging] = childrenOf(child)
     process.kill(hanging!, 'SIGSTOP')
     try {

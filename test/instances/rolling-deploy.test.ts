@@ -1,5 +1,5 @@
 // R33: instances with the schema files of two deployments serve one database, with readers and writers on all of them. A deployment that only
-// adds disturbs nobody; what takes away is decided by a command, and nothing is lost.
+// adds is harmless; one that removes needs a command, and nothing is lost.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -28,7 +28,7 @@ const deployment = (attributes: readonly string[], hasTags = false): string =>
     ...(hasTags ? contentType('tag', { label: { type: 'string' } }) : {}),
   })
 
-/** What clients do at instances, until it ends. */
+/** Requests of clients at instances, until it ends. */
 interface Use {
   /** A client that reads the last notes, and one that writes notes with these values and a name. */
   begin(origin: string, label: string, values: Readonly<Record<string, string>>): void
@@ -111,7 +111,7 @@ describePostgres('a rolling deployment', (server) => {
     use.begin(old.origin, 'old', { size: 'wide' })
     return { ...prepared, before, old, token, use }
   }
-  /** Waits until so many more writes are acknowledged. */
+  /** Waits until `more` further writes are acknowledged. */
   const goOn = async (use: Use, more = 30): Promise<void> => {
     const before = use.acknowledged.size
     await vi.waitFor(() => expect(use.acknowledged.size).toBeGreaterThan(before + more), patience)
@@ -119,7 +119,7 @@ describePostgres('a rolling deployment', (server) => {
 
   rule(
     'instances.14',
-    'R33 one that only adds disturbs nobody, and an instance of the former one that restarts takes nothing back',
+    'R33 a deployment that only adds is harmless, and a restarted instance of the former one reverts nothing',
     async () => {
       const { names, started, before, old, token, use } = await oldInUse()
       await goOn(use)
@@ -166,7 +166,7 @@ describePostgres('a rolling deployment', (server) => {
     const next = await started(without)
     use.begin(next.origin, 'next', {})
     await goOn(use)
-    // A write that is under way while content is moved is to be sent again; what names the attribute is a mistake. Nothing else is refused.
+    // A write during the move of content must be sent again; one that names the attribute is an error. Nothing else is refused.
     const isExpected = (one: string) => /^later (?:old|careful|next): /.test(one) || one === '400 old: Invalid key size'
     expect(use.refused.filter((one) => !isExpected(one))).toEqual([])
     await use.end()
@@ -178,7 +178,7 @@ describePostgres('a rolling deployment', (server) => {
     }
     const stored = new Set(await names('title'))
     expect([...use.acknowledged].filter((name) => !stored.has(name))).toEqual([])
-    // What the former files would hide does not start either.
+    // A start with the former files, which would hide data, fails too.
     const restarted = await octavo(['start', deployment(['name', 'size'])], environment)
     expect([restarted.status, restarted.err]).toEqual([1, expect.stringContaining('content would no longer be shown')])
   })

@@ -1,4 +1,4 @@
-// Instances as processes of their own on one database: they start together, share background work whatever their clocks say, are paused,
+// Instances as separate processes on one database: they start together, share background work regardless of their clocks, are paused,
 // and are restarted behind a load balancer.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const json = { 'content-type': 'application/json' }
 const create = (origin: string, name: string): Promise<Answer> =>
   askAt(origin, '/api/notes', { method: 'POST', headers: json, body: JSON.stringify({ data: { name } }) })
 
-/** Where another program finds the database of a project. */
+/** URL or file with which another program opens the database of a project. */
 const databaseOf = (folder: string, { DATABASE_URL }: Readonly<Record<string, string>>): string =>
   DATABASE_URL ?? join(folder, '.tmp', 'data.db')
 
@@ -35,7 +35,7 @@ const ticking = (more = ''): Readonly<Record<string, unknown>> => {
   return { ...files, 'octavo.config.mjs': `import { appendFileSync } from 'node:fs'\n${files['octavo.config.mjs']}` }
 }
 
-/** The environment of a process whose clock is ahead by so many milliseconds; its machine seems to be up for longer by `uptime`. */
+/** The environment of a process whose clock is ahead by `offset` milliseconds, and its machine's uptime by `uptime`. */
 const shiftedBy = (offset: number, uptime = 0): Readonly<Record<string, string>> => ({
   CLOCK_OFFSET: String(offset),
   UPTIME_OFFSET: String(uptime),
@@ -104,7 +104,7 @@ describeInstances('several instances', (database) => {
           expect((await create(origins[index % origins.length]!, created.at(-1)!)).status).toBe(201)
         }
         await vi.waitFor(() => expect([...names()].sort()).toEqual([...created].sort()), patience)
-        // What was noted as delivered is not delivered again.
+        // Events noted as delivered are not delivered again.
         const noted = 'select (select max(sequence) from octavo_outbox) - min(sequence) as missing from octavo_consumers'
         await vi.waitFor(async () => expect(Number((await runStatement(at, noted, []))[0]!.missing)).toBe(0), patience)
         // The one that delivers has a lease under its process id.
@@ -136,46 +136,42 @@ describeInstances('several instances', (database) => {
     expect(runsIn(folder).filter((each) => isEarly(each) || each.begun > each.time + 30_000)).toEqual([])
   })
 
-  rule(
-    'instances.11',
-    'R35 one that was paused returns nothing stale when it continues: neither content nor what somebody may see',
-    async () => {
-      const folder = project(notes())
-      const environment = await database()
-      const [paused, other] = [run(folder, environment), run(folder, environment)]
-      const [origin, beside] = await Promise.all([paused.origin, other.origin])
-      const roleOf = "select id from up_roles where type = 'public'"
-      const at = databaseOf(folder, environment)
-      const [role] = await runStatement(at, roleOf, [])
-      const revoke = async (): Promise<void> => {
-        const rows = await runStatement(
-          at,
-          `select p.id from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where p.action = 'api::note.note.findOne' and l.role_id = ${role!.id}`,
-          [],
-        )
-        await runStatement(at, `delete from up_permissions_role_lnk where permission_id = ${rows[0]!.id}`, [])
-      }
-      const { documentId } = (await create(origin, 'number 0')).body.data
-      const path = `/api/notes/${documentId}`
-      for (let round = 1; round <= 3; round++) {
-        // The second time from memory, where something is kept.
-        for (const _ of [1, 2]) expect((await askAt(origin, path)).body.data.name).toBe(`number ${round - 1}`)
-        paused.process.kill('SIGSTOP')
-        const body = JSON.stringify({ data: { name: `number ${round}` } })
-        expect((await askAt(beside, path, { method: 'PUT', headers: json, body })).status).toBe(200)
-        const asked = Promise.all(Array.from({ length: 5 }, () => askAt(origin, path)))
-        paused.process.kill('SIGCONT')
-        expect((await asked).map((answer) => answer.body.data.name)).toEqual(Array(5).fill(`number ${round}`))
-      }
+  rule('instances.11', 'R35 a paused instance returns nothing stale when it continues: neither content nor permissions', async () => {
+    const folder = project(notes())
+    const environment = await database()
+    const [paused, other] = [run(folder, environment), run(folder, environment)]
+    const [origin, beside] = await Promise.all([paused.origin, other.origin])
+    const roleOf = "select id from up_roles where type = 'public'"
+    const at = databaseOf(folder, environment)
+    const [role] = await runStatement(at, roleOf, [])
+    const revoke = async (): Promise<void> => {
+      const rows = await runStatement(
+        at,
+        `select p.id from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where p.action = 'api::note.note.findOne' and l.role_id = ${role!.id}`,
+        [],
+      )
+      await runStatement(at, `delete from up_permissions_role_lnk where permission_id = ${rows[0]!.id}`, [])
+    }
+    const { documentId } = (await create(origin, 'number 0')).body.data
+    const path = `/api/notes/${documentId}`
+    for (let round = 1; round <= 3; round++) {
+      // The second time from memory, where something is kept.
+      for (const _ of [1, 2]) expect((await askAt(origin, path)).body.data.name).toBe(`number ${round - 1}`)
       paused.process.kill('SIGSTOP')
-      await revoke()
-      const asked = askAt(origin, path)
+      const body = JSON.stringify({ data: { name: `number ${round}` } })
+      expect((await askAt(beside, path, { method: 'PUT', headers: json, body })).status).toBe(200)
+      const asked = Promise.all(Array.from({ length: 5 }, () => askAt(origin, path)))
       paused.process.kill('SIGCONT')
-      expect((await asked).status).toBe(403)
-    },
-  )
+      expect((await asked).map((answer) => answer.body.data.name)).toEqual(Array(5).fill(`number ${round}`))
+    }
+    paused.process.kill('SIGSTOP')
+    await revoke()
+    const asked = askAt(origin, path)
+    paused.process.kill('SIGCONT')
+    expect((await asked).status).toBe(403)
+  })
 
-  rule('instances.12', 'R50 two behind a load balancer are restarted one after the other, and no request fails', async () => {
+  rule('instances.12', 'R50 two instances of a load balancer are restarted one after the other, and no request fails', async () => {
     const folder = project(notes('limits: { drainDelay: 600 }'))
     const environment = await database()
     const balancer = await openBalancer()
@@ -206,7 +202,7 @@ describeInstances('several instances', (database) => {
 })
 
 describeServers('instances on several machines', (server) => {
-  rule('accounts.15', 'attempts count together, whatever the clocks of the machines show and however long they are up', async () => {
+  rule('accounts.15', 'attempts count together, regardless of the clocks and uptimes of the machines', async () => {
     const folder = project(notes('auth: { sharedLimits: true }, trustProxy: 1, limits: { authAddressRateLimit: 10 },'))
     const environment = environmentOf(await server().createDatabase())
     const days = 86_400_000
@@ -226,7 +222,7 @@ describeServers('instances on several machines', (server) => {
     const registered = await askAt(origins[0]!, '/api/auth/local/register', { method: 'POST', headers: json, body: JSON.stringify(user) })
     expect(registered.status).toBe(200)
     for (let failures = 0; failures < 8; failures++) {
-      // The delay after so many wrong passwords is over in its time.
+      // The delay after wrong passwords ends on time.
       await vi.waitFor(async () => expect((await logIn(user.username, 'wrong')).status).toBe(400), patience)
     }
     for (const _ of origins) {
@@ -235,30 +231,26 @@ describeServers('instances on several machines', (server) => {
     }
   })
 
-  rule(
-    'accounts.11',
-    'a refresh token that was used a moment ago gives the same session, whatever the clocks of the machines show',
-    async () => {
-      const folder = project(notes("auth: { jwtManagement: 'refresh' },"))
-      const environment = environmentOf(await server().createDatabase())
-      const [slow, fast] = [run(folder, { ...environment, ...shiftedBy(-60_000) }), run(folder, { ...environment, ...shiftedBy(60_000) })]
-      const origins = { slow: await slow.origin, fast: await fast.origin }
-      const post = (origin: string, path: string, body: object): Promise<Answer> =>
-        askAt(origin, path, { method: 'POST', headers: json, body: JSON.stringify(body) })
-      const user = { username: 'somebody', email: 'somebody@users.example', password: 'Secret-horse-7' }
-      let { refreshToken } = (await post(origins.slow, '/api/auth/local/register', user)).body
-      const sessionOf = ({ status, body, text }: Answer): string => {
-        expect(status, text).toBe(200)
-        return JSON.parse(Buffer.from(body.refreshToken.split('.')[1], 'base64url').toString()).sessionId
-      }
-      for (const [one, other] of [
-        [origins.slow, origins.fast],
-        [origins.fast, origins.slow],
-      ] as const) {
-        const renewed = await post(one, '/api/auth/refresh', { refreshToken })
-        expect(sessionOf(await post(other, '/api/auth/refresh', { refreshToken }))).toBe(sessionOf(renewed))
-        refreshToken = renewed.body.refreshToken
-      }
-    },
-  )
+  rule('accounts.11', 'a refresh token used just before gives the same session, regardless of the clocks of the machines', async () => {
+    const folder = project(notes("auth: { jwtManagement: 'refresh' },"))
+    const environment = environmentOf(await server().createDatabase())
+    const [slow, fast] = [run(folder, { ...environment, ...shiftedBy(-60_000) }), run(folder, { ...environment, ...shiftedBy(60_000) })]
+    const origins = { slow: await slow.origin, fast: await fast.origin }
+    const post = (origin: string, path: string, body: object): Promise<Answer> =>
+      askAt(origin, path, { method: 'POST', headers: json, body: JSON.stringify(body) })
+    const user = { username: 'somebody', email: 'somebody@users.example', password: 'Secret-horse-7' }
+    let { refreshToken } = (await post(origins.slow, '/api/auth/local/register', user)).body
+    const sessionOf = ({ status, body, text }: Answer): string => {
+      expect(status, text).toBe(200)
+      return JSON.parse(Buffer.from(body.refreshToken.split('.')[1], 'base64url').toString()).sessionId
+    }
+    for (const [one, other] of [
+      [origins.slow, origins.fast],
+      [origins.fast, origins.slow],
+    ] as const) {
+      const renewed = await post(one, '/api/auth/refresh', { refreshToken })
+      expect(sessionOf(await post(other, '/api/auth/refresh', { refreshToken }))).toBe(sessionOf(renewed))
+      refreshToken = renewed.body.refreshToken
+    }
+  })
 })

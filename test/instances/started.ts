@@ -1,4 +1,4 @@
-// A project that is served by processes of their own, whose number, ids and load a test looks at.
+// A project served by separate processes, and their number, ids and load.
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { expect, vi } from 'vitest'
@@ -44,7 +44,7 @@ export async function endAll(): Promise<void> {
   await Promise.all(children.splice(0).map(({ ended }) => ended))
 }
 
-/** Where a process has its management port. */
+/** Origin of a process's management port. */
 export const managementOf = (child: Child): string => managementOrigin(child.output().split('\n'))!
 
 /** Asks the management port. */
@@ -59,7 +59,7 @@ export const childrenOf = (child: Child): readonly number[] => {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
 }
 
-/** How many TCP connections at a port a process has open; several processes may have the same one. */
+/** Number of TCP connections at a port that a process has open; several processes may have the same one. */
 export function connectionsOf(pid: number, port: number): number {
   const sockets = new Set(
     readdirSync(`/proc/${pid}/fd`).map((descriptor) => {
@@ -93,13 +93,13 @@ export function isRunning(pid: number): boolean {
 
 /** Requests on connections that stay open, one after the other on each. */
 export interface Load {
-  /** How many were responded to so far. */
+  /** Number of responses so far. */
   done(): number
-  /** Ends it; resolves to what was no 200, as sentences. */
+  /** Ends it; resolves to the responses other than 200, as sentences. */
   stop(): Promise<readonly string[]>
 }
 
-/** Sends requests for `path` on so many connections until it is stopped. */
+/** Sends requests for `path` on `connections` connections until it is stopped. */
 export function openLoad(origin: string, path: string, connections = 8): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const failures: string[] = []
@@ -136,7 +136,7 @@ export function openLoad(origin: string, path: string, connections = 8): Load {
 /** Asks by a new connection each time. */
 export const askAnew = (origin: string, path: string): Promise<Answer> => askAt(origin, path, { headers: { connection: 'close' } })
 
-/** Waits until so many processes serve. */
+/** Waits until `count` processes serve. */
 export async function allServe(child: Child, count: number): Promise<string> {
   const origin = await child.origin
   await vi.waitFor(

@@ -10,7 +10,7 @@ import { allServe, canListProcesses, childrenOf, endAll, isRunning, lines, notes
 afterEach(endAll)
 afterAll(removeProjects)
 
-/** Code that a service process runs before any of its own: it waits while a file `gate` is there, and notes its id in `held`. */
+/** Code that a service process runs before its own: it waits while a file `gate` is there, and notes its id in `held`. */
 const gateOf = (folder: string): string => `import { existsSync, writeFileSync } from 'node:fs'
   const gate = ${JSON.stringify(join(folder, 'gate'))}
   if (process.send !== undefined && existsSync(gate)) {
@@ -32,7 +32,7 @@ describe.skipIf(!canListProcesses)('a process that is loading its code', () => {
     const held = Number(readFileSync(join(folder, 'held'), 'utf8'))
     await vi.waitFor(() => expect(lines(child, /Server listening/)).toHaveLength(2), patience)
     child.signal('SIGTERM')
-    // What the others were told has reached the one that is loading too.
+    // The notification of the others has reached the one that is loading too.
     await vi.waitFor(() => expect(isRunning(other!)).toBe(false), patience)
     rmSync(join(folder, 'gate'))
     expect(await child.ended).toMatchObject({ code: 0 })

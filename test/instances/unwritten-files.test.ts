@@ -1,4 +1,4 @@
-// Two services with folders of their own on one SQLite file; one of them cannot write the files of a change that the other one makes.
+// Two services with separate folders on one SQLite file; one of them cannot write the files of a change at the other one.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ const createType = (at: Served, singularName: string, attributes: Readonly<Recor
   }
   return send(at, 'POST', '/content-type-builder/update-schema', { data: { contentTypes: [type], components: [] } })
 }
-/** Makes a type at the first service whose file the second one cannot write until what is returned is removed. */
+/** Creates a type at the first service whose file the second one cannot write until the returned file is removed. */
 async function unwritable(name: string): Promise<string> {
   const blocked = join(folder, `src/api/${name}~content-types~${name}~schema.json.octavo-new`)
   mkdirSync(blocked)

@@ -71,7 +71,7 @@ describeMariadb('a database in latin1', (server) => {
       const none = await served.ask(`/api/notes?filters[title]=${encodeURIComponent('日本')}`)
       expect(none.status, none.text).toBe(400)
       expect((await served.ask(`/api/notes?filters[title]=${encodeURIComponent('Größe')}`)).body.data).toHaveLength(1)
-      // A new table beside it, and what is compared between both.
+      // A new table next to it, and comparisons between both.
       const tags = served.service.documents('api::tag.tag')
       await tags.create({ data: { label: '日本', notes: [kept.body.data.documentId] }, status: 'published' })
       await expect(tags.create({ data: { label: '日本' }, status: 'published' })).rejects.toThrow(/unique/)

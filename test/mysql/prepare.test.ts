@@ -1,4 +1,4 @@
-// A MariaDB database is prepared once, whoever starts, with Strapi's layout, and gets what it lacks; indexes of our own are created.
+// A MariaDB database is prepared once by concurrent starts, with Strapi's layout, and missing parts are added; Octavo's indexes are created.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -33,7 +33,7 @@ const preparation = (options: Partial<MysqlPreparation> = {}): MysqlPreparation 
 
 const mismatches = (pool: Pool) => onClient(pool, (client) => findSchemaMismatches(client, model))
 
-/** What the server says of all tables but our own, in the order of their parts. */
+/** Layout of all tables except Octavo's, in the order of their parts. */
 async function layoutOf(server: TestServer, url: string): Promise<Readonly<Record<string, readonly string[]>>> {
   const tables = await server.run(
     url,

@@ -1,4 +1,4 @@
-// The settings by which a test reaches a server at a URL.
+// Connection settings of a server at a URL.
 import type { ServerSettings } from '../../src/foundation/config/database-server.js'
 
 /** The settings of a pool with `max` connections; `connectionTimeout` in milliseconds. */

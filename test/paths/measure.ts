@@ -1,5 +1,5 @@
-// Which functions and lines of src/ one request runs: the sources file by file, a service on them that counts calls in all its
-// threads, and what it counted between two moments.
+// Functions and lines of src/ that one request runs: the sources file by file, a service on them that counts calls in all its
+// threads, and the counts between two points in time.
 import { type ChildProcess, fork } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
@@ -19,12 +19,12 @@ interface Script {
   }[]
 }
 
-/** What was run, by file of src/: the places where functions begin, and lines. */
+/** Executed code by file of src/: offsets of functions, and lines. */
 export type Run = ReadonlyMap<string, { readonly functions: ReadonlySet<number>; readonly lines: ReadonlySet<number> }>
 
 export interface Measured {
   readonly origin: string
-  /** What ran since the last time, or since the start. */
+  /** Code that ran since the previous call, or since the start. */
   taken(): Promise<Run>
   /** The folder of its project. */
   readonly project: string
@@ -40,13 +40,13 @@ function goldenIn(project: string): void {
   writeFileSync(join(project, '.tmp', 'data.db'), gunzipSync(readFileSync(join(project, 'content.db.gz'))))
 }
 
-/** Starts a service that counts what it calls, on the golden project or on the one that `fill` makes in a folder. */
+/** Starts a service that counts its calls, on the golden project or on the one that `fill` creates in a folder. */
 export async function startMeasured(
   environment: Readonly<Record<string, string>> = { NODE_ENV: 'production', UPLOADS_DIR: 'uploads' },
   fill: (project: string) => void = goldenIn,
 ): Promise<Measured> {
   mkdirSync(join(root, '.tmp'), { recursive: true })
-  // Beside node_modules, so that packages are found.
+  // Next to node_modules, so that packages are found.
   const folder = mkdtempSync(join(root, '.tmp', 'paths-'))
   const code = join(folder, 'code')
   await build({ entryPoints: [join(root, 'src/**/*.ts'), join(root, 'packages/**/*.ts')], outbase: root, outdir: code, ...perFile })
@@ -144,7 +144,7 @@ function runOf(scripts: readonly Script[], code: string, maps: Map<string, Mappe
   return run
 }
 
-/** What ran in all of these: timers run in some. */
+/** Code that ran in all of these: timers run in some. */
 export function common([first, ...others]: readonly Run[]): Run {
   const shared = new Map<string, { readonly functions: ReadonlySet<number>; readonly lines: ReadonlySet<number> }>()
   for (const [file, { functions, lines }] of first!) {
@@ -155,7 +155,7 @@ export function common([first, ...others]: readonly Run[]): Run {
   return shared
 }
 
-/** What ran without that which also runs while nobody asks: on a slow machine, timers run in every request. */
+/** Removes code that also runs without requests: on a slow machine, timers run in every request. */
 export function without(run: Run, idle: Run): Run {
   const left = [...run].map(([file, { functions, lines }]) => {
     const other = idle.get(file)

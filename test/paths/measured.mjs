@@ -1,4 +1,4 @@
-// The measured service as a process of its own: started with the folders of the code and of the project, stopped by disconnecting.
+// The measured service as a separate process: started with the folders of the code and of the project, stopped by disconnecting.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 

@@ -1,4 +1,4 @@
-// Loaded ahead of every thread of the measured service: counts what is called, and tells it whenever the main thread asks.
+// Loaded ahead of every thread of the measured service: counts calls, and reports them when the main thread requests it.
 import { Session } from 'node:inspector'
 import { BroadcastChannel, isMainThread } from 'node:worker_threads'
 
@@ -7,7 +7,7 @@ session.connect()
 session.post('Profiler.enable')
 session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
 
-/** What was called since the last time, of the scripts of the service. */
+/** Calls of the service's scripts since the previous one. */
 function take() {
   let taken = []
   session.post('Profiler.takePreciseCoverage', (error, { result } = {}) => {

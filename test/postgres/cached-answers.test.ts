@@ -1,5 +1,5 @@
-// Answers that are kept on a PostgreSQL server (caching.1, caching.5): one is executed again only where a commit may have changed it, whoever made
-// the commit. The metrics say how many reads the server has executed.
+// Cached results on a PostgreSQL server (caching.1, caching.5): a query is executed again only if a commit of any client may have changed
+// its result. The metrics count the reads that the server has executed.
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DocumentService, ReadBeforeCall, ScopeCall } from '../../src/service/index.js'
@@ -30,7 +30,7 @@ describePostgres(
 
     const executed = async () => sumOf(await scrape(first), 'db_client_operation_duration_seconds_count', { octavo_purpose: 'read' }) ?? 0
 
-    /** How many reads the server executes for two requests. */
+    /** Number of reads that the server executes for two requests. */
     async function reads(path: string): Promise<number> {
       const before = await executed()
       const texts = [(await first.ask(path)).text, (await first.ask(path)).text]
@@ -97,7 +97,7 @@ describePostgres(
       await reads(notes)
       await sql("begin; update notes set text = 'never'; rollback")
       expect(await reads(notes)).toBe(0)
-      // A statement that fails leaves a transaction behind that was given a number.
+      // A failed statement leaves a transaction with an assigned number.
       await sql("insert into notes (id, document_id) values (1, 'x'), (1, 'y')").catch(() => {})
       expect(await reads(notes)).toBe(0)
     })
@@ -124,7 +124,7 @@ describePostgres(
       await sql('drop trigger renames on notes; drop function renames')
       await reads(cards)
       await second.send('PUT', `/api/notes/${note}`, { text: 'that does not' })
-      // The first change behind a change of the catalog counts as one of everything.
+      // The first change after a change of the catalog counts as a change of everything.
       await reads(cards)
       await second.send('PUT', `/api/notes/${note}`, { text: 'nor does this' })
       expect(await reads(cards)).toBe(0)

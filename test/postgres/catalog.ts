@@ -1,4 +1,4 @@
-// What the catalog of a PostgreSQL database says of its tables, as short sentences that can be compared.
+// Catalog of a PostgreSQL database, as short sentences that can be compared.
 import type { TestServer } from '../servers/server.js'
 
 const ours = "n.nspname = current_schema() and c.relkind in ('r', 'p')"

@@ -1,4 +1,4 @@
-// Commands on PostgreSQL: what they print and what they write.
+// Commands on PostgreSQL: their output and their changes.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describePostgres } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
@@ -22,7 +22,7 @@ describePostgres('commands on PostgreSQL', (server) => {
     folder = project({ 'octavo.config.json': { events: { outbox: true } }, 'src/api/note/content-types/note/schema.json': schema })
     url = await server().createDatabase()
   })
-  /** Runs a command on the project and returns what it prints. */
+  /** Runs a command on the project and returns its output. */
   const said = async (...words: string[]): Promise<string> => {
     const { status, out, err } = await octavo([...words, folder], { DATABASE_CLIENT: 'postgres', DATABASE_URL: url })
     expect(status, err).toBe(0)

@@ -100,7 +100,7 @@ describePostgres('copies', (server) => {
   beforeAll(async () => {
     model = await loadModel({ folder: goldenProject })
     mkdirSync(folder, { recursive: true })
-    // What PostgreSQL cannot hold is the matter of other tests.
+    // Values that PostgreSQL cannot store have separate tests.
     const target = await server().createDatabase()
     const first = join(folder, 'first.db')
     await copy(sqliteCopyOfGolden(''), target, model, { onAdapted: () => {} })

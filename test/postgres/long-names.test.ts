@@ -27,7 +27,7 @@ const relation = (kind: string, target: string, more: object = {}) => ({
 
 /** 70 bytes: PostgreSQL keeps 31 letters. */
 const motto = `m${'ж'.repeat(35)}`
-/** 54 bytes, so that all names of its indexes and foreign keys have 63 or more, and differ in what is kept. */
+/** 54 bytes, so that all names of its indexes and foreign keys have 63 or more, and differ before that. */
 const writers = 'ж'.repeat(27)
 /** 71 bytes. Tables between it and others have ASCII letters in their names, as in Strapi. */
 const sails = `components_${'ä'.repeat(30)}`
@@ -116,7 +116,7 @@ describePostgres('names longer than 63 bytes', (server) => {
     database.pragma('foreign_keys = off')
     const row = database.prepare(`select s."${motto}" as motto, c.area from "${writers}" s, "${sails}" c`)
     expect(row.all()).toEqual([{ motto: 'per aspera', area: 12 }])
-    // A link of a component that is not there any more.
+    // A link of a deleted component.
     const columns = database.prepare('select name from pragma_table_info(?)').pluck().all(links) as string[]
     const [own, other] = columns.slice(1)
     database.prepare(`insert into "${links}" (id, "${own}", "${other}") values (99, 98, 1)`).run()
@@ -171,7 +171,7 @@ describePostgres('names longer than 63 bytes', (server) => {
       const model = (...words: readonly string[]) => run(['model', ...words, changed.folder], environmentOf(place))
       const differences = async () => layoutDifferences(server(), place, await loadModel({ folder: changed.folder }))
 
-      // The tables between it and others are made anew. The former ones are kept aside under names that begin with the same 63 bytes otherwise.
+      // Its link tables are recreated. The former ones are archived under names that would begin with the same 63 bytes otherwise.
       const table = 'ы'.repeat(27)
       writeFileSync(file, JSON.stringify({ ...schema, collectionName: table }))
       expect(await model('apply')).toMatchObject({ status: 0, err: '' })

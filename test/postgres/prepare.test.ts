@@ -1,4 +1,4 @@
-// A PostgreSQL database is prepared once, whoever starts, and gets what it lacks; indexes of our own are created beside others.
+// A PostgreSQL database is prepared once by concurrent starts, and missing parts are added; Octavo's indexes are created next to others.
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterEach, expect, it } from 'vitest'

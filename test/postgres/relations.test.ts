@@ -1,4 +1,4 @@
-// What is written to relations on PostgreSQL.
+// Writes to relations on PostgreSQL.
 import { expect, it } from 'vitest'
 import { describePostgres } from '../servers/server.js'
 import { serveGolden } from '../support/serve.js'

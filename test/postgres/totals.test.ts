@@ -1,4 +1,4 @@
-// The total of a list is counted once for what a server has committed, and never told of anything else.
+// The total of a list is counted once per committed state of a server, and never returned for another state.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeDesks, type Desk, range, serveTwoDesks } from '../servers/desk.js'
 import { describePostgres } from '../servers/server.js'

@@ -1,5 +1,5 @@
-// caching.9, R25: where the log of commits on a PostgreSQL server cannot be used, because its table is gone or the database user may not use it, the service
-// works without it, keeps nothing, and stays exact, also beside an instance that uses it.
+// caching.9, R25: if the commit log on a PostgreSQL server cannot be used, because its table is gone or the database user may not use it, the
+// service works without it, caches nothing, and stays exact, also next to an instance that uses it.
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { closeDesks, type Desk, range, serveDesk, serveDeskBeside } from '../servers/desk.js'
 import { describePostgres } from '../servers/server.js'
@@ -54,7 +54,7 @@ describePostgres(
       return answer.body.data[0].text
     }
 
-    /** How many reads the server executes for the second of two requests. */
+    /** Number of reads that the server executes for the second of two requests. */
     async function executed(at: Desk): Promise<number> {
       const count = async () => sumOf(await scrape(at), 'db_client_operation_duration_seconds_count', { octavo_purpose: 'read' }) ?? 0
       expect((await at.ask(notes)).status).toBe(200)
@@ -64,7 +64,7 @@ describePostgres(
     }
     const isKept = (at: Desk) => until('responses are kept', async () => (await executed(at)) === 0)
 
-    /** What either writes, either reads next. */
+    /** Each of them reads the other's writes at once. */
     async function expectExact(): Promise<void> {
       for (const [index, writing] of [user, owner, user, user, owner, owner, user].entries()) {
         for (const reading of [owner, user]) await textOf(reading)

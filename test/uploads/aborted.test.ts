@@ -1,4 +1,4 @@
-// Uploads that break off are no errors of the service (R20): told in the log of requests, counted there, and nothing stays behind.
+// Uploads that break off are not errors of the service (R20): they appear in the request log and in its counts, and leave no files.
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'

@@ -1,4 +1,4 @@
-// Attacks on uploads, S088 to S101 of the list of attacks: what is sent cannot break out, run, stay behind or take the service down.
+// Attacks on uploads, S088 to S101 of the list of attacks: uploads cannot break out, run, remain or take the service down.
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -164,7 +164,7 @@ rule('uploads.6', 'S092: with a list of allowed types the bytes decide, and the 
   }
 })
 
-rule('uploads.7', 'S094: fileInfo cannot say where a file lies or what it is', async () => {
+rule('uploads.7', 'S094: fileInfo cannot set location or type of a file', async () => {
   const info = {
     folder: 9,
     folderPath: '/9',
@@ -201,7 +201,7 @@ rule('uploads.2', 'S095: files are linked only to what the caller may write', as
   }
 })
 
-describe('S097: what is no form, or no picture', () => {
+describe('S097: invalid forms and pictures', () => {
   const type = 'multipart/form-data; boundary=b'
   const part = (headers: string, content = 'x') => `--b\r\n${headers}\r\n\r\n${content}\r\n`
   const fileHeader = 'Content-Disposition: form-data; name="files"; filename="a.txt"'

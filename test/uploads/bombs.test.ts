@@ -1,5 +1,5 @@
 // Small files that would be gigabytes or minutes of decoding (S096): the process that works on one stays small, the service
-// answers beside it, and nobody else's picture waits for it or fails with it (O06).
+// responds at the same time, and other pictures do not wait for it or fail with it (O06).
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
@@ -52,7 +52,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('S096', () => {
     expect(leftovers(served)).toEqual([])
   })
 
-  rule('uploads.8', 'what a header says is known where nothing is decoded', async () => {
+  rule('uploads.8', 'sizes in headers are read without decoding', async () => {
     const shape = async (name: string) => {
       const { body } = await send(served, [file(await bombs.find((bomb) => bomb.name === name)!.make(), 'bomb.bin')])
       return [body[0].width, body[0].height, body[0].formats]
@@ -65,7 +65,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('S096', () => {
 })
 
 describe.skipIf(!existsSync('/proc/self/task'))('O06 a picture beyond its bounds', () => {
-  rule('uploads.8', 'of memory or of time is stored without formats, and others beside it get theirs', async () => {
+  rule('uploads.8', 'of memory or of time is stored without formats, and others at the same time get theirs', async () => {
     const photograph = await noise(3000, 2000).jpeg().toBuffer()
     const small = await noise(600, 400).jpeg().toBuffer()
     for (const limits of [{ imageWork: 1 }, { imageTimeout: 1 }] as const) {

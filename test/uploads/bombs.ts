@@ -103,11 +103,11 @@ export function blackPng({ width, height, bits = 8, color = 0, interlaced = fals
   ])
 }
 
-/** A chunk of a PNG whose text unfolds to so many bytes. */
+/** A PNG chunk whose text inflates to `size` bytes. */
 const zippedChunk = (type: 'iCCP' | 'zTXt', size: number): Buffer =>
   chunk(type, Buffer.concat([Buffer.from('name\0\0', 'latin1'), zeros(size)]))
 
-/** A GIF of so many frames, each a dot on a canvas. */
+/** A GIF of `frames` frames, each a dot on a canvas. */
 export function dotsGif(frames: number, width: number, height: number): Buffer {
   const screen = Buffer.from('GIF89a\0\0\0\0\x80\0\0\0\0\0\xff\xff\xff', 'latin1')
   screen.writeUInt16LE(width, 6)
@@ -117,7 +117,7 @@ export function dotsGif(frames: number, width: number, height: number): Buffer {
   return Buffer.concat([screen, loop, Buffer.alloc(frames * frame.length, frame), Buffer.from(';')])
 }
 
-/** An animated WebP of so many frames, each a dot on a canvas. */
+/** An animated WebP of `frames` frames, each a dot on a canvas. */
 export async function dotsWebp(frames: number, width: number, height: number): Promise<Buffer> {
   const dot = await sharp({ create: { width: 2, height: 2, channels: 3, background: '#000' } })
     .webp({ lossless: true })
@@ -148,7 +148,7 @@ export async function dotsWebp(frames: number, width: number, height: number): P
 
 type Field = readonly [tag: number, values: readonly number[]]
 
-/** A TIFF whose directories say what they are told; data behind the header. */
+/** A TIFF with the given directories; data after the header. */
 function tiffOf(directories: readonly (readonly Field[])[], data: Buffer, loop = false): Buffer {
   const pieces: Buffer[] = [Buffer.from([0x49, 0x49, 42, 0, 0, 0, 0, 0]), data]
   let at = 8 + data.length

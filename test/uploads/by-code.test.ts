@@ -49,7 +49,7 @@ rule('uploads.13', 'a file from a path, from memory or from a stream is one that
   expect(await upload({ path: 'beside.txt', name: 'A name.txt' })).toMatchObject({ name: 'A name.txt', mime: 'text/plain', formats: null })
 })
 
-rule('uploads.13', 'what is refused or cannot be read leaves nothing behind', async () => {
+rule('uploads.13', 'refused and unreadable files leave no traces', async () => {
   const { upload, documents } = served.service
   const rows = () => documents('plugin::upload.file').count()
   const [former, files] = [await rows(), stored(served).length]

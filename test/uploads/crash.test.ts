@@ -1,5 +1,5 @@
-// The service is killed in the middle of uploads: no row is without its file, nothing half is served, and what was left is
-// cleared when it starts again.
+// The service is killed in the middle of uploads: each row has its file, nothing half is served, and remains are
+// removed at the next start.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'

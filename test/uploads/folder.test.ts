@@ -55,7 +55,7 @@ rule('uploads.15', 'a folder that the user may not write to is named with the us
   }
 })
 
-rule('uploads.15', 'a folder that takes no files is named, although what is under way below it has a place', async () => {
+rule('uploads.15', 'a read-only uploads folder is named, even if its subfolder for uploads in progress is writable', async () => {
   const [isRoot, uid] = [process.getuid?.() === 0, process.getuid?.() || 65_534]
   const folder = project(files)
   const uploads = join(folder, 'half')

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-/** A BigTIFF of 64 bytes, in one of the two orders of bytes: its first directory, and what stands at offset 16. */
+/** A BigTIFF of 64 bytes, in one of the two byte orders: its first directory, and a value at offset 16. */
 function bigTiff(order: 'II' | 'MM', first: bigint, count = 0n): Buffer {
   const tiff = Buffer.alloc(64)
   tiff.write(order, 'latin1')
@@ -59,7 +59,7 @@ const broken: Readonly<Record<string, () => Buffer | Promise<Buffer>>> = {
   'png: no chunk behind the signature': () => Buffer.concat([png.subarray(0, 8), Buffer.alloc(60, 1)]),
   'png: the signature alone': () => png.subarray(0, 8),
 }
-/** What of these is a picture at all, and a broken one, others decide. */
+/** Odd files; other tests decide if they are pictures. */
 const odd: Readonly<Record<string, () => Buffer | Promise<Buffer>>> = {
   'tiff: a directory of 32 bits behind the end': () => tiff(0xffff_fff0),
   'png: a first chunk of 4 GB': () => put(png, 8, most),

@@ -1,4 +1,4 @@
-// What is said about a file stays when it is replaced or when other things are said; recorded from Strapi 5.54 on the same project.
+// Information about a file stays when it is replaced or when other information changes; recorded from Strapi 5.54 on the same project.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'

@@ -1,4 +1,4 @@
-// Links in the folder of uploads are not followed, whoever put them there (S090), and every file is served under a policy that
+// Symbolic links in the folder of uploads are not followed (S090), and every file is served under a policy that
 // lets nothing run (S135).
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -113,7 +113,7 @@ describe('S090: writing', () => {
     expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('SECRET')
   })
 
-  test('what was never written by the service is never removed for it: names in rows and notes lead nowhere else', async () => {
+  test('files that the service never wrote are never removed: names in rows and notes lead nowhere else', async () => {
     const { body } = await send(served, [file('text', 'text.txt')])
     const traversal = `../../../../../../../${outside}/secret`
     await served.sql('update files set hash = ?, ext = ? where id = ?', traversal, '.txt', body[0].id)

@@ -1,11 +1,11 @@
-// What a text is, is found in time that grows with its length, whatever it is made of; and ordinary drawings and pages are
-// recognised as they always were.
+// The type of any text is found in time that grows with its length; and ordinary drawings and pages are
+// still recognised.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyGolden, remove, start } from '../faults/child.js'
 import { rule } from '../support/rule.js'
 import { formOf, tokens } from './sending.js'
 
-/** Milliseconds for an form with a few dozen small files beside everything else on the machine. */
+/** Milliseconds for a form with a few dozen small files on a busy machine. */
 const patience = 20_000
 let folder: string
 let child: ReturnType<typeof start>
@@ -95,7 +95,7 @@ describe('the time to look at a text', () => {
     await uploadAll(repeated.map((part) => Buffer.concat([mark, Buffer.from(part.repeat(Math.ceil(2_000 / part.length)), encoding)])))
   })
 
-  test('O03 the service stays with others meanwhile', async () => {
+  test('O03 the service serves others at the same time', async () => {
     const uploads = Array.from({ length: 20 }, () => upload(`${'<!---->'.repeat(500)}x`))
     expect((await fetch(`${origin}/_health`, { signal: AbortSignal.timeout(patience) })).status).toBe(204)
     await Promise.all(uploads)

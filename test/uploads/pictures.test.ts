@@ -1,4 +1,4 @@
-// The picture process: it is there while there is work, stands behind the service, knows no secrets, and takes only its own
+// The picture process: it runs while there is work, with lower priority than the service, knows no secrets, and takes only its own
 // pictures with it when it dies.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
@@ -32,7 +32,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('the picture process', () => {
   })
   afterAll(() => served.close())
 
-  test('starts with the first picture, behind the service and without its secrets', async () => {
+  test('starts with the first picture, with lower priority than the service and without its secrets', async () => {
     expect((await send(served, [file('x', 'x.txt')])).status).toBe(201)
     expect(pictureProcesses()).toEqual([])
     const sent = send(served, [file(photograph, 'one.jpg')])
@@ -89,7 +89,7 @@ rule('uploads.21', 'callers take turns, quick pictures pass, and who has most in
     return status
   }
   const slow = Array.from({ length: 6 }, () => upload('full', slowPicture(), 'slow.gif'))
-  // Two do not fit in line any more.
+  // The queue has no room for two of them.
   await until('two are answered', () => answered.length === 2)
   expect(await upload('bob', quick, 'quick.jpg')).toBe(201)
   expect(answered).toEqual(['full 503', 'full 503', 'bob 201'])

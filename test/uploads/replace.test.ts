@@ -13,7 +13,7 @@ import { file, leftovers, send, stored } from './sending.js'
 
 const impatient = { config: { database: { busyTimeout: 50 } } }
 
-/** Holds the lock of the database while `work` runs: nothing can be committed meanwhile. Servers refuse the rows of files. */
+/** Holds the lock of the database while `work` runs, so that nothing can be committed. Servers refuse the rows of files. */
 async function locked(served: Served, work: () => Promise<void>): Promise<void> {
   if (isOnPostgres) {
     await served.sql(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`)
@@ -59,7 +59,7 @@ describe('on the local disk', () => {
     expect([leftovers(served), hidden(served)]).toEqual([[], ['.octavo']])
   })
 
-  test('replacements at the same time end with the bytes that the row tells of', async () => {
+  test('concurrent replacements end with the bytes that match the row', async () => {
     const [{ id, url }] = (await send(served, [file('first', 'a.txt')])).body
     const contents = Array.from({ length: 8 }, (_, index) => 'x'.repeat(100 * (index + 1)))
     const sent = contents.map((content) => send(served, [file(content, 'a.txt')], { path: `/api/upload?id=${id}` }))
@@ -69,7 +69,7 @@ describe('on the local disk', () => {
     expect([await served.sql('select * from octavo_file_swaps'), leftovers(served)]).toEqual([[], []])
   })
 
-  test('what a stopped process had committed is put in its place, what it had not is cleared', async () => {
+  test('committed files of a stopped process are moved to their location, uncommitted ones are removed', async () => {
     const ids = (await send(served, [file('old 1', 'a.txt'), file('old 2', 'b.txt')])).body as readonly {
       readonly hash: string
       readonly url: string

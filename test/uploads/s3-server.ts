@@ -8,22 +8,22 @@ import S3rver from '@20minutes/s3rver'
 import type { ServeOptions } from '../support/serve.js'
 
 /**
- * What the door does with a request: lets it through, at once or in pieces with pauses, answers a status or with another address, says
- * nothing, ceases in the middle, answers without end, or breaks off.
+ * Behaviour of the door for a request: lets it through, at once or in pieces with pauses, responds with a status or a redirect, never
+ * responds, stops in the middle, responds without end, or breaks off.
  */
 export type Trouble = 'none' | 'pieces' | 'silence' | 'ceases' | 'drips' | 'breaks' | number | { readonly location: string }
 
 export interface S3Server {
   readonly origin: string
-  /** What the door does with requests of a method; `all` where it is not named. */
+  /** Behaviour of the door by method; `all` for others. */
   trouble: { all: Trouble; GET?: Trouble; PUT?: Trouble; DELETE?: Trouble }
   /** The door refuses ACLs, as new buckets of Amazon's do. */
   refusesAcls: boolean
-  /** Requests that came to the door, as method and path. */
+  /** Requests at the door, as method and path. */
   readonly seen: string[]
   /** Keys of the objects in the bucket. */
   keys(): readonly string[]
-  /** The text of an object, which can be changed or removed behind the door. */
+  /** The text of an object, which can be changed or removed directly in the storage. */
   read(key: string): string
   put(key: string, text: string): void
   remove(key: string): void

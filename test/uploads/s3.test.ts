@@ -1,4 +1,4 @@
-// Files in S3: where they go, what their rows say, signed addresses, and what is left when the storage is in trouble.
+// Files in S3: their locations, their rows, signed addresses, and failures of the storage.
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { addAdministrator, askAdmin, signInAdmin } from '../support/administration.js'
@@ -32,7 +32,7 @@ describe('a public bucket', () => {
   })
   afterAll(() => served.close())
 
-  test('a picture and its formats lie below the root path, and rows say so as those of Strapi do', async () => {
+  test('a picture and its formats are stored below the root path, and rows say so as those of Strapi do', async () => {
     const before = stored(served)
     const { status, body } = await send(served, [file(sample('large.jpg'), 'large.jpg', 'image/jpeg')])
     expect(status).toBe(201)
@@ -57,7 +57,7 @@ describe('a public bucket', () => {
     expect([first.status, second.status, warned.length]).toEqual([201, 200, 1])
   })
 
-  test('what a browser could run is to be downloaded', async () => {
+  test('files that a browser could run are downloads', async () => {
     const { body } = await send(served, [
       file(sample('drawing.svg'), 'drawing.svg'),
       file('<html></html>', 'page.html'),
@@ -67,7 +67,7 @@ describe('a public bucket', () => {
     expect([disposition(0), disposition(1), disposition(2)]).toEqual(['attachment', 'attachment', undefined])
   })
 
-  test('replacing keeps the address and removes formats that are no more; deleting removes all', async () => {
+  test('replacing keeps the address and removes obsolete formats; deleting removes all', async () => {
     const { body } = await send(served, [file(sample('large.jpg'), 'large.jpg')])
     const [{ id, url, hash }] = body
     const { body: replaced } = await send(served, [file(sample('tiny.png'), 'tiny.png')], { path: `/api/upload?id=${id}` })
@@ -167,7 +167,7 @@ describe('a private bucket', () => {
     await expectReadable([body.data[0].cover.url])
   })
 
-  test('files that lie elsewhere keep their addresses', async () => {
+  test('files stored elsewhere keep their addresses', async () => {
     const { body } = await served.ask('/api/upload/files?filters[id]=1', { token: tokens.full! })
     expect([body[0].url.startsWith('/uploads/'), body[0].url.includes('?'), body[0].isUrlSigned]).toEqual([true, false, false])
   })

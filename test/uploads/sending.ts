@@ -1,4 +1,4 @@
-// Sends forms with files to a served project, makes pictures, and looks at what lies on the disk afterwards.
+// Sends forms with files to a served project, creates pictures, and lists the files on disk afterwards.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -55,7 +55,7 @@ export const noise = (width: number, height: number) =>
 export const stored = (served: Served): readonly string[] =>
   readdirSync(join(served.folder, 'uploads')).filter((name) => !name.startsWith('.'))
 
-/** What lies in the workplaces beside the locks of their owners: files on their way and notes. */
+/** Files in the work folders other than the locks of their owners: uploads in progress and notes. */
 export function leftovers(served: Served): readonly string[] {
   const workplaces = join(served.folder, 'uploads', '.octavo')
   return readdirSync(workplaces)

@@ -1,4 +1,4 @@
-// Files of the media library for clients that do not receive them: what is in memory for them is bounded in time.
+// Files of the media library for clients that do not receive them: the time in memory is bounded.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'

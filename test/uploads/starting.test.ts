@@ -1,5 +1,5 @@
-// Where picture processes cannot be started as usual: without a shell they are started without it, and where there is no picture
-// library the log says so, and no picture is taken for one that is too large.
+// Picture processes that cannot be started as usual: they are started directly if there is no shell, and without a picture
+// library the log says so, and no picture is considered too large.
 import childProcess from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -34,7 +34,7 @@ test('without a shell pictures are worked on all the same', async () => {
   await served.close()
 })
 
-test('without a program to start, an upload is 503 and the log says what is missing', async () => {
+test('without a program to start, an upload is 503 and the log names the missing part', async () => {
   const served = await serveGolden()
   const before = [await served.sql('select id from files'), stored(served), []]
   replaced((word) => (word === process.execPath ? '/nowhere/node' : noShell(word)))
@@ -48,7 +48,7 @@ test('without a program to start, an upload is 503 and the log says what is miss
 test('without the picture library an upload is 503, and the next one works where it is there again', async () => {
   const served = await serveGolden()
   const before = [await served.sql('select id from files'), stored(served), []]
-  // A copy of what was built, with no libraries beside it.
+  // A copy of the build, without libraries.
   const lone = mkdtempSync(join(tmpdir(), 'octavo-lone-'))
   cpSync(join(import.meta.dirname, '..', '..', 'dist'), lone, { recursive: true })
   replaced((word) => (word.endsWith('image-process.js') ? join(lone, basename(word)) : word))

@@ -1,4 +1,4 @@
-// Reading files below /uploads/: ranges, tags, conditions, and what is never served.
+// Reading files below /uploads/: ranges, tags, conditions, and files that are never served.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ test.each([
   expect([answer.status, answer.text, answer.headers.get('content-range')]).toEqual([status, content, contentRange])
 })
 
-test('HEAD tells the same without the content', async () => {
+test('HEAD has the same headers without the content', async () => {
   const [get, head] = [await served.ask(url), await served.ask(url, { method: 'HEAD' })]
   expect([head.status, head.text]).toEqual([200, ''])
   for (const name of ['content-type', 'content-length', 'etag', 'last-modified']) expect(head.headers.get(name)).toBe(get.headers.get(name))
@@ -56,7 +56,7 @@ test('HEAD tells the same without the content', async () => {
   }
 })
 
-test('what the client has already is not sent again', async () => {
+test('unchanged content is not sent again', async () => {
   const { headers } = await served.ask(url)
   const etag = headers.get('etag')!
   const modified = headers.get('last-modified')!

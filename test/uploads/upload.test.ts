@@ -1,4 +1,4 @@
-// What POST /api/upload and DELETE /api/upload/files/:id do to files, rows and pictures, beyond what is recorded.
+// Effects of POST /api/upload and DELETE /api/upload/files/:id on files, rows and pictures, beyond the recordings.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -55,7 +55,7 @@ test('a drawing with sharp edges keeps every pixel', async () => {
   expect((await sharp(bytes(body[0].url)).raw().toBuffer()).equals(await sharp(plain).raw().toBuffer())).toBe(true)
 })
 
-test('a picture that is to be turned still says so', async () => {
+test('a picture that must be rotated keeps its orientation tag', async () => {
   const turned = await noise(600, 400).jpeg({ quality: 100 }).withMetadata({ orientation: 6 }).toBuffer()
   const { body } = await send(served, [file(turned, 'turned.jpg', 'image/jpeg')])
   expect(body[0]).toMatchObject({ width: 400, height: 600 })
@@ -105,7 +105,7 @@ test.each([
   expect(body[0]).toMatchObject({ mime, ext })
 })
 
-test('what is named like a picture and is none is served as nothing that runs, and refused where only pictures are allowed', async () => {
+test('a file named like a picture is served as nothing executable, and refused where only pictures are allowed', async () => {
   const { body } = await send(served, [
     file('<html><script></script></html>', 'x.png', 'image/png'),
     file(Buffer.alloc(500, 0xe7), 'y.png'),
@@ -195,7 +195,7 @@ test.each([
   expect(stored(served)).toEqual(before)
 })
 
-test('files of the API lie in one folder of the media library, which Strapi finds too', async () => {
+test('files of the API are in one folder of the media library, which Strapi finds too', async () => {
   await send(served, [file(sample('tiny.png'), 'a.png')])
   const folders = await served.sql('select id, name, path_id, path from upload_folders')
   expect(folders).toEqual([{ id: 1, name: 'API Uploads', path_id: 1, path: '/1' }])
@@ -208,7 +208,7 @@ test('files of the API lie in one folder of the media library, which Strapi find
   expect(new Set(files.map((row) => JSON.stringify(row)))).toEqual(new Set(['{"folder_path":"/1","folder_id":1}']))
 })
 
-rule('uploads.3', 'replacing keeps the address, and removes formats that are no more', async () => {
+rule('uploads.3', 'replacing keeps the address, and removes obsolete formats', async () => {
   const { body } = await send(served, [file(sample('large.jpg'), 'large.jpg'), ['fileInfo', '{"caption":"kept"}']])
   const [{ id, url, hash }] = body
   const { body: replaced, status } = await send(served, [file(sample('tiny.png'), 'tiny.png')], { path: `/api/upload?id=${id}` })
@@ -228,7 +228,7 @@ rule('uploads.3', 'replacing keeps the address, and removes formats that are no 
   expect(bytes(url).length).toBeLessThan(2_000)
 })
 
-rule('uploads.3', 'what is said about a file changes alone, also with a JSON body', async () => {
+rule('uploads.3', 'information about a file changes alone, also with a JSON body', async () => {
   const { body } = await send(served, [file(sample('notes.txt'), 'notes.txt'), ['fileInfo', '{"caption":"a","alternativeText":"b"}']])
   const path = `/api/upload?id=${body[0].id}`
   expect((await send(served, [['fileInfo', '{"name":"n","caption":""}']], { path })).body).toMatchObject({
@@ -313,7 +313,7 @@ const cases = [
   [90, 60, 3],
 ]
 
-/** A picture that was sent, and what became of it. */
+/** A sent picture, and its result. */
 interface Picture {
   readonly what: string
   readonly setting: (typeof settings)[number]
@@ -348,7 +348,7 @@ const pictures = () => {
   return sending
 }
 
-rule('uploads.16', 'of the metadata only the orientation is left in what is made of a picture and in what is encoded anew', async () => {
+rule('uploads.16', 'formats and re-encoded pictures keep only the orientation of the metadata', async () => {
   for (const { what, setting, orientation, isEncoded, row, formats } of await pictures())
     for (const { url } of [...(isEncoded ? [row] : []), ...Object.values(formats)]) {
       expect(tells(bytes(url)), what).toBe(false)
@@ -367,7 +367,7 @@ rule('uploads.17', 'width and height are those at which a browser shows a pictur
   }
 })
 
-rule('uploads.18', 'what is not to be made smaller or turned stays as it came, whatever the other settings say', async () => {
+rule('uploads.18', 'a picture that needs no resizing or rotation stays unchanged, with any other settings', async () => {
   for (const { what, setting, size, sent, isEncoded, row, formats } of await pictures()) {
     expect(bytes(row.url).equals(sent), what).toBe(!isEncoded)
     const names = setting.responsiveDimensions ? ['small', 'thumbnail'] : ['thumbnail']
@@ -404,7 +404,7 @@ rule('uploads.19', 'a file is replaced by what its address does not misname, and
   ] as const)
     expect(await replacing([png, 'a.png'], [content, name]), name).toEqual(refused)
   expect(await replacing([svg, 'a.svg'], [png, 'b.png'])).toEqual(refused)
-  // What was misnamed from the start stays what it is.
+  // A wrong original type stays.
   expect(await replacing([pdf, 'a.png'], [`${pdf}more`, 'b.pdf'])).toEqual(done)
   expect(await replacing([pdf, 'a.pdf'], [jpeg, 'b.jpg'])).toEqual(refused)
   expect(await replacing(['{}', 'a.json'], [pdf, 'b.json'])).toEqual(refused)

@@ -1,5 +1,5 @@
-// Several processes share a folder of uploads: what one has under way belongs to it as long as it lives, paused or not, and
-// whatever anybody's clock says; and whoever lost its place takes it up again (R35, R48).
+// Several processes share a folder of uploads: uploads in progress belong to their process as long as it lives, paused or not, and
+// regardless of clocks; a process that lost its work folder creates it again (R35, R48).
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
@@ -49,7 +49,7 @@ const upload = async (origin: string, query = ''): Promise<number> => {
   return (await fetch(`${origin}/api/upload${query}`, { method: 'POST', headers: { authorization: `Bearer ${tokens.full}` }, body })).status
 }
 
-/** An upload of which only the first half is sent so far. */
+/** An upload that has sent only its first half so far. */
 async function halfUpload(origin: string): Promise<{ readonly sending: ClientRequest; readonly end: () => Promise<IncomingMessage> }> {
   const form = Buffer.from(await new Response(formOf([['files', Buffer.alloc(400_000, 'x'), 'large.txt']])).arrayBuffer())
   const boundary = form.subarray(2, form.indexOf('\r\n')).toString()
@@ -60,7 +60,7 @@ async function halfUpload(origin: string): Promise<{ readonly sending: ClientReq
   }
   const sending = request(`${origin}/api/upload`, { method: 'POST', headers })
   const response = once(sending, 'response') as Promise<[IncomingMessage]>
-  // Where the process is killed there is none.
+  // There is none if the process is killed.
   response.catch(() => {})
   sending.write(form.subarray(0, form.length / 2))
   const isUnderWay = () => readdirSync(workplaces(), { recursive: true, encoding: 'utf8' }).some((name) => name.endsWith('original'))
@@ -101,7 +101,7 @@ rule('uploads.12', 'the clock of a neighbour takes nothing from anybody', async 
   for (const { origin } of [first, second, third]) expect(await upload(origin)).toBe(201)
 })
 
-test('a process whose place is gone takes another at once, and loses it to nobody', async () => {
+test('a process whose work folder is gone creates another at once, and no other process takes it', async () => {
   const { origin } = await run()
   for (const gone of [join(workplaces(), readdirSync(workplaces())[0]!), workplaces()]) {
     rmSync(gone, { recursive: true })
@@ -115,7 +115,7 @@ test('a process whose place is gone takes another at once, and loses it to nobod
   }
 })
 
-test('a folder of uploads that is away is not made anew', async () => {
+test('a missing folder of uploads is not recreated', async () => {
   const { origin } = await run()
   rmSync(join(folder, 'uploads'), { recursive: true })
   expect(await upload(origin)).toBe(503)
@@ -124,7 +124,7 @@ test('a folder of uploads that is away is not made anew', async () => {
   expect(await upload(origin)).toBe(201)
 })
 
-rule('uploads.12', 'what a process that was killed has left is cleared by the next one at once', async () => {
+rule('uploads.12', 'the next process removes the remains of a killed one at once', async () => {
   const first = await run()
   const { sending } = await halfUpload(first.origin)
   sending.on('error', () => {})

@@ -1,4 +1,4 @@
-// A receiver of webhooks on a port of its own: it writes down each request, and responds as a test wants.
+// A receiver of webhooks on a separate port: it writes down each request, and responds as a test wants.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -20,7 +20,7 @@ export interface Receiver {
   readonly origin: string
   readonly port: number
   readonly received: Received[]
-  /** How it responds from now on; at first with 200. */
+  /** Its response from now on; at first 200. */
   respond: Respond
   close(): Promise<void>
 }

@@ -9,7 +9,7 @@ export interface Resolver {
   /** The names that are silent now, and how many were at most. */
   waiting(): readonly string[]
   most(): number
-  /** Ends what is silent now, of one name or of all. */
+  /** Fails pending lookups, of one name or of all. */
   fail(name?: string): void
   restore(): void
 }

@@ -17,7 +17,7 @@ export interface Stream {
   text(): string
   /** The last id that was sent. */
   lastId(): string
-  /** Whether the service has ended the stream. */
+  /** True if the service has ended the stream. */
   isOver(): boolean
   close(): void
 }

@@ -1,4 +1,4 @@
-// A plan as text for reviewers: the statements of every level with their parameters by role, and what becomes of the columns.
+// Prints a plan for reviewers: the statements of every level with their parameters by role, and the use of each column.
 import type { Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../../../src/database/plan.js'
 
 /** Characters of a line that is not broken. */
@@ -86,10 +86,10 @@ function filled(text: string, separator: string): readonly string[] {
   return lines
 }
 
-/** What begins a line where a statement is too long for one. */
+/** Beginnings of lines in a statement that is too long for one. */
 const clause = /^ (?:from|where|group by|order by|limit|(?:cross |left |inner )?join|union(?: all)?|and|or|on|when|else) /
 
-/** What ends where a clause seems to begin. */
+/** Texts after which a clause does not begin a line. */
 const halfway = / (?:cross|left|inner|distinct|between \S+)$/
 
 /** A statement or an expression in lines: broken before its clauses, and within parentheses where that is not enough. */

@@ -1,4 +1,4 @@
-// The reads whose plans are recorded: one or two of every kind that becomes SQL of its own.
+// The reads whose plans are recorded: one or two of every kind that has a distinct SQL form.
 import type { Find } from '../../../src/content/documents/read/find.js'
 import type { ContractName } from '../../../src/query/contract.js'
 
@@ -8,11 +8,11 @@ export interface Recorded {
   readonly query: string
   /** The specification's unless it says otherwise. */
   readonly contract?: ContractName
-  /** How the route asks, where it is not a list of documents. */
+  /** Options of the route, if it is not a list of documents. */
   readonly wanted?: Partial<Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'format' | 'appliesFilters'>>
-  /** What the caller may do: everything unless it says otherwise. */
+  /** Actions of the caller. Default: all. */
   readonly actions?: readonly string[]
-  /** Reading drafts needs an action of its own. */
+  /** Reading drafts needs a separate action. */
   readonly draftGrant?: boolean
 }
 

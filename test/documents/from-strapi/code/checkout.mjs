@@ -1,7 +1,7 @@
-// In place of a service: a function that gets what it works with.
+// In place of a service: a function that gets its dependencies.
 const [order, product, payment] = ['api::order.order', 'api::product.product', 'api::payment.payment']
 
-/** Takes what was ordered from the stock, and notes the payment: all of it or nothing, once for each payment and each order. */
+/** Takes the ordered items from the stock, and notes the payment: all of it or nothing, once for each payment and each order. */
 export async function checkOut({ documents, transaction }, orderId, number) {
   // Payment services report a payment until they know that it was noted.
   if ((await documents(payment).count({ filters: { number } })) > 0) return documents(order).findOne({ documentId: orderId })
@@ -10,7 +10,7 @@ export async function checkOut({ documents, transaction }, orderId, number) {
     throw Object.assign(new Error('Out of stock'), { name: 'ConflictError', details: { left: ordered?.stock ?? 0 } })
   const { documentId, price, stock } = ordered
   const written = await transaction((write) => {
-    // What was read above may have changed: then the filters do not match, and nothing is written.
+    // The values read above may have changed: then the filters do not match, and nothing is written.
     write(product).update({ documentId, filters: { stock }, data: { stock: stock - amount } })
     write(payment).create({ data: { number, order: orderId } })
     const data = { state: 'paid', total: price * amount }

@@ -46,7 +46,7 @@ export const routes = [
     handle: ({ documents, signal }) => new Response(lines(documents, signal), { headers: { 'content-type': 'text/csv; charset=utf-8' } }),
   },
   {
-    // Another service calls this one and signs what it sends.
+    // Another service calls this one and signs its requests.
     method: 'POST',
     path: '/webhooks/payments',
     base: 'root',
