@@ -4,10 +4,10 @@ import type { BusboyInstance } from '@fastify/busboy'
 import qs from 'qs'
 import { ApiError, validationError } from '../foundation/errors/errors.js'
 import { nextTurn } from '../foundation/runtime/event-loop.js'
-import { checkStructure, type JsonLimits } from '../foundation/runtime/json-structure.js'
+import { checkStructure } from '../foundation/runtime/json-structure.js'
 import type { BodyBudget, IncomingBody } from './memory-budgets.js'
 
-interface BodyLimits extends JsonLimits {
+interface BodyLimits {
   readonly bodyBytes: number
   /** Milliseconds for the whole body. */
   readonly requestTimeout: number
@@ -33,7 +33,7 @@ export async function readBody<Limits extends BodyLimits>(
   if (!isJson && type !== 'application/x-www-form-urlencoded') return undefined
   const bytes = await readBytes(request, bodies.begin(address), limits)
   if (bytes.length === 0) return undefined
-  return isJson ? parseJson(bytes, limits) : qs.parse(bytes.toString('utf8'), { depth: 20, arrayLimit: 100, parameterLimit: 1000 })
+  return isJson ? parseJson(bytes) : qs.parse(bytes.toString('utf8'), { depth: 20, arrayLimit: 100, parameterLimit: 1000 })
 }
 
 /** Reads the bytes of a body of any type. @throws ApiError as `readBody`, except for its contents */
@@ -95,8 +95,6 @@ const closedByClient = (): ApiError => new ApiError('ClientClosedRequestError', 
 const tooLarge = (): ApiError => new ApiError('PayloadTooLargeError', 'request entity too large', null)
 const tooSlow = (): ApiError => new ApiError('RequestTimeoutError', 'The request body did not arrive in time')
 
-export type { JsonLimits }
-
 /** Matches `__proto__`, also with escaped letters. Most bodies do not match and need no further check. */
 const maySpellPrototype = /__proto__|\\u00[567]/
 
@@ -107,8 +105,8 @@ const longTextBytes = 65_536
  * Parses a JSON object or array and refuses a `__proto__` key.
  * @throws ApiError 400 for invalid JSON (writing.20), and beyond the limits
  */
-async function parseJson(bytes: Buffer, limits: JsonLimits): Promise<unknown> {
-  checkStructure(bytes, limits)
+async function parseJson(bytes: Buffer): Promise<unknown> {
+  checkStructure(bytes)
   const text = bytes.toString('utf8')
   let value: unknown
   try {

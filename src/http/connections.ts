@@ -32,7 +32,7 @@ interface DrainLimits {
   /** For the whole shutdown, after `delay`. */
   readonly drainTimeout: number
   /** For request bodies to arrive after the server stopped accepting connections. */
-  readonly drainBodies: number
+  readonly drainBodyTimeout: number
 }
 
 /** Time for requests in transit on idle connections after the server stopped listening. */
@@ -45,7 +45,7 @@ const responseShare = 3 / 5
 const stallCheckIntervalMs = 100
 
 /** Starts to track the connections of a server. */
-export function watchConnections(server: Server, { drainTimeout, drainBodies }: DrainLimits): Connections {
+export function watchConnections(server: Server, { drainTimeout, drainBodyTimeout }: DrainLimits): Connections {
   const open = trackRequests(server)
   let state: 'serving' | 'draining' | 'ending' = 'serving'
   let isReplaced = false
@@ -85,7 +85,7 @@ export function watchConnections(server: Server, { drainTimeout, drainBodies }: 
       await pendingReads()
       state = 'ending'
       open.closeIdle()
-      return closeStalled(open, Math.min(performance.now() + drainBodies, end), end)
+      return closeStalled(open, Math.min(performance.now() + drainBodyTimeout, end), end)
     },
   }
 }

@@ -166,7 +166,7 @@ export interface BodyBudget {
 /** Minimum age of a body that is refused to free memory for others of its address. */
 const minBodyAgeMs = 1_000
 
-export function createBodyBudget(unreadBytes: number): BodyBudget {
+export function createBodyBudget(maxBufferedBodyBytes: number): BodyBudget {
   const memory = createClientMemory(minBodyAgeMs)
   return {
     begin: (address) => {
@@ -182,7 +182,7 @@ export function createBodyBudget(unreadBytes: number): BodyBudget {
         add: (bytes) => {
           if (!lease.isOpen()) throw tooManyBodies()
           lease.add(bytes)
-          while (memory.total() > unreadBytes) if (!memory.revoke(unreadBytes)) throw tooManyBodies()
+          while (memory.total() > maxBufferedBodyBytes) if (!memory.revoke(maxBufferedBodyBytes)) throw tooManyBodies()
         },
         end: lease.end,
       }
@@ -196,7 +196,7 @@ interface ResponseBudgetLimits {
   /** Total bytes; from half of that on, slow clients are disconnected. */
   readonly maxBufferedResponseBytes: number
   /** Milliseconds for a client to receive a response. */
-  readonly answerTimeout: number
+  readonly responseTimeout: number
 }
 
 /** Budget of large responses that are not completely sent; slow clients are disconnected first. */
@@ -209,7 +209,7 @@ export interface ResponseBudget {
 const minResponseAgeMs = 2_000
 const checkIntervalMs = 500
 
-export function createResponseBudget({ maxBufferedResponseBytes, answerTimeout }: ResponseBudgetLimits): ResponseBudget {
+export function createResponseBudget({ maxBufferedResponseBytes, responseTimeout }: ResponseBudgetLimits): ResponseBudget {
   const memory = createClientMemory(minResponseAgeMs)
   let scheduled: NodeJS.Timeout | null = null
   const limit = maxBufferedResponseBytes / 2
@@ -235,7 +235,7 @@ export function createResponseBudget({ maxBufferedResponseBytes, answerTimeout }
       if (response.closed) return
       const lease = memory.lease(address, () => response.destroy())
       lease.add(bytes)
-      const deadline = setTimeout(() => response.destroy(), answerTimeout)
+      const deadline = setTimeout(() => response.destroy(), responseTimeout)
       onceClosed(response, () => {
         clearTimeout(deadline)
         lease.end()

@@ -23,6 +23,8 @@ export const isMultipart = ({ headers }: IncomingMessage): boolean => /^\s*multi
 const tooLarge = (what: string): ApiError => new ApiError('PayloadTooLargeError', what)
 const malformed = (): ApiError => new ApiError('BadRequestError', 'Malformed multipart body')
 
+const maxFieldBytes = 100_000
+
 /** Bytes of fields that do not count as an incomplete body, so that a long upload with short fields is not refused to free memory. */
 const uncountedBytes = 16_384
 
@@ -60,7 +62,7 @@ export async function readMultipart(request: IncomingMessage, library: Library, 
     })
     // Contrary to its types, the parser passes undefined for a field without a name.
     parser.on('field', (name = '', value, _nameCut, cut) => {
-      if (cut) return fail(tooLarge(`A field must not exceed ${limits.uploadFieldBytes} bytes`))
+      if (cut) return fail(tooLarge(`A field must not exceed ${maxFieldBytes} bytes`))
       counter.add(Buffer.byteLength(name) + Buffer.byteLength(value), fail)
       if (stop.signal.aborted) return
       const before = fields.get(name)
@@ -123,7 +125,7 @@ async function createParser(request: IncomingMessage, limits: FormLimits): Promi
         files: limits.uploadFiles,
         fields: limits.uploadFields,
         parts: limits.uploadFiles + limits.uploadFields + 1,
-        fieldSize: limits.uploadFieldBytes,
+        fieldSize: maxFieldBytes,
         headerPairs: 20,
         headerSize: 16_384,
       },

@@ -48,6 +48,10 @@ const withoutSchemas = () => () => {
   throw new Error('A route has a JSON schema')
 }
 
+const maxHeaders = 200
+/** Time for which the rest of a body is discarded whose request was answered early, before the connection is closed. */
+const maxDiscardMs = 10_000
+
 function createApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {
   const { limits } = config
   const app = fastify({
@@ -89,7 +93,7 @@ function createApp(config: Config, metrics: Metrics | null, logger: FastifyBaseL
   })
   app.server.maxConnections = limits.connections
   // One more than allowed, because Node silently drops headers beyond this number.
-  app.server.maxHeadersCount = limits.headerCount + 1
+  app.server.maxHeadersCount = maxHeaders + 1
   app.decorate('causes', openFailureLog(logger))
   decorateRequests(app as FastifyInstance)
   return app as FastifyInstance
@@ -116,7 +120,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     streams,
     compression,
     hints,
-    bodies: createBodyBudget(limits.unreadBytes),
+    bodies: createBodyBudget(limits.maxBufferedBodyBytes),
     unsent: createResponseBudget(limits),
   }
   const mounts = createMounts(parts)
@@ -193,7 +197,7 @@ function prepare(
   // Hooks of every request call `done`: a promise costs a request more.
   app.addHook('onRequest', (request, reply, done) => {
     addHeaders(request, reply)
-    if (request.raw.rawHeaders.length > 2 * config.limits.headerCount) refuseHeaders(reply)
+    if (request.raw.rawHeaders.length > 2 * maxHeaders) refuseHeaders(reply)
     // Other programs may read two slashes as a host.
     else if (request.raw.url?.startsWith('//')) done(new ApiError('BadRequestError', 'Malicious Path', null))
     else if (isPreflight(request)) answerPreflight(reply, config.corsHeaders)
@@ -211,7 +215,7 @@ function prepare(
   if (compression !== null) app.addHook('onSend', (_request, reply, payload) => compression.payload(reply, payload))
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', (request, reply, done) => {
-    if (!request.raw.complete) drainRequest(request.raw, reply.statusCode === 408 ? slowRequestDiscardMs : config.limits.discardTime)
+    if (!request.raw.complete) drainRequest(request.raw, reply.statusCode === 408 ? slowRequestDiscardMs : maxDiscardMs)
     if (!unlogged.has(request.routeOptions.url ?? '')) logRequest(request, reply)
     done()
   })

@@ -113,8 +113,8 @@ export function openInstallation(
   const revisionKey = revisionKeyOf(config)
   const reported = { outbox, metrics, slow, audit: options.audit }
   const hashing = { hashPassword, passwords: accounts.passwords }
-  const writing = { read: context, revisionKey, database: writes, limits, ...hashing, hooks, policies, inSync, input, ...reported }
-  const opened = (plans: typeof reads | WriteDatabase) => createPlans(plans, dialect, contract, limits, options.planCounts)
+  const writing = { read: context, revisionKey, database: writes, ...hashing, hooks, policies, inSync, input, ...reported }
+  const opened = (plans: typeof reads | WriteDatabase) => createPlans(plans, dialect, contract, options.planCounts)
   const plansOf = (plans: typeof reads | WriteDatabase) => (tracing === null ? opened(plans) : withTracing(opened(plans), tracing))
   const [ofReads, ofWrites] = [plansOf(reads), plansOf(writes)]
   return {
@@ -139,7 +139,7 @@ export function openInstallation(
         scopes: noScopes,
         watch: watchUsers(outbox, model),
       },
-      descriptions: openDescriptions(() => describedOf(config, model, ''), limits.cachedDescriptions),
+      descriptions: openDescriptions(() => describedOf(config, model, '')),
       watch: outbox === null ? null : watchFiles(outbox),
     },
     records,

@@ -70,7 +70,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
     library,
     accounts,
     /** For code of the project. */
-    sendMail: async (given: Mail) => mail.send(readEmail(given, config.limits.mailRecipients), 'project'),
+    sendMail: async (given: Mail) => mail.send(readEmail(given), 'project'),
     tracing,
     audit,
   }
@@ -185,7 +185,6 @@ const openServiceIdentification = (
     jwts,
     watched: combineWatched(watched),
     jwtManagement: config.auth.jwtManagement,
-    cachedCallers: config.limits.cachedCallers,
     tokenUsed: (id, now) =>
       updateLastUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'could not update last_used_at of an API token')),
   })

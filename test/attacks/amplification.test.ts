@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Answer } from '../support/serve.js'
 import { siege } from './siege.js'
 
-const { ask } = siege('strapi', { config: { limits: { answerBytes: 20_000_000 } } })
+const { ask } = siege('strapi', { config: { limits: { responseBytes: 20_000_000 } } })
 
 /** `author.articles.author…`, as many levels deep as asked for. */
 const cycle = (levels: number): readonly string[] => Array.from({ length: levels }, (_, level) => (level % 2 === 0 ? 'author' : 'articles'))

@@ -29,7 +29,7 @@ import { groups, type Recorded } from '../golden/plans/requests.js'
 import { secrets } from '../spec/callers.js'
 import { goldenProject } from '../support/serve.js'
 
-const limits = { cacheBytes: 100_000_000, cachedAnswerBytes: 10_000_000 }
+const limits = { cacheBytes: 100_000_000, cachedResponseBytes: 10_000_000 }
 const folder = mkdtempSync(join(tmpdir(), 'octavo-cached-tables-'))
 interface Asked {
   readonly name: string
@@ -197,7 +197,7 @@ test.each<[string, readonly string[] | null]>([
 
 test('the cache has a maximum size, and single requests do not evict frequent ones', () => {
   const changes = createTableChanges(() => new Map())
-  const store = createResponseStore(changes, { cacheBytes: 100_000, cachedAnswerBytes: 20_000 })
+  const store = createResponseStore(changes, { cacheBytes: 100_000, cachedResponseBytes: 20_000 })
   const from = { source: { tables: new Set(['a']) }, since: 0 }
   const answer = (bytes: number) => ({ bytes: Buffer.alloc(bytes), release: () => {} })
   expect(store.keep('large', answer(20_000), from, false)).toBeUndefined()
@@ -219,7 +219,7 @@ test('the cache has a maximum size, and single requests do not evict frequent on
 
 test('an answer that several wait for is copied for them, kept or not, and none is returned for a plan that is forgotten', () => {
   const changes = createTableChanges(() => new Map())
-  const store = createResponseStore(changes, { cacheBytes: 50_000, cachedAnswerBytes: 1_000_000 })
+  const store = createResponseStore(changes, { cacheBytes: 50_000, cachedResponseBytes: 1_000_000 })
   const source: PlanTables = { tables: new Set(['a']) }
   let released = 0
   const answer = (bytes: number) => ({ bytes: Buffer.alloc(bytes), release: () => void released++ })
@@ -240,7 +240,7 @@ test('an answer that several wait for is copied for them, kept or not, and none 
 test('another form of an answer counts too', () => {
   const store = createResponseStore(
     createTableChanges(() => new Map()),
-    { cacheBytes: 50_000, cachedAnswerBytes: 40_000 },
+    { cacheBytes: 50_000, cachedResponseBytes: 40_000 },
   )
   const from = { source: { tables: new Set(['a']) }, since: 0 }
   const first = store.keep('first', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)!()!

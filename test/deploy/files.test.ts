@@ -214,7 +214,7 @@ rule('running.3', 'whatever ends a service waits longer for it than it drains', 
 /** Seconds of drainDelay and drainTimeout in production, from the configuration that a service has there. */
 function drainSeconds(): number {
   const limits = readFileSync(join(root, 'src', 'foundation', 'config', 'limits.ts'), 'utf8')
-  const [, timeout] = /drainTimeout: .*default\(([\d_]+)\)/.exec(limits)!
+  const [, timeout] = /drainTimeout: ms\(([\d_]+)\)/.exec(limits)!
   const [, delay] = /production && [^?]*\? ([\d_]+)/.exec(readFileSync(join(root, 'src', 'foundation', 'config', 'config.ts'), 'utf8'))!
   return [timeout, delay].reduce((sum, each) => sum + Number(each!.replaceAll('_', '')), 0) / 1000
 }

@@ -311,14 +311,22 @@ describe('serving', () => {
   rule('openapi.9', 'a scope makes no other document, and few are kept', async () => {
     const scoped = await serveProject(files, {
       environment: secrets,
-      config: { limits: { cachedDescriptions: 1 } },
       code: { types: { [story]: { scope: () => false } } },
     })
     await addToken(scoped, 'reader', { type: 'custom', actions: [`${story}.find`] })
-    await addToken(scoped, 'all', { type: 'full-access' })
+    // More sets of permissions than are cached.
+    const actions = ['find', 'findOne', 'create', 'update', 'delete']
+    const others = Array.from({ length: 25 }, (_, index) => `other-${index}`)
+    for (const [index, name] of others.entries())
+      await addToken(scoped, name, {
+        type: 'custom',
+        actions: actions.filter((_, bit) => ((index + 2) >> bit) & 1).map((action) => `${story}.${action}`),
+      })
     const tagOf = async (token: string) => (await scoped.ask('/api/openapi.json', { token })).headers.get('etag')
-    const tags = [await tagOf('reader'), await tagOf('all'), await tagOf('reader')]
-    expect(tags[0]).toBe(tags[2])
+    const tags: (string | null)[] = []
+    for (const token of ['reader', ...others, 'reader']) tags.push(await tagOf(token))
+    expect(tags[0]).toBe(tags.at(-1))
+    expect(new Set(tags).size).toBe(others.length + 1)
     expect(tags[0]).toBe((await served.ask('/api/openapi.json', { token: 'reader' })).headers.get('etag'))
     await scoped.close()
   })

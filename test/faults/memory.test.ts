@@ -34,7 +34,7 @@ test('plans that are kept for later do not fill the memory, however large and di
 })
 
 test('plans that fall out of the cache while their reads wait are forgotten when these have ended', async () => {
-  const folder = await copyGolden({ limits: { cachedPlans: 20 } })
+  const folder = await copyGolden()
   const child = start(folder)
   try {
     const origin = await child.origin
@@ -48,9 +48,10 @@ test('plans that fall out of the cache while their reads wait are forgotten when
     const several = async (from: number, to: number) => {
       for (let shape = from; shape < to; shape += 100) await Promise.all(Array.from({ length: 100 }, (_, index) => ask(shape + index)))
     }
-    await several(0, 200)
+    // More than are cached.
+    await several(0, 1_200)
     const before = megabytes(child.process.pid!)
-    await several(200, 3_600)
+    await several(1_200, 4_600)
     // Each prepared plan takes some hundred kilobytes: kept, they are hundreds of megabytes. A busy machine collects late.
     await expect.poll(() => megabytes(child.process.pid!) - before, patience).toBeLessThan(150)
   } finally {
@@ -62,7 +63,7 @@ test('plans that fall out of the cache while their reads wait are forgotten when
 
 test('S125 responses to clients that do not read are bounded together and make room, so that others are served', async () => {
   const folder = await copyGolden({
-    limits: { maxBufferedResponseBytes: 60_000_000, answerTimeout: 600_000 },
+    limits: { maxBufferedResponseBytes: 60_000_000, responseTimeout: 600_000 },
     api: { rest: { maxLimit: 100_000 } },
   })
   grow(join(folder, '.tmp', 'data.db'), 30_000)
@@ -84,7 +85,7 @@ test('S125 responses to clients that do not read are bounded together and make r
       expect((await fetch(`${origin}/api/tags`)).status).toBe(200)
     }
     expect(48 * bytes, 'what they would hold without a limit').toBeGreaterThan(300_000_000)
-    // A busy machine collects late; without the limit the clients would hold all of it until answerTimeout.
+    // A busy machine collects late; without the limit the clients would hold all of it until responseTimeout.
     await expect.poll(() => megabytes(child.process.pid!) - before, patience).toBeLessThan(250)
     for (const socket of silent) socket.destroy()
     await expect.poll(async () => (await fetch(origin + large)).status, patience).toBe(200)

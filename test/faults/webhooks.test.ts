@@ -17,7 +17,7 @@ import { type Ask, send } from './operations.js'
 
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const { folder, run } = openChildren({
-  limits: { webhookPause: 50, webhookLongestPause: 500, webhookAttempts: 1_000, webhookTimeout: 20_000 },
+  limits: { webhookRetryDelay: 50, webhookMaxRetryDelay: 500, webhookAttempts: 1_000, webhookTimeout: 20_000 },
   webhooks: { allowPrivateAddresses: ['127.0.0.1'] },
 })
 let receiver: Receiver
@@ -132,7 +132,7 @@ test('writes end while a receiver responds to nothing', async () => {
 test('events that a command sends again do not wait for the end of other deliveries', async () => {
   writeFileSync(
     join(folder(), 'octavo.config.json'),
-    JSON.stringify({ limits: { webhookPause: 3_600_000, webhookTimeout: 20_000 }, webhooks: { allowPrivateAddresses: true } }),
+    JSON.stringify({ limits: { webhookRetryDelay: 3_600_000, webhookTimeout: 20_000 }, webhooks: { allowPrivateAddresses: true } }),
   )
   await create('entry.create')
   const held: (() => void)[] = []

@@ -11,7 +11,7 @@ import { allServe, askAnew, canListProcesses, endAll, lines, notes, run } from '
 afterEach(endAll)
 afterAll(removeProjects)
 
-const streaming = (drainDelay: number): string => `events: { stream: true }, limits: { drainDelay: ${drainDelay}, processPause: 50 }`
+const streaming = (drainDelay: number): string => `events: { stream: true }, limits: { drainDelay: ${drainDelay}, processRestartDelay: 50 }`
 
 async function write(origin: string, name: string): Promise<void> {
   const headers = { 'content-type': 'application/json' }

@@ -20,7 +20,7 @@ describeMariadb('locks of others', (server) => {
   beforeAll(async () => {
     url = await server().createDatabase()
     desk = await serveDesk(url, {
-      config: { admin: { model: 'always' }, limits: { writeTimeout: 4_000, modelChangeWait: 1_000 } },
+      config: { admin: { model: 'always' }, limits: { writeTimeout: 4_000, modelChangeTimeout: 1_000 } },
       environment: secrets,
     })
     await addToken(desk, token, { type: 'full-access' })

@@ -16,7 +16,7 @@ describePostgres('reads beside a change of the model', (server) => {
   let second: Desk
   beforeAll(async () => {
     url = await server().createDatabase()
-    first = await serveDesk(url, { config: { admin: { model: 'always' }, limits: { modelChangeWait: 30_000 } }, environment: secrets })
+    first = await serveDesk(url, { config: { admin: { model: 'always' }, limits: { modelChangeTimeout: 30_000 } }, environment: secrets })
     await addToken(first, token, { type: 'full-access' })
     second = await serveDeskBeside(first, url)
     await first.send('POST', '/api/boards', { name: 'before' })

@@ -33,7 +33,7 @@ function tests(): void {
     replica = await startReplica(primary)
     const environment = { ...secrets, DATABASE_REPLICA_URLS: replica.url }
     reading = await serveDesk(primary.url, { config: { ...managed, limits: { cacheBytes: 0 } }, environment })
-    keeping = await serveDesk(primary.url, { config: { ...managed, limits: { replicaWait: replicaWaitMs } }, environment })
+    keeping = await serveDesk(primary.url, { config: { ...managed, limits: { replicaTimeout: replicaWaitMs } }, environment })
     plain = await serveDesk(primary.url, { config: { limits: { cacheBytes: 0 } }, environment: secrets })
     executed = countReads(reading)
     executedForKeeping = countReads(keeping)

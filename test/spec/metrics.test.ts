@@ -215,7 +215,7 @@ rule('operations.15', 'reads are counted by whether their answer and their plan 
   const long = `/api/notes?${Array.from({ length: 3 }, () => `filters[$or][][name][$eq]=${'x'.repeat(1_500)}`).join('&')}`
   expect((await served.ask(long)).status).toBe(200)
   expect(await difference('octavo_cache_requests_total', 'bypass')).toBe(1)
-  const small = await serveProject(project, { config: { ...managed, limits: { cacheBytes: 4_000, cachedAnswerBytes: 2_000 } } })
+  const small = await serveProject(project, { config: { ...managed, limits: { cacheBytes: 4_000, cachedResponseBytes: 2_000 } } })
   for (let index = 0; index < 40; index++) await small.ask(`/api/notes?filters[name][$ne]=${index % 20}`)
   const full = await scrape(small)
   expect(sumOf(full, 'octavo_cache_evictions_total')).toBeGreaterThan(0)
@@ -231,7 +231,7 @@ rule(
     const statuses = [500, 200, 410]
     receiver.respond = (_received, response) => void response.writeHead(statuses.shift() ?? 200).end()
     const own = await serveProject(project, {
-      config: { ...managed, webhooks: { allowPrivateAddresses: true }, limits: { webhookPause: 10 } },
+      config: { ...managed, webhooks: { allowPrivateAddresses: true }, limits: { webhookRetryDelay: 10 } },
     })
     await insertWebhook(own.sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: {} })
     const write = (value: unknown) =>
@@ -266,7 +266,7 @@ rule('operations.9', 'events that wait for a receiver that is down are pending, 
   const receiver = await openReceiver()
   receiver.respond = (_received, response) => void response.writeHead(503).end()
   const own = await serveProject(project, {
-    config: { ...managed, webhooks: { allowPrivateAddresses: true }, limits: { webhookPause: 60_000 } },
+    config: { ...managed, webhooks: { allowPrivateAddresses: true }, limits: { webhookRetryDelay: 60_000 } },
   })
   await insertWebhook(own.sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: {} })
   const headers = { 'content-type': 'application/json' }

@@ -115,7 +115,7 @@ beforeAll(async () => {
   served = await serveProject(files, {
     environment: secrets,
     config: {
-      limits: { routeTimeout: 4_000, bodyBytes: 100_000, uploadBytes: 1_000_000, answerBytes: 1_000_000 },
+      limits: { routeTimeout: 4_000, bodyBytes: 100_000, uploadBytes: 1_000_000, responseBytes: 1_000_000 },
       cors: { origins: ['https://site.example'] },
     },
     code: {
@@ -619,7 +619,7 @@ rule('routes.10', 'errors with names of the API are responses; others are 500 an
       }),
       'cannot be sent as JSON: not today',
     ],
-    [() => 'x'.repeat(1_000_001), 'the route GET /open returned more than limits.answerBytes'],
+    [() => 'x'.repeat(1_000_001), 'the route GET /open returned more than limits.responseBytes'],
     [() => Response.error(), 'the route GET /open returned a Response with the status 0'],
     [
       async () => {

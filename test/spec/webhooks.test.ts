@@ -17,7 +17,7 @@ const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 
 let served: Served
 let receiver: Receiver
-const limits = { webhookPause: 60, webhookLongestPause: 400, webhookAttempts: 3, webhookTimeout: 3_000, webhookResponseBytes: 5_000 }
+const limits = { webhookRetryDelay: 60, webhookMaxRetryDelay: 400, webhookAttempts: 3, webhookTimeout: 3_000 }
 beforeAll(async () => {
   receiver = await openReceiver()
   served = await serveGolden({
@@ -270,7 +270,7 @@ describe('what is kept', () => {
   })
 
   rule('webhooks.10', 'the log of attempts is bounded, also over processes that make few', async () => {
-    const own = await serveGolden({ config: { limits: { ...limits, webhookLog: 5 }, webhooks: { allowPrivateAddresses: true } } })
+    const own = await serveGolden({ config: { limits: { ...limits, webhookLogEntries: 5 }, webhooks: { allowPrivateAddresses: true } } })
     const logged = async () => (await own.sql('select id from octavo_webhook_attempts')).length
     const others: Served[] = []
     try {
@@ -338,7 +338,7 @@ describe('over restarts', () => {
   const hour = 3_600_000
   beforeAll(async () => {
     own = await serveGolden({
-      config: { limits: { ...limits, webhookLongestPause: hour }, webhooks: { allowPrivateAddresses: ['127.0.0.1'] } },
+      config: { limits: { ...limits, webhookMaxRetryDelay: hour }, webhooks: { allowPrivateAddresses: ['127.0.0.1'] } },
     })
   })
   afterEach(() => own.sql('delete from strapi_webhooks'))
@@ -410,7 +410,7 @@ rule(
   async () => {
     const own = await serveGolden({
       config: {
-        limits: { ...limits, webhookLookups: 3, webhookLookupTimeout: 400, webhookAttempts: 1_000 },
+        limits: { ...limits, webhookLookupTimeout: 400, webhookAttempts: 1_000 },
         webhooks: { allowPrivateAddresses: ['127.0.0.1'] },
       },
     })
@@ -459,7 +459,7 @@ rule(
 rule('webhooks.11', 'the outbox keeps what a webhook waits for, up to a limit, and says what is lost', async () => {
   const own = await serveGolden({
     config: {
-      limits: { ...limits, webhookAttempts: 1_000, webhookWaiting: 1, outboxEvents: 5, outboxBacklog: 20 },
+      limits: { ...limits, webhookAttempts: 1_000, webhookQueue: 1, outboxEvents: 5, outboxBacklog: 20 },
       webhooks: { allowPrivateAddresses: true },
     },
   })

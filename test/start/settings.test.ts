@@ -58,10 +58,19 @@ describe('octavo.config', () => {
     ['limits.storageSilence', 'storageIdleTimeout'],
     ['limits.authRequests', 'authRateLimit'],
     ['limits.countedCallers', 'rateLimitKeys'],
+    ['limits.answerBytes', 'responseBytes'],
+    ['limits.unreadBytes', 'maxBufferedBodyBytes'],
+    ['limits.webhookLongestPause', 'webhookMaxRetryDelay'],
   ])('the earlier name %s is refused and the new name %s suggested', async (old, now) => {
     const [key, parent] = old.split('.').reverse() as [string, string?]
     await expect(withFile(parent === undefined ? { [key]: 1 } : { [parent]: { [key]: 1 } })).rejects.toThrow(
       `Unrecognized key: "${key}"; it is now called "${now}".`,
+    )
+  })
+
+  test('a limit that was a setting is refused as fixed', async () => {
+    await expect(withFile({ limits: { bodyKeys: 1 } })).rejects.toThrow(
+      'Unrecognized key: "bodyKeys"; this limit is fixed and cannot be configured.',
     )
   })
 
@@ -166,7 +175,7 @@ describe('OCTAVO_CONFIG', () => {
     [{ api: { rest: { defaultLimit: 200 } } }, {}, /^Invalid configuration \(OCTAVO_CONFIG\): api\.rest\.defaultLimit is 200/],
     [{ api: { rest: { contract: 'both' } } }, {}, /api\.rest\.contract\): it must be one of specification, strapi\.$/],
     [{ log: {} }, { cors: { orgins: '*' } }, /^Invalid configuration \(octavo\.config\.json, cors\)/],
-    [{ limits: { bodyBytes: 1 } }, { limits: { bodyDepth: 'x' } }, /^Invalid configuration \(octavo\.config\.json, limits\.bodyDepth\)/],
+    [{ limits: { bodyBytes: 1 } }, { limits: { readQueue: 'x' } }, /^Invalid configuration \(octavo\.config\.json, limits\.readQueue\)/],
   ])('%j over %j', async (given, config, said) => {
     await expect(withBoth(given, config)).rejects.toThrow(said)
   })

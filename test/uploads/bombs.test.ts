@@ -68,7 +68,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('O06 a picture beyond its bounds
   rule('uploads.8', 'of memory or of time is stored without formats, and others at the same time get theirs', async () => {
     const photograph = await noise(3000, 2000).jpeg().toBuffer()
     const small = await noise(600, 400).jpeg().toBuffer()
-    for (const limits of [{ imageWork: 1 }, { imageTimeout: 1 }] as const) {
+    for (const limits of [{ imageCpuTime: 1 }, { imageTimeout: 1 }] as const) {
       const strict = await serveGolden({ config: { limits } })
       try {
         const { status, body } = await send(strict, [file(photograph, 'large.jpg')])

@@ -79,7 +79,7 @@ function slowPicture(): Buffer {
 }
 
 rule('uploads.21', 'callers take turns, quick pictures pass, and who has most in line gives way', async () => {
-  const limits = { imageConcurrency: 2, imageQueue: 3, imageWork: 3_000 }
+  const limits = { imageConcurrency: 2, imageQueue: 3, imageCpuTime: 3_000 }
   const served = await serveGolden({ config: { limits } })
   const quick = await noise(300, 200).jpeg().toBuffer()
   const answered: string[] = []

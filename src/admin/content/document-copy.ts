@@ -101,11 +101,11 @@ export async function fillDocument(
   const whole = wholePopulate(toViewer(access), type)
   const populate = Object.fromEntries(fields.filter((field) => field in whole).map((field) => [field, whole[field]]))
   const parameters = { ...inLocale(from), status: 'draft', populate }
-  const { filledLinks } = access.limits
-  const linkPage = { start: 0, limit: filledLinks + 1, others: filledLinks + 1 }
+  const { copiedLinks } = access.limits
+  const linkPage = { start: 0, limit: copiedLinks + 1, others: copiedLinks + 1 }
   const source = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as Body | null
   if (source === null) throw notFound()
-  if (hasMoreThan(access.documents.context.model, type, pick(source, fields), filledLinks)) throw tooManyError(filledLinks)
+  if (hasMoreThan(access.documents.context.model, type, pick(source, fields), copiedLinks)) throw tooManyError(copiedLinks)
   const copying = await fillRules(access, type, locale, pick(source, fields))
   const data = Object.fromEntries(attributes.map((attribute) => [attribute.name, fillValue(copying, attribute, source[attribute.name])]))
   await updateDocument(access, name, data, {
@@ -116,7 +116,7 @@ export async function fillDocument(
 }
 
 const tooManyError = (most: number) =>
-  validationError(`More than ${most} links, entries or files cannot be taken at once (limits.filledLinks)`)
+  validationError(`More than ${most} links, entries or files cannot be taken at once (limits.copiedLinks)`)
 
 const pick = (source: Body, fields: readonly string[]): Body => Object.fromEntries(fields.map((field) => [field, source[field]]))
 
@@ -140,7 +140,7 @@ function fillableAttribute({ documents, grants }: ContentAccess, type: ContentTy
 async function fillRules(access: ContentAccess, type: ContentType, locale: string, source: Body): Promise<CopyRules> {
   const { model } = access.documents.context
   const links = findLinks(model, type, source, ({ localized }) => localized).map((link) => ({ ...link, locale }))
-  if (links.length > access.limits.filledLinks) throw tooManyError(access.limits.filledLinks)
+  if (links.length > access.limits.copiedLinks) throw tooManyError(access.limits.copiedLinks)
   const isThere = await findTargets(access, links, 'draft')
   return {
     model,

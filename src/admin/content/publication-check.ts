@@ -44,7 +44,7 @@ async function findWaiting(
   documentId: string,
   locale: string | null,
 ): Promise<Pick<LocaleCheck, 'waiting' | 'more'>> {
-  const { checkedLinksOfRelation: mostOfRelation, checkedLinks: mostLinks } = access.limits
+  const { checkedLinksPerRelation: mostOfRelation, checkedLinks: mostLinks } = access.limits
   const parameters = { ...inLocale(locale), status: 'draft', populate: wholePopulate(toViewer(access), type) }
   const linkPage = { start: 0, limit: mostOfRelation + 1, others: mostLinks + 1 }
   const draft = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as Body | null

@@ -5,6 +5,13 @@ import type { ContentType } from '../../model/schema/types.js'
 import type { ContentAccess } from './content-access.js'
 import { namingAttribute, namingFields, toViewer, type VersionData } from './document-view.js'
 
+const maxTypes = 50
+const maxDocumentsPerType = 5
+/** Of each kind. */
+const maxResults = 30
+/** Time after which no further type is searched. */
+const maxSearchMs = 1_500
+
 /** A type, a document or a file that was found. */
 interface SearchResult {
   readonly types: readonly { readonly uid: string; readonly displayName: string }[]
@@ -25,22 +32,21 @@ interface SearchedDocument {
 /** Finds what the administrator may read by a text. */
 export async function search(access: ContentAccess, text: string): Promise<SearchResult> {
   const { model } = access.documents.context
-  const { findTypes, findResults, findTime } = access.limits
   const readable = [...model.types.values()].filter(({ uid, exposed }) => exposed && access.grants.may(`${uid}.find`))
   const words = text.toLowerCase()
-  const types = readable.filter(({ uid, displayName }) => `${displayName} ${uid}`.toLowerCase().includes(words)).slice(0, findResults)
-  const until = performance.now() + findTime
+  const types = readable.filter(({ uid, displayName }) => `${displayName} ${uid}`.toLowerCase().includes(words)).slice(0, maxResults)
+  const until = performance.now() + maxSearchMs
   const files = access.grants.may(`${fileType}.find`) ? await searchFiles(access, model.types.get(fileType)!, text) : []
   const documents: SearchedDocument[] = []
   let searched = 0
-  for (const type of readable.slice(0, findTypes)) {
-    if (documents.length >= findResults || performance.now() > until) break
+  for (const type of readable.slice(0, maxTypes)) {
+    if (documents.length >= maxResults || performance.now() > until) break
     documents.push(...(await searchDocuments(access, type, text)))
     searched += 1
   }
   return {
     types: types.map(({ uid, displayName }) => ({ uid, displayName })),
-    documents: documents.slice(0, findResults),
+    documents: documents.slice(0, maxResults),
     files,
     isComplete: searched === readable.length,
   }
@@ -59,7 +65,7 @@ async function searchDocuments(access: ContentAccess, type: ContentType, text: s
       status: 'draft',
       filters: { [name]: { $containsi: text } },
       fields: namingFields(toViewer(access), type),
-      limit: access.limits.findOfType,
+      limit: maxDocumentsPerType,
       ...(type.localized ? { locale: '*' } : {}),
     },
   })) as readonly VersionData[]
@@ -71,7 +77,7 @@ async function searchDocuments(access: ContentAccess, type: ContentType, text: s
   }))
 }
 
-async function searchFiles({ documents, grants, limits }: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
+async function searchFiles({ documents, grants }: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
   const contains = { $containsi: text }
   const found = await documents.findData(grants, {
     type,
@@ -82,7 +88,7 @@ async function searchFiles({ documents, grants, limits }: ContentAccess, type: C
     parameters: {
       filters: { $or: [{ name: contains }, { alternativeText: contains }, { caption: contains }] },
       fields: ['documentId', 'name', 'alternativeText', 'mime', 'url'],
-      limit: limits.findOfType,
+      limit: maxDocumentsPerType,
     },
   })
   return found as readonly VersionData[]

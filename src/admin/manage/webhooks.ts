@@ -206,9 +206,9 @@ export async function resendManagedEvents(
   const { database, config } = administration
   const webhook = await readExisting(database, id)
   if (!webhook.isEnabled) throw new ApiError('ApplicationError', 'The webhook is disabled')
-  const free = config.limits.webhookWaiting - (await readUnfinished(database, consumerOf(id), 'waiting')).length
+  const free = config.limits.webhookQueue - (await readUnfinished(database, consumerOf(id), 'waiting')).length
   const heads = await eventsToResend(database, webhook, which, free)
-  if (heads.length > free) throw new ApiError('ApplicationError', `More than ${free} events would wait (limits.webhookWaiting)`)
+  if (heads.length > free) throw new ApiError('ApplicationError', `More than ${free} events would wait (limits.webhookQueue)`)
   return doAction(administration, actor, async (transaction) => {
     resendEvents(transaction, id, heads)
     return [heads.length === 0 ? null : { ...actionOn('resend', id, webhook.name), responseData: heads.length }, heads.length]

@@ -151,7 +151,7 @@ export async function deleteMany(access: MediaAccess, { files, folders }: MediaS
 async function tryToDelete(access: MediaAccess, { files, folders }: MediaSelection, withContent: boolean): Promise<boolean> {
   const { administration, administrator, library } = access
   const { database, config } = administration
-  const most = config.limits.mediaTogether
+  const most = config.limits.bulkFiles
   // Checked first: the library would reveal whether an invisible file exists.
   await checkChangeable(database, administrator, 'files', files)
   checkSeesFolders(administrator)
@@ -159,7 +159,7 @@ async function tryToDelete(access: MediaAccess, { files, folders }: MediaSelecti
   const ids = [...new Set([...files, ...contained])]
   if (ids.length > most) {
     await checkContent(database, administrator, contained)
-    throw new ApiError('ValidationError', `More than ${most} files would be deleted at once (limits.mediaTogether)`)
+    throw new ApiError('ValidationError', `More than ${most} files would be deleted at once (limits.bulkFiles)`)
   }
   let isOutdated = false
   const scope = toScope(access, {

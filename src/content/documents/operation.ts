@@ -12,7 +12,7 @@ import { type ReadContext, readRequest } from '../../query/rest/read.js'
 import { mayReadDrafts } from '../../query/rest/versions.js'
 import type { Outbox } from '../events/outbox.js'
 import { findUnnameable } from './guard/hidden-rows.js'
-import { checkSize, type SizeLimits } from './input/input.js'
+import { checkSize } from './input/input.js'
 import { createPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import type { FindTaken, Input, InputContext } from './input/types.js'
 import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
@@ -47,7 +47,6 @@ export interface WriteContext {
   readonly plans: Plans
   /** Keys revisions of drafts. */
   readonly revisionKey: string
-  readonly limits: SizeLimits
   readonly hashPassword: (password: string) => Promise<string>
   /** Hashes passwords outside of transactions, in turns of callers. */
   readonly passwords: { of(caller: string): { hash(password: string): Promise<string> } }
@@ -174,7 +173,7 @@ export interface WriteStart {
  * @throws ApiError 403, 400
  */
 export async function beginWrite(
-  { read, limits, policies }: WriteContext,
+  { read, policies }: WriteContext,
   { action, grants, write, documentId, body, createdId = null, policy = null }: WriteStart,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
@@ -187,7 +186,7 @@ export async function beginWrite(
   const { status } = readRequest(read, grants, { type, mode: 'first', afterWrite: true }, parameters)
   const data = body === null ? null : toData(await body())
   const locale = type.localized ? toLocale(parameters.locale, read.defaultLocale) : null
-  const passwords = data === null ? [] : checkSize(read.model, type, data, limits)
+  const passwords = data === null ? [] : checkSize(read.model, type, data)
   if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
     await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
   const operation = {

@@ -64,6 +64,9 @@ export interface Events {
   close(): Promise<void>
 }
 
+/** Concurrent requests to all webhooks of a process. */
+const maxWebhookRequests = 50
+
 /** The most milliseconds of that. */
 const longestClosing = 5_000
 
@@ -75,7 +78,7 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
   const inTime = async (name: string, run: () => unknown) => void (await runCode({ name, requestId: null }, limits.hookTimeout, run))
   const fixed = listenerConsumers(listeners, { attempts: limits.listenerAttempts, timeout: limits.hookTimeout, inTime, failed })
   const names = fixed.map(({ name }) => name)
-  const slots = { most: limits.webhookTotalConcurrency + fixed.length, taken: 0 }
+  const slots = { most: maxWebhookRequests + fixed.length, taken: 0 }
   const webhooks = openWebhookDeliveries({ ...options, settings: options.webhooks }, () => deliveries)
   const consumers = () => [...names, ...webhooks.registry.enabled().map(({ id }) => consumerOf(id))]
   const deliveries: Deliveries = openDeliveries({

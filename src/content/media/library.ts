@@ -60,7 +60,6 @@ export interface Library {
 export interface FormLimits {
   readonly uploadFiles: number
   readonly uploadFields: number
-  readonly uploadFieldBytes: number
   readonly uploadBytes: number
   /** Forms that are parsed concurrently; the others wait a few milliseconds for each chunk. */
   readonly uploadConcurrency: number

@@ -9,7 +9,7 @@ export interface CacheLimits {
   /** Bytes of all answers that are kept; 0: none is. */
   readonly cacheBytes: number
   /** Bytes of one answer that is kept. */
-  readonly cachedAnswerBytes: number
+  readonly cachedResponseBytes: number
 }
 
 /** The tables that a plan reads; null once the plan is forgotten, after which none of its answers is returned. */
@@ -75,7 +75,7 @@ interface CachedResults {
 }
 
 export function createResponseStore(changes: TableChanges, limits: CacheLimits, counts: CacheCounts | null = null): ResponseStore {
-  const most = Math.min(limits.cacheBytes, limits.cachedAnswerBytes)
+  const most = Math.min(limits.cacheBytes, limits.cachedResponseBytes)
   const memory = createCacheMemory(limits.cacheBytes)
   const known = new Map<string, CachedResult>()
   const answers: CachedResults = { changes, known, memory, counts, most, cleared: 0 }

@@ -11,7 +11,7 @@ export interface Sink {
   end(): { readonly length: number; readonly own: Uint8Array<ArrayBuffer> | null }
 }
 
-/** An answer grew beyond the limit `answerBytes`. */
+/** An answer grew beyond the limit `responseBytes`. */
 export class ResponseTooLarge extends Error {}
 /** Also recognizes a text that exceeds the maximum length of a string before it is written. */
 export const isTooLarge = (error: unknown): boolean =>

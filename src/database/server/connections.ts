@@ -1,8 +1,10 @@
 // Options of the reads and writes of a service on a server, and statistics about waiting for connections.
+
 import type { Config } from '../../foundation/config/config.js'
 import type { ServerSettings } from '../../foundation/config/database-server.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { PoolActivity, ReadDatabase } from '../database.js'
+import { maxWriteResponseBytes } from '../limits.js'
 import type { Signer } from '../response/signed-addresses.js'
 
 /** For reads. */
@@ -10,13 +12,12 @@ export interface ReadOptions {
   readonly settings: ServerSettings
   /** Connections at most. */
   readonly connections: number
-  /** Reads, and heavy ones, that may wait for a connection. */
+  /** Light reads that may wait for a connection. */
   readonly readQueue: number
-  readonly heavyReadQueue: number
   /** Milliseconds that a read may take, waiting included. */
   readonly readTimeoutMs: number
   /** Bytes of one answer at most. */
-  readonly answerBytes: number
+  readonly responseBytes: number
   /** Signs addresses of files; null: all are public. */
   readonly signer: Signer | null
 }
@@ -44,17 +45,16 @@ export function connectionOptions(
 ): { readonly reads: ReadOptions; readonly writes: WriteOptions } {
   const { max } = settings.pool
   const forWrites = Math.max(1, max >> 1)
-  const { readQueue, heavyReadQueue, readTimeout, answerBytes, writeQueue, writeTimeout } = limits
-  const writtenBytes = Math.max(limits.writtenBytes, limits.bodyBytes * 4)
+  const { readQueue, readTimeout, responseBytes, writeQueue, writeTimeout } = limits
+  const writtenBytes = maxWriteResponseBytes(limits.bodyBytes)
   return {
     reads: {
       settings,
       signer,
       connections: Math.max(1, max - forWrites),
       readQueue,
-      heavyReadQueue,
       readTimeoutMs: readTimeout,
-      answerBytes,
+      responseBytes,
     },
     writes: { settings, signer, connections: forWrites, writeQueue, writeTimeoutMs: writeTimeout, writtenBytes },
   }

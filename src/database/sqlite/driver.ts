@@ -1,4 +1,5 @@
 // The driver of SQLite.
+
 import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Config } from '../../foundation/config/config.js'
@@ -7,6 +8,7 @@ import type { Model } from '../../model/schema/types.js'
 import { quoted } from '../../model/tables/table.js'
 import type { FillDatabase } from '../database.js'
 import type { Driver } from '../driver.js'
+import { startTimeoutMs } from '../limits.js'
 import type { FileSnapshot, RowCondition, RowReplacement, RowTable } from '../transfer/rows.js'
 import { openSqliteReader } from './connection.js'
 import { classifyError } from './errors.js'
@@ -69,7 +71,7 @@ export async function sqliteReplacement(config: Config, model: Model, fill: Fill
   return {
     ...reading(connection, config.database.filename),
     coercion: coercionTo,
-    begin: async () => begin(connection, config),
+    begin: async () => begin(connection),
     remove: async (table, where) => remove(connection, table, where),
     insert: async (table, rows) => insertRows(connection, table, rows),
     update: async (table, rows) => updateRows(connection, table, rows),
@@ -91,13 +93,13 @@ const hasStatistics = (connection: Database): boolean =>
   connection.prepare("select 1 from sqlite_schema where name = 'sqlite_stat1'").get() !== undefined
 
 /** The lock of the transaction keeps all others from writing. */
-function begin(connection: Database, { limits: { startWait } }: Config): void {
-  connection.pragma(`busy_timeout = ${startWait}`)
+function begin(connection: Database): void {
+  connection.pragma(`busy_timeout = ${startTimeoutMs}`)
   try {
     connection.exec('begin immediate')
   } catch (error) {
     if (!String((error as { readonly code?: unknown }).code).startsWith('SQLITE_BUSY')) throw error
-    throw new ConfigError(`Another process has been writing to the database for ${Math.round(startWait / 1000)} seconds. Try again later`)
+    throw new ConfigError(`Another process has been writing to the database for ${startTimeoutMs / 1000} seconds. Try again later`)
   }
 }
 

@@ -1,4 +1,5 @@
 // Opens the SQLite database of a project: for a service, for a command that writes, or only to look at it.
+
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { Database as Connection } from 'better-sqlite3'
@@ -21,6 +22,7 @@ import {
   type FillDatabase,
 } from '../database.js'
 import type { IndexingReport } from '../driver.js'
+import { maxWriteResponseBytes } from '../limits.js'
 import { applySqliteChange } from './apply-change.js'
 import { findSchemaMismatches, findTableScans, inspectSqlite, readDeclaredColumns } from './catalog.js'
 import { describeSqliteStep } from './change-statements.js'
@@ -121,8 +123,7 @@ function startWriter(
     {
       sqlite,
       ...around,
-      // The response to a write is at least as large as its body.
-      writtenBytes: Math.max(limits.writtenBytes, limits.bodyBytes * 4),
+      writtenBytes: maxWriteResponseBytes(limits.bodyBytes),
       writeQueue: limits.writeQueue,
       writeTimeout: limits.writeTimeout,
       // Counting costs the driver time, so only a log at level trace has it.

@@ -1,5 +1,6 @@
 // The database file of a project, for a service or a command: refused if it was lost or is damaged, created if the project is new, prepared
 // for the model. A marker file next to a complete database allows to detect its loss.
+
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
@@ -12,6 +13,7 @@ import { newDocumentId } from '../../model/schema/document-id.js'
 import type { Model } from '../../model/schema/types.js'
 import { warnOfDifferences } from '../../model/tables/compare-database.js'
 import type { FillDatabase } from '../database.js'
+import { startTimeoutMs } from '../limits.js'
 import { findSchemaMismatches } from './catalog.js'
 import { openSqlite, ownersFolder, retrySchemaChanges } from './connection.js'
 import { quickCheck } from './file/quick-check.js'
@@ -88,7 +90,7 @@ async function prepare(config: Config, connection: Database, model: Model, logge
   const now = new Date()
   const { isNew, added } = await prepareDatabase(connection, model, {
     first: { now, newDocumentId, locale: config.initialLocale },
-    wait: config.limits.startWait,
+    wait: startTimeoutMs,
     sessions: config.auth.jwtManagement === 'refresh',
     fill: () => fill(connection, now),
   })

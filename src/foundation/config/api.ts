@@ -1,7 +1,7 @@
 // Settings of the REST API: from octavo.config, and from Strapi's `config/api` where octavo.config does not override it.
 import * as z from 'zod'
 import { dependsOnOctavo, signOfStrapi } from './files.js'
-import { mostMembers } from './limits.js'
+import { maxQueryParameters } from './limits.js'
 
 const rest = () =>
   z.strictObject({
@@ -12,7 +12,7 @@ const rest = () =>
     defaultLimit: z.int().positive().default(25),
     maxLimit: z.int().positive().default(100),
     /** Members of one list in the query string. */
-    arrayLimit: z.int().positive().max(mostMembers).default(100),
+    arrayLimit: z.int().positive().max(maxQueryParameters).default(100),
     withCount: z.boolean().default(true),
     strictParams: z.boolean().default(false),
     /** Reading drafts requires the action `findDraft` of the type. */
@@ -38,7 +38,7 @@ export const strapiApi = () =>
         prefix: rest().shape.prefix.unwrap(),
         defaultLimit: z.int().positive(),
         maxLimit: z.int().positive(),
-        arrayLimit: z.int().positive().max(mostMembers),
+        arrayLimit: z.int().positive().max(maxQueryParameters),
         withCount: z.boolean(),
         strictParams: z.boolean(),
       })

@@ -51,7 +51,34 @@ const renamedSettings: ReadonlyMap<string, string> = new Map([
   ['limits.storageSilence', 'storageIdleTimeout'],
   ['limits.authRequests', 'authRateLimit'],
   ['limits.countedCallers', 'rateLimitKeys'],
+  ['limits.answerBytes', 'responseBytes'],
+  ['limits.answerTimeout', 'responseTimeout'],
+  ['limits.cachedAnswerBytes', 'cachedResponseBytes'],
+  ['limits.unreadBytes', 'maxBufferedBodyBytes'],
+  ['limits.mediaTogether', 'bulkFiles'],
+  ['limits.filledLinks', 'copiedLinks'],
+  ['limits.checkedLinksOfRelation', 'checkedLinksPerRelation'],
+  ['limits.imageWork', 'imageCpuTime'],
+  ['limits.replicaWait', 'replicaTimeout'],
+  ['limits.webhookPause', 'webhookRetryDelay'],
+  ['limits.webhookLongestPause', 'webhookMaxRetryDelay'],
+  ['limits.webhookWaiting', 'webhookQueue'],
+  ['limits.webhookLog', 'webhookLogEntries'],
+  ['limits.modelChangeWait', 'modelChangeTimeout'],
+  ['limits.drainBodies', 'drainBodyTimeout'],
+  ['limits.processPause', 'processRestartDelay'],
+  ['limits.processStart', 'processStartTimeout'],
 ])
+
+/** Limits of earlier builds that are fixed now. */
+const fixedLimits: ReadonlySet<string> = new Set(
+  [
+    'headerCount bodyDepth bodyValues bodyKeys componentEntries relationTargets documentPasswords writtenBytes discardTime heavyReadQueue',
+    'cachedPlans cachedPlanCharacters cachedQueries cachedCallers cachedDescriptions uploadFieldBytes imageSide imageFrames',
+    'mailRecipients mailTimeout findTypes findTime findOfType findResults hookDepth startWait modelChangeDrain modelChangeQueue',
+    'webhookLookups webhookTotalConcurrency webhookResponseBytes eventStreamBytes processSettled processLongestPause processFailures',
+  ].flatMap((names) => names.split(' ').map((name) => `limits.${name}`)),
+)
 
 /** Environment variables of earlier builds, and what they are called now. */
 const renamedVariables: ReadonlyMap<string, string> = new Map([
@@ -99,6 +126,7 @@ const bounds: Readonly<Record<string, string>> = { '>=': 'at least', '>': 'above
 function unknownName({ keys, path, message }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): string {
   for (const key of keys) {
     const now = renamedSettings.get([...path, key].join('.'))
+    if (fixedLimits.has([...path, key].join('.'))) return `${message}; this limit is fixed and cannot be configured`
     if (now !== undefined) return `${message}; ${keys.length === 1 ? 'it' : `"${key}"`} is now called "${now}"`
   }
   return `${message}${didYouMean(keys[0]!, namesAt(schema, path))}`

@@ -7,7 +7,7 @@ import { ApiError, ConfigError } from '../errors/errors.js'
 import { grantsOf } from '../grants.js'
 import { withoutMark } from '../runtime/byte-order-mark.js'
 import { type Environment, setOnly } from './environment.js'
-import { mostMembers } from './limits.js'
+import { maxQueryParameters } from './limits.js'
 
 /**
  * Reads a project's .env. A name without a value counts as not set, except `DATABASE_PASSWORD`: an account may have no password.
@@ -175,8 +175,8 @@ export async function readListLimit(root: string, environment: Environment): Pro
     const given = settings.at(-1)
     if (given === undefined) return null
     if (!Number.isSafeInteger(given) || (given as number) < 1) return found(null, `it is ${JSON.stringify(given)}, not a positive integer`)
-    return (given as number) > mostMembers
-      ? found(mostMembers, `it is ${String(given)}; a query string has at most ${mostMembers} parameters`)
+    return (given as number) > maxQueryParameters
+      ? found(maxQueryParameters, `it is ${String(given)}; a query string has at most ${maxQueryParameters} parameters`)
       : found(given as number, null)
   } catch (error) {
     return found(null, messageOf(error))

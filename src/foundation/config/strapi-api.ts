@@ -25,7 +25,7 @@ function withListLimit(api: StrapiApi['api'], limit: ListLimit | null): StrapiAp
   return { config: merge, source: source === null ? limit.source : `${source} and ${limit.source}` }
 }
 
-/** The largest page where a project says that there is no largest one. Responses stay within `limits.answerBytes`. */
+/** The largest page where a project says that there is no largest one. Responses stay within `limits.responseBytes`. */
 const unbounded = 2 ** 31 - 1
 
 type Reading = { readonly value: unknown; readonly warning?: string }

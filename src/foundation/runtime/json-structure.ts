@@ -1,15 +1,11 @@
 // Checks depth and size of a JSON text without parsing it, because parsing costs many times its bytes.
 import { validationError } from '../errors/errors.js'
 
-/** Limits for JSON bodies. */
-export interface JsonLimits {
-  /** Nesting levels. */
-  readonly bodyDepth: number
-  /** Values, keys not counted. */
-  readonly bodyValues: number
-  /** Keys of one object. */
-  readonly bodyKeys: number
-}
+const maxDepth = 500
+/** Values of a body, keys not counted. */
+const maxBodyValues = 100_000
+/** Keys of one object of a body. */
+const maxBodyKeys = 10_000
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [brace, bracket, braceEnd, bracketEnd] = [0x7b, 0x5b, 0x7d, 0x5d]
@@ -18,7 +14,7 @@ const [brace, bracket, braceEnd, bracketEnd] = [0x7b, 0x5b, 0x7d, 0x5d]
  * Checks a JSON text in one pass. Invalid JSON may pass, because the parser reports it.
  * @throws ApiError 400 beyond the limits
  */
-export function checkStructure(bytes: Buffer, { bodyDepth, bodyValues, bodyKeys }: JsonLimits): void {
+export function checkStructure(bytes: Buffer, maxValues = maxBodyValues, maxKeys = maxBodyKeys): void {
   /** The number of keys so far in each open object. */
   const keys: number[] = []
   let values = 1
@@ -29,17 +25,17 @@ export function checkStructure(bytes: Buffer, { bodyDepth, bodyValues, bodyKeys 
     } else if (byte === comma) {
       values++
     } else if (byte === colon) {
-      if (keys.length > 0 && ++keys[keys.length - 1]! > bodyKeys)
-        throw validationError(`An object of the body has more than ${bodyKeys} keys`)
+      if (keys.length > 0 && ++keys[keys.length - 1]! > maxKeys)
+        throw validationError(`An object of the body has more than ${maxKeys} keys`)
     } else if (byte === brace || byte === bracket) {
       keys.push(0)
       values++
-      if (keys.length > bodyDepth) throw validationError('The data is nested too deeply')
+      if (keys.length > maxDepth) throw validationError('The data is nested too deeply')
     } else if (byte === braceEnd || byte === bracketEnd) {
       keys.pop()
     }
   }
-  if (values > bodyValues) throw validationError(`The body has more than ${bodyValues} values`)
+  if (values > maxValues) throw validationError(`The body has more than ${maxValues} values`)
 }
 
 /** Returns the index of the quote that closes the string at `from`; the length of the text if it is missing. */

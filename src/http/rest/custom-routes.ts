@@ -4,7 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import qs from 'qs'
 import { projectActor } from '../../content/documents/code/actor.js'
 import { toResponseError } from '../../content/documents/code/policies.js'
-import { inputErrors } from '../../foundation/config/limits.js'
+import { maxInputErrors } from '../../content/documents/input/errors.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import type { CodeLog } from '../../foundation/public/code-log.js'
@@ -58,7 +58,7 @@ async function runRoute(route: CustomRoute, context: RequestContext, options: Ro
     if (timeout.aborted) discardResult(returned)
     return returned
   })
-  const reply = toReply(code.name, result, limits.answerBytes)
+  const reply = toReply(code.name, result, limits.responseBytes)
   return reply.source === undefined ? reply : { ...reply, source: inCode(code, reply.source) }
 }
 
@@ -167,7 +167,7 @@ async function validate(schema: StandardSchema, value: unknown, source: InputSou
 }
 
 function invalid(issues: readonly SchemaIssue[], source: InputSource): ApiError {
-  const errors = issues.slice(0, inputErrors).map(({ message, path = [] }) => ({
+  const errors = issues.slice(0, maxInputErrors).map(({ message, path = [] }) => ({
     path: path.map((part) => String(typeof part === 'object' ? part.key : part)),
     message: String(message),
     name: 'ValidationError',
@@ -187,13 +187,13 @@ const decodedHeaders = ['content-encoding', 'content-length']
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Converts the result of a route: JSON, a `Response`, a stream, bytes, or nothing. @throws Error that names the route */
-function toReply(name: string, result: unknown, answerBytes: number): Reply {
+function toReply(name: string, result: unknown, responseBytes: number): Reply {
   if (result === undefined) return { status: 204 }
   if (result instanceof Response) return responseReply(name, result)
   if (result instanceof Uint8Array) return bytesReply(result, { 'content-type': octets })
   if (isAsyncIterable(result)) return { status: 200, headers: { 'content-type': octets }, source: toSource(result) }
   const text = toJson(name, result)
-  if (Buffer.byteLength(text) > answerBytes) throw new Error(`${name} returned more than limits.answerBytes`)
+  if (Buffer.byteLength(text) > responseBytes) throw new Error(`${name} returned more than limits.responseBytes`)
   return bytesReply(Buffer.from(text), {})
 }
 

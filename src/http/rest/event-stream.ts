@@ -48,6 +48,9 @@ export function createEventStreams(
 
 const typeAt = (model: Model, name: string): string | null => model.paths.get(name.toLowerCase())?.uid ?? null
 
+/** A stream with more unsent bytes is closed. */
+const maxUnsentBytes = 1_048_576
+
 /** Registers the route. */
 export function addEventStream(app: FastifyInstance, config: Config, backend: Backend, streams: OpenStreams): void {
   const parts: StreamParts = { backend, streams, ids: createEventIds(config.secrets.jwtSecret) }
@@ -57,7 +60,7 @@ export function addEventStream(app: FastifyInstance, config: Config, backend: Ba
     handler: async (request, reply) => {
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
-      return stream(parts, config.limits.eventStreamBytes, request, reply)
+      return stream(parts, maxUnsentBytes, request, reply)
     },
   })
 }

@@ -17,8 +17,8 @@ const emailRoutes: readonly Route[] = [
     action: 'plugin::email.email.send',
     isContentless: true,
     handle: async (context) => {
-      const { accounts, body, config } = context
-      await accounts.mail.send(readEmail(await body(), config.limits.mailRecipients), getTurnName(context))
+      const { accounts, body } = context
+      await accounts.mail.send(readEmail(await body()), getTurnName(context))
       return ok({})
     },
   },

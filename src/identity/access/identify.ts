@@ -49,12 +49,15 @@ interface CachedUser extends UserRow, Pick<CredentialRow, 'created_at' | 'change
   readonly mark: string
 }
 
+const maxCachedCallers = 5_000
+
 /** Dependencies other than the database. */
 export interface IdentificationOptions {
   readonly secrets: Pick<Secrets, 'apiTokenSalt' | 'jwtSecret'>
   readonly jwts: Jwts
   readonly jwtManagement: 'legacy-support' | 'refresh'
-  readonly cachedCallers: number
+  /** Tokens and users that are cached. */
+  readonly cachedCallers?: number
   /** State that is reread along with the access rules. */
   readonly watched: Watched
   /** Called when a token is used and its `last_used_at` is more than an hour old. */
@@ -75,7 +78,7 @@ export async function openIdentification(database: MainConnection, options: Iden
     for (const cache of caches) cache.clear()
   })
   function cacheRows<Key extends string | number, Row>(read: (key: Key) => Promise<Row>): RowCache<Key, Row> {
-    const cache = openRowCache(options.cachedCallers, read)
+    const cache = openRowCache(options.cachedCallers ?? maxCachedCallers, read)
     caches.push(cache)
     return cache
   }
@@ -210,7 +213,11 @@ interface TokenHash {
 }
 
 /** Verifies JWTs and hashes API tokens. The results are cached, because commits do not change them. */
-function openVerifier({ secrets, jwts, cachedCallers }: IdentificationOptions): (token: string) => Promise<Claims | TokenHash> {
+function openVerifier({
+  secrets,
+  jwts,
+  cachedCallers = maxCachedCallers,
+}: IdentificationOptions): (token: string) => Promise<Claims | TokenHash> {
   const verified = new LRUCache<string, Claims | TokenHash>(cacheOptions(cachedCallers))
   const hashOf = (token: string) => createHmac('sha512', secrets.apiTokenSalt).update(token).digest('hex')
   return async (token) => {

@@ -31,8 +31,6 @@ export interface Email {
 interface MailLimits {
   readonly mailConcurrency: number
   readonly mailQueue: number
-  /** Milliseconds. */
-  readonly mailTimeout: number
 }
 
 /** Sends e-mails in the background. */
@@ -76,13 +74,14 @@ const isPlaceholder = /@example\.(com|net|org)>?$/i
 const sentenceOn = (sender: string): string =>
   `E-mails leave as ${sender}, which mail servers reject: set the sender of the project (MAIL_FROM)`
 
-/** The times after which a connection to the mail server ends. */
-const timesOf = ({ mailTimeout: time }: MailLimits) => ({ connectionTimeout: time, greetingTimeout: time, socketTimeout: time })
+/** Time for the mail server to accept an e-mail. */
+const mailTimeoutMs = 20_000
+const timeouts = { connectionTimeout: mailTimeoutMs, greetingTimeout: mailTimeoutMs, socketTimeout: mailTimeoutMs }
 
 /** Opens a mailer. `logsEmails`: without an SMTP server, the whole e-mail with its code is logged. */
 export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog, limits: MailLimits): Mailer {
   // Nodemailer is loaded where there is a server to send to.
-  const opening = async () => (await import('nodemailer')).createTransport({ url: url!, ...timesOf(limits) })
+  const opening = async () => (await import('nodemailer')).createTransport({ url: url!, ...timeouts })
   let opened: Awaited<ReturnType<typeof opening>> | null = null
   const transport = onceDone(async () => {
     opened = await opening()
@@ -116,7 +115,7 @@ export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log
       if (!logsEmails) throw new ApiError('NotImplementedError', 'E-mail is not configured (SMTP_URL)')
       return log.info(printedEmail(email))
     }
-    await run(caller, () => inTime(transmit(email), limits.mailTimeout)).catch((error: unknown) => {
+    await run(caller, () => inTime(transmit(email), mailTimeoutMs)).catch((error: unknown) => {
       if (error instanceof ApiError) throw error
       log.error({ err: error }, 'could not send an e-mail')
       throw new ApiError('ServiceUnavailableError', 'The mail server did not take the e-mail')
@@ -292,12 +291,14 @@ function isMailbox(text: unknown): text is string {
   return name!.length <= longestName && isEmailAddress(address!)
 }
 
+/** `to`, `cc` and `bcc` together. */
+const maxRecipients = 50
+
 /**
  * Reads an e-mail.
- * @param recipients the most addresses of `to`, `cc` and `bcc` together
  * @throws ApiError 400 with all that is wrong
  */
-export function readEmail(body: unknown, recipients: number): Email {
+export function readEmail(body: unknown): Email {
   const given = bodyMembers(body)
   const errors: FieldError[] = []
   const wrong = (name: string, message: string): void => void errors.push(fieldError(name, message))
@@ -305,8 +306,8 @@ export function readEmail(body: unknown, recipients: number): Email {
     const value = given[name]
     if (value === undefined || value === null || value === '') return []
     const all: readonly unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [value]
-    if (all.length > recipients) {
-      wrong(name, `${name} has more than ${recipients} addresses (limits.mailRecipients)`)
+    if (all.length > maxRecipients) {
+      wrong(name, `${name} has more than ${maxRecipients} addresses`)
       return []
     }
     if (all.every(isMailbox)) return all.map((one) => one.trim())
@@ -323,7 +324,7 @@ export function readEmail(body: unknown, recipients: number): Email {
   const [to, cc, bcc, replyTo, from] = [list('to'), list('cc'), list('bcc'), list('replyTo'), list('from')]
   const [subject = '', plain, html] = [text('subject'), text('text'), text('html')]
   if (to.length === 0 && !errors.some(({ path }) => path[0] === 'to')) wrong('to', 'to is a required field')
-  if (to.length + cc.length + bcc.length > recipients) wrong('to', `An e-mail has at most ${recipients} recipients (limits.mailRecipients)`)
+  if (to.length + cc.length + bcc.length > maxRecipients) wrong('to', `An e-mail has at most ${maxRecipients} recipients`)
   if (from.length > 1) wrong('from', 'from must be one e-mail address')
   if (subject === '' && !errors.some(({ path }) => path[0] === 'subject')) wrong('subject', 'subject is a required field')
   if (subject.length > longestSubject || controls.test(subject))

@@ -1,7 +1,10 @@
 // Limits of names and attributes in requests that change the model. Checked first, since later work grows with them.
 
-import { nameCharacters, schemaAttributes, uidCharacters } from '../../foundation/config/limits.js'
 import { boundedText } from '../../foundation/errors/bounded-values.js'
+import { maxNameCharacters, maxUidCharacters } from '../schema/check.js'
+
+/** Attributes of a schema in a request: no table has more columns. */
+const maxAttributes = 2_000
 
 /** Keys whose values are names. */
 const naming: ReadonlySet<string> = new Set([
@@ -23,16 +26,16 @@ export function excessOf(body: unknown): Excess | null {
   const path: string[] = []
   const tooLong = (name: string): Excess => ({
     path: [...path, boundedText(name, maxQuotedCharacters)],
-    message: `has ${name.length} characters, more than the ${nameCharacters} of a name`,
+    message: `has ${name.length} characters, more than the ${maxNameCharacters} of a name`,
   })
   const search = (value: unknown, isNaming: boolean): Excess | null => {
-    if (typeof value === 'string') return isNaming && isLongerThan(value, nameCharacters) ? { ...tooLong(value), path: [...path] } : null
+    if (typeof value === 'string') return isNaming && isLongerThan(value, maxNameCharacters) ? { ...tooLong(value), path: [...path] } : null
     if (typeof value !== 'object' || value === null) return null
     for (const [key, inner] of Object.entries(value)) {
-      if (isLongerThan(key, nameCharacters)) return tooLong(key)
+      if (isLongerThan(key, maxNameCharacters)) return tooLong(key)
       path.push(key)
       const count = key === 'attributes' && typeof inner === 'object' && inner !== null ? Object.keys(inner).length : 0
-      if (count > schemaAttributes) return { path, message: `has ${count} entries, more than the ${schemaAttributes} of a schema` }
+      if (count > maxAttributes) return { path, message: `has ${count} entries, more than the ${maxAttributes} of a schema` }
       const found = search(inner, Array.isArray(value) ? isNaming : naming.has(key))
       if (found !== null) return found
       path.pop()
@@ -44,7 +47,7 @@ export function excessOf(body: unknown): Excess | null {
 
 /** The end of an error message, or null. */
 export const longUid = (uid: string): string | null =>
-  uid.length > uidCharacters ? `has ${uid.length} characters, more than the ${uidCharacters} of a uid` : null
+  uid.length > maxUidCharacters ? `has ${uid.length} characters, more than the ${maxUidCharacters} of a uid` : null
 
 /** Counts characters as databases do, not UTF-16 units. */
 function isLongerThan(text: string, max: number): boolean {

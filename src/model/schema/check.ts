@@ -1,5 +1,4 @@
 // Checks the schemas of a project before the model is built. Each error names its path in the file and, if possible, a correction.
-import { nameCharacters, uidCharacters } from '../../foundation/config/limits.js'
 import { closest, didYouMean } from '../../foundation/errors/did-you-mean.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { checkAttribute, checkColumns } from './check-attributes.js'
@@ -15,6 +14,12 @@ import {
   schemaOptions,
 } from './schema-format.js'
 import type { SchemaSource } from './types.js'
+
+/** Characters of an attribute's name and of an enumeration's value, which columns store. */
+export const maxNameCharacters = 255
+
+/** A uid followed by an action, and as the name of a file, has at most 255 characters. */
+export const maxUidCharacters = 240
 
 export interface SchemaFile {
   readonly file: string
@@ -143,11 +148,11 @@ function checkLengths({ uid, attributes }: SchemaSource): readonly Finding[] {
   const long = (path: string, name: string, most: number): readonly Finding[] =>
     name.length > most ? [unlikely(path, `has ${name.length} characters, more than the ${most} that every database stores`)] : []
   return [
-    ...long('uid', uid, uidCharacters),
+    ...long('uid', uid, maxUidCharacters),
     ...Object.entries(attributes).flatMap(([name, { type, enum: values }]) => [
-      ...long(`attributes.${name}`, name, nameCharacters),
+      ...long(`attributes.${name}`, name, maxNameCharacters),
       ...(type === 'enumeration' && Array.isArray(values)
-        ? values.flatMap((value) => long(`attributes.${name}.enum`, String(value), nameCharacters))
+        ? values.flatMap((value) => long(`attributes.${name}.enum`, String(value), maxNameCharacters))
         : []),
     ]),
   ]

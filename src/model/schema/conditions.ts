@@ -1,11 +1,14 @@
 // Conditional attributes: `conditions.visible` is a json-logic rule on the values of the same level; if it does not hold, the attribute is
 // absent. Rules are limited when schemas are read, so that evaluation is cheap.
 import jsonLogic from 'json-logic-js'
-import { conditionDepth, conditionParts } from '../../foundation/config/limits.js'
 import { didYouMean } from '../../foundation/errors/did-you-mean.js'
 import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
 import { collectSchemas } from './graph.js'
 import type { Attribute, AttributeSource, Model, Schema } from './types.js'
+
+/** Levels and parts of the rule of a conditional attribute. */
+const maxConditionDepth = 20
+const maxConditionParts = 500
 
 type LevelValues = Readonly<Record<string, unknown>>
 
@@ -100,9 +103,9 @@ function findRuleError(rule: unknown, named: Set<string>): string | null {
   let parts = 0
   const visit = (part: unknown, depth: number, ofList: boolean): string | null => {
     parts += 1
-    if (parts > conditionParts) return `has more than ${conditionParts} parts`
+    if (parts > maxConditionParts) return `has more than ${maxConditionParts} parts`
     if (typeof part !== 'object' || part === null) return null
-    if (depth === 0) return `is nested more than ${conditionDepth} levels deep`
+    if (depth === 0) return `is nested more than ${maxConditionDepth} levels deep`
     if (Array.isArray(part)) return firstOf(part, (one) => visit(one, depth - 1, ofList))
     const [[operator, given] = ['', null], ...others] = Object.entries(part)
     // As in json-logic, an object with several keys, or with none, is a plain value.
@@ -117,7 +120,7 @@ function findRuleError(rule: unknown, named: Set<string>): string | null {
       return `has ${JSON.stringify(operator.slice(0, 50))}, which is not an operator of conditions${didYouMean(operator.slice(0, 50), [...operators, ...overLists])}`
     return firstOf(values, (one) => visit(one, depth - 1, ofList))
   }
-  return visit(rule, conditionDepth, false)
+  return visit(rule, maxConditionDepth, false)
 }
 
 function firstOf(parts: readonly unknown[], problem: (part: unknown) => string | null): string | null {

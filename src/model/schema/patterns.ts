@@ -2,7 +2,9 @@
 // takes linear time; patterns that RE2 does not support run in JavaScript's engine with one deadline per request body.
 import { type Context, createContext, Script } from 'node:vm'
 import { LRUCache } from 'lru-cache'
-import { patternTime } from '../../foundation/config/limits.js'
+
+/** Time for all values of one body to match regular expressions of a schema that cannot run in linear time. */
+export const maxPatternTimeMs = 100
 
 /** A regular expression of a schema. */
 export interface Pattern {
@@ -176,7 +178,7 @@ export function completesWithin(time: number, work: () => void): boolean {
 }
 
 /** The length of the texts for testing a pattern, how many times it must time out, and milliseconds for the patterns that a model adds. */
-const [triedLength, trials, timeOfModel] = [40, 2, 10 * patternTime]
+const [triedLength, trials, timeOfModel] = [40, 2, 10 * maxPatternTimeMs]
 
 /**
  * Finds patterns that take JavaScript's engine very long for some short text, as they would in Strapi. Tests repetitions of the characters
@@ -203,7 +205,8 @@ export function* findDangerousPatterns(sources: readonly string[], now: () => nu
   return dangerous
 }
 
-const isLate = ({ printed }: Pattern, value: string): boolean => !completesWithin(patternTime, () => void printed.test(`${value}\u0000`))
+const isLate = ({ printed }: Pattern, value: string): boolean =>
+  !completesWithin(maxPatternTimeMs, () => void printed.test(`${value}\u0000`))
 
 /** The texts that a pattern is tested with. */
 function triedValues(source: string): readonly string[] {

@@ -57,7 +57,7 @@ export interface CheckedArchive {
   readonly losses: readonly Loss[]
   /** In what the schemas differ. */
   readonly differences: readonly string[]
-  /** Relations of orphaned rows; Strapi leaves such rows behind. */
+  /** Relations of orphaned rows, which Strapi does not delete. */
   readonly unowned: number
   /** Relations to types that the scope leaves out. */
   readonly outside: number

@@ -60,7 +60,7 @@ export interface MadeBackup {
 }
 
 /**
- * Creates a backup. A failure leaves no files behind.
+ * Creates a backup. A failure removes its files.
  * @throws ConfigError with a sentence if there is something at its path, or the database is damaged
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<MadeBackup> {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { startTimeoutMs } from '../../database/limits.js'
 import { classifyError } from '../../database/sqlite/errors.js'
 import { checkDatabaseFile, finalizeCopy } from '../../database/sqlite/file/copied-database.js'
 import { type FileLock, lockFile } from '../../database/sqlite/file/exclusive-access.js'
@@ -29,10 +30,10 @@ const leftOut: readonly string[] = [
 
 const isLeftOut = (name: string): boolean => leftOut.includes(name.split(/[ .]/)[0]!)
 
-export const rowsOptionsOf = ({ database, limits }: Config): RowsOptions => ({
+export const rowsOptionsOf = ({ database }: Config): RowsOptions => ({
   sqlite: database,
   server: database.server ?? { schema: 'public', ssl: false },
-  wait: limits.startWait,
+  wait: startTimeoutMs,
 })
 
 /** Reports progress. */

@@ -12,6 +12,9 @@ import type { InForce, LiveModelOptions } from './change.js'
 import * as log from './change-log.js'
 import { type CountedPlan, onlyAdds } from './counted-plan.js'
 
+/** Time for a change that moves content to wait for running requests. */
+const requestDrainMs = 5_000
+
 /** A change that is ready to be made. */
 interface ReadyChange {
   readonly change: log.NewChange
@@ -52,7 +55,7 @@ export async function makeChange(
     return id
   }
   if (onlyAdds(ready.plan) || inForce.installations === null) return make()
-  return inForce.installations.alone(options.config.limits.modelChangeDrain, make)
+  return inForce.installations.alone(requestDrainMs, make)
 }
 
 /** Adds what the database lacks, and makes the change. */
@@ -179,12 +182,12 @@ export async function finishInSteps(
   installations: Installations | null,
   load: (files: FileChanges) => Promise<Model>,
 ): Promise<boolean> {
-  const { config, database } = options
+  const { database } = options
   if (database.revertChange === null) return false
   const unfinished = await log.unfinishedChange(database.main)
   if (unfinished === null) return false
   const finish = () => finishChange(options, unfinished, load)
-  const isMade = installations === null ? finish() : installations.alone(config.limits.modelChangeDrain, finish)
+  const isMade = installations === null ? finish() : installations.alone(requestDrainMs, finish)
   return isMade.catch((error: unknown) => {
     if (error instanceof ApiError || installations === null) throw error
     options.log.error({ err: error, change: unfinished.summary }, 'a change of the model is not finished')

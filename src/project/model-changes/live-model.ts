@@ -59,10 +59,13 @@ export interface LiveModel {
   undo(id: number | null, decisions: UndoDecisions): Promise<ChangeResult>
 }
 
+/** Changes of the model that may wait for another one. */
+const maxWaitingChanges = 100
+
 /** Opens the model for changes, and finishes what an earlier process began: its files are written, and the model is loaded again. */
 export async function openLiveModel(options: LiveModelOptions): Promise<LiveModel> {
   const { main } = options.database
-  const line = openQueue(1, options.config.limits.modelChangeQueue, 'Too many changes of the model wait')
+  const line = openQueue(1, maxWaitingChanges, 'Too many changes of the model wait')
   const inForce = await modelInForce(options)
   /** Runs work in line, on the model that results from all changes so far. */
   const inLine = <Result>(work: () => Promise<Result>): Promise<Result> =>

@@ -31,12 +31,16 @@ import { openServer, type Server, type ServiceOutcome } from '../../../packages/
 import { findCodeFiles } from '../../../packages/strapi-code/code-files.js'
 import type { CodeLine } from '../../../packages/strapi-code/code-report.js'
 import { type ProjectCode, readProjectCode } from '../../../packages/strapi-code/read-project-code.js'
-import { compareLimits } from '../../foundation/config/limits.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { loadModel } from '../../model/schema/load.js'
 import { orExplain } from './explain-error.js'
 import { print } from './output.js'
 import { checkProject } from './project.js'
+
+/** Lines of a file and distinct requests of a log. */
+const maxRequests = 100_000
+/** Bytes of a compared response. */
+const maxResponseBytes = 20_000_000
 
 /** Options of `octavo compare`. */
 export interface CompareOptions extends CallerOptions, SourceOptions {
@@ -94,7 +98,6 @@ function parseInteger(name: string, text: string, least: number, most: number): 
 
 async function open(urls: Readonly<Record<'strapi' | 'octavo', URL>>, options: CompareOptions): Promise<CompareSession> {
   const callers = parseCallers(options)
-  const { maxResponseBytes } = compareLimits
   const timeout = parseInteger('timeout', options.timeout, 1, 600_000)
   const retries = parseInteger('retries', options.retries, 0, 10)
   const server = (url: URL) => openServer(url, { timeout, retries, maxResponseBytes })
@@ -125,7 +128,7 @@ async function checkReachable(servers: CompareSession['servers']): Promise<void>
 
 /** Compares requests of a file, a log or the model. SIGINT ends the run with a report of the results so far. */
 async function compareRequests(session: CompareSession, options: CompareOptions): Promise<CompareReport> {
-  const most = parseInteger('limit', options.limit, 1, compareLimits.requests)
+  const most = parseInteger('limit', options.limit, 1, maxRequests)
   const given = await readRequests(options, session)
   const stop = stopSignal()
   const progress = showProgress(session)
@@ -238,7 +241,7 @@ export async function readRequests(options: SourceOptions, session: CompareSessi
     return withCallers(requests, session)
   }
   if (options.log === undefined) return null
-  const log = createLogReader([options.prefix, '/uploads'], compareLimits.requests)
+  const log = createLogReader([options.prefix, '/uploads'], maxRequests)
   for await (const line of readLines(options.log)) log.add(line)
   const { requests, leftOut } = log.end()
   for (const [reason, count] of leftOut) session.leave(`${reason} (lines of the log)`, count)
@@ -272,7 +275,7 @@ const readRequestLines = async (file: string): Promise<readonly string[]> => {
   const lines: string[] = []
   for await (const line of readLines(file)) {
     lines.push(line)
-    if (lines.length > compareLimits.requests) throw new ConfigError(`${file} has more than ${compareLimits.requests} lines.`)
+    if (lines.length > maxRequests) throw new ConfigError(`${file} has more than ${maxRequests} lines.`)
   }
   return lines
 }

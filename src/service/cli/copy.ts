@@ -1,5 +1,6 @@
 // `octavo copy [folder]`: copies all rows of one database to another one, SQLite, PostgreSQL or MySQL, and verifies the copy.
 
+import { startTimeoutMs } from '../../database/limits.js'
 import { type CopyReport, type CopyResult, copyDatabase } from '../../database/transfer/copy.js'
 import { openRowSource, openRowTarget, type RowsOptions } from '../../database/transfer/open-rows.js'
 import { clientOfUrl } from '../../foundation/config/database-client.js'
@@ -22,7 +23,7 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
   const { config, model } = await readProjectFolder(folder, anyDatabase)
   // Settings that no URL has: the schema, TLS.
   const server = serverOf('postgres', { ...process.env, DATABASE_URL: '' }, null)!
-  const options: RowsOptions = { sqlite: config.database, server, wait: config.limits.startWait }
+  const options: RowsOptions = { sqlite: config.database, server, wait: startTimeoutMs }
   const adapted = (sentence: string) => print(`changed: ${sentence}`)
   const source = await openRowSource(from, options, model)
   try {

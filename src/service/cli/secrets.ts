@@ -1,4 +1,5 @@
 // Generates missing secrets of a project once, in the first of its processes, and saves them in its .env.
+
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -18,6 +19,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseLock } from '../../database/database.js'
+import { startTimeoutMs } from '../../database/limits.js'
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { dotEnvOf, generatedSecretsLine, readDotEnv } from '../../foundation/config/files.js'
@@ -46,7 +48,7 @@ export async function ensureSecrets(config: Config): Promise<SavedSecrets> {
   const names = Object.keys(config.missingSecrets)
   if (names.length === 0) return { config, made: [] }
   const driver = await getDriver(config)
-  const lock = await driver.lock(config, config.limits.startWait)
+  const lock = await driver.lock(config, startTimeoutMs)
   try {
     const present = readDotEnv(config.folder)
     const made = names.filter((name) => present[name] === undefined)

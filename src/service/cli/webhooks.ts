@@ -273,10 +273,10 @@ export const resendCommand = orExplain(async (nameOrId: string, folder: string, 
         `Webhook "${webhook.name}" is disabled. Enable it first: ${commandLine(`webhooks enable ${quotedWord(nameOrId)}`, folder)}`,
       )
     const waiting = (await readUnfinished(database, consumerOf(webhook.id), 'waiting')).length
-    const free = config.limits.webhookWaiting - waiting
+    const free = config.limits.webhookQueue - waiting
     const heads = await eventsToResend(database, webhook, meant(options), free)
     if (heads.length > free)
-      throw new ConfigError(`More than ${free} events would wait (limits.webhookWaiting). Send some of them first, by --sequence.`)
+      throw new ConfigError(`More than ${free} events would wait (limits.webhookQueue). Send some of them first, by --sequence.`)
     await writer.transaction(async (transaction) => resendEvents(transaction, webhook.id, heads))
     return heads.length
   })

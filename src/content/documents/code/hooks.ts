@@ -13,11 +13,12 @@ import type { Hooks, WriteOperation, WriteResult } from '../operation.js'
 import type { CodeRequest, FindReadHooks, Policies, TypeReadHooks } from '../read/hooks.js'
 import { type TypeCodeOptions, toCodeCall, toResponseError } from './policies.js'
 
+/** Maximum nesting depth of operations that hooks start. */
+const maxHookDepth = 5
+
 export interface HookOptions {
   /** Milliseconds for each hook. */
   readonly hookTimeout: number
-  /** Maximum nesting depth of operations that hooks start. */
-  readonly hookDepth: number
   /** Returns what hooks of an operation at this depth get, which comes from this request. */
   services(depth: number, requestId: string | null): ContentService
   /** Returns the log that a hook writes to. */
@@ -35,12 +36,12 @@ interface NamedHook {
 /** Opens the hooks; null if there are none, so that they cost nothing. */
 export function createHooks(hooks: readonly Hook[], options: HookOptions): Hooks | null {
   if (hooks.length === 0) return null
-  const { hookTimeout, hookDepth, failed, log } = options
+  const { hookTimeout, failed, log } = options
   const named: readonly NamedHook[] = hooks.map((hook, index) => ({ name: hook.name ?? `hooks[${index}]`, hook }))
 
   async function before(operation: WriteOperation): Promise<WriteOperation> {
-    if (operation.write.depth > hookDepth)
-      throw new Error(`Hooks start operations inside of each other, beyond limits.hookDepth (${hookDepth})`)
+    if (operation.write.depth > maxHookDepth)
+      throw new Error(`Hooks start operations inside of each other, more than ${maxHookDepth} levels deep`)
     const isSeen = matching(named, 'after', operation).length > 0
     const { data } = operation
     const { requestId } = operation.write

@@ -31,14 +31,11 @@ function written(value: unknown): string {
   }
 }
 
-/** Limits of a list that is given as a text. */
-const listTextLimits = { bodyDepth: 500, bodyValues: 100_000, bodyKeys: 10_000 }
-
 /** A list, or the list that a text holds as JSON; null where there is none. */
 export function toList(value: unknown): readonly unknown[] | null {
   if (typeof value !== 'string') return Array.isArray(value) ? value : null
   try {
-    checkStructure(Buffer.from(value), listTextLimits)
+    checkStructure(Buffer.from(value))
     const parsed: unknown = JSON.parse(value)
     return Array.isArray(parsed) && !isTooDeep(parsed) ? parsed : null
   } catch {

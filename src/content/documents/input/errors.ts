@@ -1,12 +1,14 @@
 // Attribute errors: their wording and order, printed as by yup, which clients show to people; errors that depend on a pattern or on a taken
 // value; and the removal of values that the caller may not read.
-import { inputErrors } from '../../../foundation/config/limits.js'
 import { printed } from '../../../foundation/errors/bounded-values.js'
 import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../../foundation/grants.js'
 import { getComponents } from '../../../model/schema/graph.js'
 import type { Attribute, ContentType, Model, Schema } from '../../../model/schema/types.js'
 import { type PatternCheck, type PatternChecks, runPatternChecks } from './pattern-deadline.js'
 import type { AttributeError, Checked, Claim, FindTaken, PossibleError, ValuePath } from './types.js'
+
+/** Validation errors that are collected for one body. */
+export const maxInputErrors = 1_000
 
 /** `sections[0].links`: how messages name a value; the whole is `this`. */
 export function printPath(path: ValuePath): string {
@@ -70,7 +72,7 @@ export function checkEach(
       errors.push(error)
       if (error.depends === undefined) certain++
     }
-    if (certain >= inputErrors) break
+    if (certain >= maxInputErrors) break
   }
   return { values, errors }
 }
@@ -103,7 +105,7 @@ export async function settleUnique(errors: readonly PossibleError[], findTaken: 
     const claim = getClaim(error)
     return claim === null ? [error] : taken.has(printPath(claim.path)) ? [toCertainError(error)] : []
   })
-  return settled.slice(0, Math.max(inputErrors, errors.length - claims.length))
+  return settled.slice(0, Math.max(maxInputErrors, errors.length - claims.length))
 }
 
 /** The recipient of errors about a draft. */

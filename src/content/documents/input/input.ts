@@ -176,14 +176,11 @@ function toRowId(id: unknown): number | null {
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1
 }
 
-export interface SizeLimits {
-  /** Entries of components and dynamic zones in one document. */
-  readonly componentEntries: number
-  /** Targets of its relations and media, those of its components included. */
-  readonly relationTargets: number
-  /** Its passwords: each takes tens of milliseconds. */
-  readonly documentPasswords: number
-}
+/** Bounds of one document, its components included. */
+const maxComponentEntries = 2_000
+const maxRelationTargets = 5_000
+/** Hashing a password takes tens of milliseconds. */
+const maxPasswords = 50
 
 interface Sizes {
   entries: number
@@ -195,16 +192,13 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
 /** Returns the passwords that data gives. @throws ApiError 400 for data with more entries, targets or passwords than that */
-export function checkSize(model: Model, type: ContentType, data: unknown, limits: SizeLimits): readonly string[] {
+export function checkSize(model: Model, type: ContentType, data: unknown): readonly string[] {
   const sizes: Sizes = { entries: 0, targets: 0, passwords: [] }
   for (const body of toList(data)) {
     countRows(model, type, body, sizes)
-    if (sizes.entries > limits.componentEntries)
-      throw validationError(`The data has more than ${limits.componentEntries} entries of components`)
-    if (sizes.targets > limits.relationTargets)
-      throw validationError(`The data names more than ${limits.relationTargets} targets of relations`)
-    if (sizes.passwords.length > limits.documentPasswords)
-      throw validationError(`The data has more than ${limits.documentPasswords} passwords`)
+    if (sizes.entries > maxComponentEntries) throw validationError(`The data has more than ${maxComponentEntries} entries of components`)
+    if (sizes.targets > maxRelationTargets) throw validationError(`The data names more than ${maxRelationTargets} targets of relations`)
+    if (sizes.passwords.length > maxPasswords) throw validationError(`The data has more than ${maxPasswords} passwords`)
   }
   return sizes.passwords
 }

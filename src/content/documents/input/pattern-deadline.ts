@@ -1,6 +1,5 @@
 // Texts that are held against patterns with a deadline: one for all texts of a body together, and for all checks of one write.
-import { patternTime } from '../../../foundation/config/limits.js'
-import { completesWithin, type Pattern } from '../../../model/schema/patterns.js'
+import { completesWithin, maxPatternTimeMs, type Pattern } from '../../../model/schema/patterns.js'
 
 export interface PatternChecks {
   readonly results: Map<Pattern, Map<string, boolean>>
@@ -14,7 +13,7 @@ export interface PatternCheck {
 }
 
 /** No trials so far, and all the time that one body has. */
-export const createPatternChecks = (): PatternChecks => ({ results: new Map(), left: patternTime })
+export const createPatternChecks = (): PatternChecks => ({ results: new Map(), left: maxPatternTimeMs })
 
 /** Records the matching texts. The text at the deadline counts as no match; later ones are not tested. */
 export function runPatternChecks(trials: PatternChecks, wanted: readonly PatternCheck[]): void {

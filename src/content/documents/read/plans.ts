@@ -13,14 +13,9 @@ import type { OperatorName } from '../../../query/operators.js'
 import type { Filter, ReadRequest } from '../../../query/request.js'
 import type { ReadContext } from '../../../query/rest/read.js'
 
-export interface PlanLimits {
-  /** Compiled plans that are kept. */
-  readonly cachedPlans: number
-  /** Characters of the kept plans, together. */
-  readonly cachedPlanCharacters: number
-  /** Read query strings that are kept. */
-  readonly cachedQueries: number
-}
+const maxCachedPlans = 1_000
+const maxCachedPlanCharacters = 8_000_000
+const maxCachedQueries = 2_000
 
 /** A request that has been read: its plan, its values, and where the identity goes. */
 export interface PreparedQuery {
@@ -59,14 +54,13 @@ export function createPlans(
   database: Pick<ReadDatabase, 'register' | 'unregister'>,
   dialect: Dialect,
   contract: Contract,
-  limits: PlanLimits,
   counts: PlanCounts,
 ): Plans {
   const plans = new LRUCache<string, PlanHandle>({
-    max: limits.cachedPlans,
-    maxSize: limits.cachedPlanCharacters,
+    max: maxCachedPlans,
+    maxSize: maxCachedPlanCharacters,
     // A plan that is larger than all may be is forgotten as soon as the next one comes.
-    sizeCalculation: ({ plan }) => Math.min(limits.cachedPlanCharacters, countCharacters(plan)),
+    sizeCalculation: ({ plan }) => Math.min(maxCachedPlanCharacters, countCharacters(plan)),
     dispose: (plan, _shape, reason) => {
       counts.entries--
       if (reason === 'evict') counts.evictions++
@@ -74,7 +68,7 @@ export function createPlans(
     },
     onInsert: () => void counts.entries++,
   })
-  const requests = new LRUCache<string, PreparedQuery>({ max: limits.cachedQueries })
+  const requests = new LRUCache<string, PreparedQuery>({ max: maxCachedQueries })
   /** The shape of each plan, once for all queries that have it. */
   const shapes = new WeakMap<PlanHandle, string>()
 

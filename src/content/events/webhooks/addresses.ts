@@ -93,16 +93,17 @@ const isWithin = (address: Address, [network, bits]: Network): boolean =>
 /** Resolves a name. Rejects after a timeout; until the system call ends, the name is refused. */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
 
+/** Lookups in parallel, in addition to one of a slow name: each takes one of Node's four threads. */
+const maxQuickLookups = 2
+
 /** Limits of name resolution. */
 export interface ResolveLimits {
-  /** Names that are resolved at the same time. */
-  readonly webhookLookups: number
   /** Milliseconds for one name. */
   readonly webhookLookupTimeout: number
 }
 
-export function openResolve({ webhookLookups, webhookLookupTimeout }: ResolveLimits): Resolve {
-  const quick = openQueue(Math.max(1, webhookLookups - 1), Number.POSITIVE_INFINITY, '')
+export function openResolve({ webhookLookupTimeout }: ResolveLimits): Resolve {
+  const quick = openQueue(maxQuickLookups, Number.POSITIVE_INFINITY, '')
   const slow = openQueue(1, Number.POSITIVE_INFINITY, '')
   /** Names of webhooks that took too long when they were resolved last. */
   const late = new Set<string>()

@@ -16,10 +16,8 @@ import { consumerOf, type Webhook } from './webhook.js'
 export interface WebhookLimits extends RetryLimits, ResolveLimits {
   readonly webhookTimeout: number
   readonly webhookConcurrency: number
-  readonly webhookTotalConcurrency: number
-  readonly webhookWaiting: number
-  readonly webhookResponseBytes: number
-  readonly webhookLog: number
+  readonly webhookQueue: number
+  readonly webhookLogEntries: number
 }
 
 /** Shared dependencies of webhooks. */
@@ -67,9 +65,9 @@ export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Co
   return {
     name: consumerOf(id),
     concurrency: limits.webhookConcurrency,
-    mostWaiting: limits.webhookWaiting,
+    mostWaiting: limits.webhookQueue,
     longestAttempt: limits.webhookTimeout + besideRequest,
-    longestPause: 2 * limits.webhookLongestPause,
+    longestPause: 2 * limits.webhookMaxRetryDelay,
     wants: ({ event }) => current().events.includes(event),
     orderingKeyOf: ({ subject }) => subject,
     deliver: async (event, attempt, signal) => settle(event, attempt, await deliverTo(current(), event, parts, signal)),

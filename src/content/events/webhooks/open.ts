@@ -50,7 +50,7 @@ export function openWebhookConsumers({
   const attempted: WebhookConsumersOptions['attempted'] = (result, seconds) => {
     report(result, seconds)
     // Processes may end before this number of attempts.
-    if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLog).catch(failed)
+    if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLogEntries).catch(failed)
   }
   const parts = { database, writer, sender, defaultHeaders: settings.defaultHeaders, limits, now, attempted, givenUp, tracing }
   return { consumerFor: (current) => webhookConsumer(current, parts), close: sender.close }

@@ -4,8 +4,8 @@ import type { WebhookResponse } from './send.js'
 /** Limits of retries. */
 export interface RetryLimits {
   readonly webhookAttempts: number
-  readonly webhookPause: number
-  readonly webhookLongestPause: number
+  readonly webhookRetryDelay: number
+  readonly webhookMaxRetryDelay: number
 }
 
 /** The consequence of a response. `consumerPause`: milliseconds without requests to the webhook. */
@@ -28,15 +28,15 @@ const [growth, jitter] = [3, 0.2]
 export function outcomeOf(
   { status, retryAfter }: Pick<WebhookResponse, 'status' | 'retryAfter'>,
   attempt: number,
-  { webhookAttempts, webhookPause, webhookLongestPause }: RetryLimits,
+  { webhookAttempts, webhookRetryDelay, webhookMaxRetryDelay }: RetryLimits,
   now: number,
   random: () => number = Math.random,
 ): ResponseOutcome {
   if (status >= 200 && status <= 299) return { kind: 'delivered' }
   if (final.has(status) || attempt >= webhookAttempts) return { kind: 'given-up' }
-  const usual = Math.min(webhookLongestPause, webhookPause * growth ** (attempt - 1))
+  const usual = Math.min(webhookMaxRetryDelay, webhookRetryDelay * growth ** (attempt - 1))
   const pause = Math.round(usual * (1 - jitter + 2 * jitter * random()))
-  const asked = Math.min(webhookLongestPause, askedPause(retryAfter, now))
+  const asked = Math.min(webhookMaxRetryDelay, askedPause(retryAfter, now))
   return { kind: 'failed', pause: Math.max(pause, asked), consumerPause: overloaded.has(status) ? asked : 0 }
 }
 

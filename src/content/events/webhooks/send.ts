@@ -34,13 +34,13 @@ export interface WebhookSender {
 /** Limits of a request. */
 export interface SenderLimits {
   readonly webhookTimeout: number
-  readonly webhookResponseBytes: number
 }
 
 /** Idle connections that are kept, and for how many milliseconds. */
 const [keptConnections, keptFor] = [20, 4_000]
 /** Milliseconds for the rest of a response whose status is known to be a success. */
 const restOfResponse = 1_000
+const maxResponseBytes = 65_536
 /** Characters of an error that are kept. */
 const errorCharacters = 500
 
@@ -84,7 +84,7 @@ export function openSender(rules: AddressRules, limits: SenderLimits): WebhookSe
       if ('error' in attempted && attempted.isStale) attempted = await attempt(request, url, ends)
       signal?.throwIfAborted()
       if ('error' in attempted) return refused(reasonOf(attempted.error, timeout.aborted, limits.webhookTimeout))
-      return { ...(await answerOf(attempted.response, limits.webhookResponseBytes)), duration: since() }
+      return { ...(await answerOf(attempted.response, maxResponseBytes)), duration: since() }
     },
     close: () => {
       http.destroy()

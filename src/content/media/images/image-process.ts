@@ -31,7 +31,7 @@ function watchResources({ bytes, bounds }: ToImageProcess): NodeJS.Timeout {
   const watching = setInterval(() => {
     const { user, system } = process.cpuUsage(before)
     // A decoder may map the whole file into memory, so its size is added.
-    if ((user + system) / 1_000 <= bounds.imageWork && process.memoryUsage.rss() <= bounds.imageMemory + bytes) return
+    if ((user + system) / 1_000 <= bounds.imageCpuTime && process.memoryUsage.rss() <= bounds.imageMemory + bytes) return
     clearInterval(watching)
     send({ kind: 'beyond' })
   }, checkInterval)

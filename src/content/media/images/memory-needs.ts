@@ -5,18 +5,19 @@ import type { Metadata } from 'sharp'
 export interface ImageBounds {
   /** Pixels in all frames. */
   readonly imagePixels: number
-  /** Pixels of its longer side, and frames. */
-  readonly imageSide: number
-  readonly imageFrames: number
   /** Bytes of all decoded pixels. */
   readonly imageBytes: number
   /** Bytes of memory of the image process. */
   readonly imageMemory: number
   /** Milliseconds of CPU time. */
-  readonly imageWork: number
+  readonly imageCpuTime: number
   /** Milliseconds of wall-clock time. */
   readonly imageTimeout: number
 }
+
+export const maxImageFrames = 5_000
+/** Pixels of the longer side. */
+const maxImageSide = 65_535
 
 type ImageShape = Pick<
   Metadata,
@@ -57,7 +58,7 @@ export function isWithin(shape: ImageShape, bounds: ImageBounds): boolean {
   const height = shape.pageHeight ?? shape.height
   const sample = bytesOfDepth[depth] ?? 8
   const pixels = width * height
-  if (pages > bounds.imageFrames || Math.max(width, height) > bounds.imageSide) return false
+  if (pages > maxImageFrames || Math.max(width, height) > maxImageSide) return false
   if (pixels * pages > bounds.imagePixels || pixels * pages * channels * sample > bounds.imageBytes) return false
   const perPixel = whole[format]?.(shape, sample) ?? channels * sample
   return base + pixels * perPixel + width * channels * sample * lines <= bounds.imageMemory

@@ -45,8 +45,8 @@ const imageTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 /** Opens the image processing. Its processes start with the first images. `processed` is called after each image, with the seconds that it took. */
 export function openImages(limits: ImageLimits, processed: (seconds: number) => void): Images {
   const turns = openTurns(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
-  const { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout } = limits
-  const bounds = { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout }
+  const { imagePixels, imageBytes, imageMemory, imageCpuTime, imageTimeout } = limits
+  const bounds = { imagePixels, imageBytes, imageMemory, imageCpuTime, imageTimeout }
   const workers = new Set<ImageWorker>()
   /** Processes without work, the most recently used one last. */
   const idle: { readonly worker: ImageWorker; readonly since: NodeJS.Timeout }[] = []

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
 import { type Header, readHeader } from './header.js'
-import { isWithin } from './memory-needs.js'
+import { isWithin, maxImageFrames } from './memory-needs.js'
 import type { CropBox, DerivedImage, FromImageProcess, ImageSize, ToImageProcess } from './protocol.js'
 
 /** Formats by name with their maximum size; only images larger than that get the format. */
@@ -37,7 +37,7 @@ sharp.unblock({ operation: decoders })
 export async function processImage(request: ToImageProcess, report: (message: FromImageProcess) => void): Promise<FromImageProcess> {
   const { path, mime, settings, bounds, crop } = request
   const options: SharpOptions = { limitInputPixels: bounds.imagePixels, failOn: 'error', sequentialRead: true }
-  const header = headerOf(path, mime, bounds.imageFrames)
+  const header = headerOf(path, mime, maxImageFrames)
   if (header === 'broken') return { kind: 'broken' }
   if (header !== null) {
     const { width, height, frames } = header

@@ -6,6 +6,7 @@ import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { DatabaseLock, DatabaseView, FillDatabase } from '../../database.js'
 import type { Driver, WriteFirstRows } from '../../driver.js'
+import { startTimeoutMs } from '../../limits.js'
 import type { RowCondition, RowReplacement, RowSource, RowTable } from '../../transfer/rows.js'
 import { connectToServer, createMainConnection, formatServer, type MysqlLend, type MysqlServerConnection } from './availability.js'
 import { beginSnapshot, findSchemaMismatches, inspectMysql, readDeclaredColumns, takeLock } from './catalog.js'
@@ -153,20 +154,19 @@ export async function mysqlRows(config: Config, _model?: Model, beforeSnapshot =
 /** Opens the database to replace rows; it is prepared as for a service. */
 export async function mysqlReplacement(config: Config, model: Model, fill: WriteFirstRows): Promise<RowReplacement> {
   const reached = await connectToServer(config)
-  const wait = config.limits.startWait
   return openClient(reached, async (client, close) => {
-    await prepareDatabase(reached.small, model, { wait, sessions: config.auth.jwtManagement === 'refresh', fill })
+    await prepareDatabase(reached.small, model, { wait: startTimeoutMs, sessions: config.auth.jwtManagement === 'refresh', fill })
     return {
       ...reading(client, formatServer(reached.settings)),
       coercion: coercionTo,
       begin: async () => {
         // A transaction that reads nothing before it removes all rows of a table holds the table from then on.
-        await client.query(`set session innodb_lock_wait_timeout = ${Math.ceil(wait / 1000)}`)
+        await client.query(`set session innodb_lock_wait_timeout = ${startTimeoutMs / 1000}`)
         await client.query('start transaction')
       },
-      remove: (table, where) => explained(remove(client, table, where), wait),
-      insert: (table, rows) => explained(insertRows(client, table, rows), wait),
-      update: (table, rows) => explained(updateRows(client, table, rows), wait),
+      remove: (table, where) => explained(remove(client, table, where), startTimeoutMs),
+      insert: (table, rows) => explained(insertRows(client, table, rows), startTimeoutMs),
+      update: (table, rows) => explained(updateRows(client, table, rows), startTimeoutMs),
       commit: async () => void (await client.query('commit')),
       rollback: async () => void (await client.query('rollback')),
       close,

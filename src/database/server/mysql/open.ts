@@ -1,4 +1,5 @@
 // Opens the MySQL or MariaDB database of a project, for a service or for a command that writes.
+
 import type { Logger } from 'pino'
 import type { Config } from '../../../foundation/config/config.js'
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
@@ -8,6 +9,7 @@ import { warnOfDifferences } from '../../../model/tables/compare-database.js'
 import { createBackgroundIndexes, startIndexing } from '../../background-indexes.js'
 import { type CommandDatabase, type Database, type DatabaseHost, databaseNames } from '../../database.js'
 import type { WriteFirstRows } from '../../driver.js'
+import { startTimeoutMs } from '../../limits.js'
 import { createSigner } from '../../response/signed-addresses.js'
 import { connectionOptions } from '../connections.js'
 import { createHealthMonitor } from '../health.js'
@@ -60,7 +62,7 @@ async function prepareAndWarn(
     logger.info(
       'the database is a node of a Galera cluster: writes take turns with those on other nodes. Change the model through one process',
     )
-  const { isNew, added, notUnique } = await prepare(config, model, reached, fill, config.limits.startWait)
+  const { isNew, added, notUnique } = await prepare(config, model, reached, fill, startTimeoutMs)
   if (notUnique.length > 0)
     logger.warn({ indexes: notUnique }, 'unique indexes of tables of the service are missing, because rows have the same values')
   if (!isNew) warnOfDifferences(logger, added, await onClient(reached.small, (client) => findSchemaMismatches(client, model)))
@@ -123,8 +125,8 @@ export async function openMysqlDatabase(
     opened.add(reads.close)
     const writes = openWrites(options.writes, reached, health.failed)
     opened.add(writes.close)
-    const { modelChangeWait: wait, startWait: waitForOthers } = config.limits
-    const carrying = { settings, dialect: statements.dialect, wait, waitForOthers, failed: health.failed }
+    const wait = config.limits.modelChangeTimeout
+    const carrying = { settings, dialect: statements.dialect, wait, waitForOthers: startTimeoutMs, failed: health.failed }
     const changingTables = (change: () => Promise<boolean>) => indexes.without(() => reloadingCatalog(change, reached))
     const main = createMainConnection((work) => onClient(reached.small, work, config.limits.readTimeout), statements, health.failed)
     return {
@@ -135,7 +137,7 @@ export async function openMysqlDatabase(
       names: databaseNames.mysql,
       spans,
       addMissing: async (wanted) => {
-        await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
+        await prepare(config, wanted, reached, fill, config.limits.modelChangeTimeout)
         await indexes.begin(wanted)
       },
       applyChange: (work) => changingTables(() => applyMysqlChange(carrying, work)),
@@ -157,7 +159,7 @@ export async function openMysqlDatabase(
 export async function openMysqlForCommand(config: Config, model: Model, fill: WriteFirstRows): Promise<CommandDatabase> {
   const reached = await connectToServer(config)
   const { settings, small, statements } = reached
-  await prepare(config, model, reached, fill, config.limits.startWait).catch(async (error: unknown) => {
+  await prepare(config, model, reached, fill, startTimeoutMs).catch(async (error: unknown) => {
     await reached.close()
     throw error
   })

@@ -1,9 +1,11 @@
 // Reads of a service: plans on a bounded pool. Expensive plans, by their measured cost, get a part of the connections, so that cheap ones
 // always find one. Reads that are obsolete or too slow are cancelled.
+
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadResult } from '../../database.js'
 import { unavailableError } from '../../errors.js'
+import { maxHeavyReadsInQueue } from '../../limits.js'
 import type { Fill, Level, ReadPlan, Statement } from '../../plan.js'
 import type { Signer } from '../../response/signed-addresses.js'
 import { createSink, isTooLarge, responseTooLarge } from '../../response/sink.js'
@@ -37,7 +39,7 @@ const cancelPatience = 1_000
 export function openReads(options: ReadOptions, statements: MysqlStatements, failed: (error: Error) => void): ServerReads {
   const { settings, connections, readTimeoutMs: readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, failed })
-  const heavy = createConcurrencyLimit(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
+  const heavy = createConcurrencyLimit(Math.max(1, connections >> 1), maxHeavyReadsInQueue, 'Too many reads are waiting')
   const retried = lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed)
   const registered = new Map<number, Registered>()
   let plans = 0
@@ -98,7 +100,7 @@ async function readOn(client: Client, { pool, options, statements, plan, values,
   }, lookEvery)
   try {
     if (reader.hasLevels) await client.query('start transaction with consistent snapshot, read only')
-    const answer = await reader.read(client, statements, values, options.answerBytes)
+    const answer = await reader.read(client, statements, values, options.responseBytes)
     if (reader.hasLevels) await client.query('commit')
     // A request to end something that is under way may come at any time: the connection is not used again.
     if (isCancelling) client.cut()

@@ -1,11 +1,13 @@
 // Removes Octavo's tables, indexes and permissions from a MySQL or MariaDB database, one after the other. A repeated command continues an
 // interrupted one.
+
 import type { Config } from '../../../foundation/config/config.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { isOctavoTable } from '../../../model/tables/octavo-tables.js'
 import { quoted } from '../../../model/tables/table.js'
 import { permissionTables, type Uninstallation } from '../../driver.js'
+import { startTimeoutMs } from '../../limits.js'
 import { connectToServer } from './availability.js'
 import type { Client } from './client.js'
 import { isLockWait } from './errors.js'
@@ -31,7 +33,7 @@ export async function openMysqlUninstallation(config: Config, actions: readonly 
     remove: async (report) => {
       await refuseOthers(client)
       const { tables, indexes, permissions } = await findObjects(client)
-      await client.query(`set session lock_wait_timeout = ${Math.ceil(config.limits.startWait / 1000)}`)
+      await client.query(`set session lock_wait_timeout = ${Math.ceil(startTimeoutMs / 1000)}`)
       try {
         for (const table of permissions) await client.query(`delete from ${table} where ${isOurs}`)
         for (const { name, table } of indexes) {

@@ -7,6 +7,7 @@ import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { DatabaseLock, DatabaseView, FillDatabase } from '../../database.js'
 import type { Driver, WriteFirstRows } from '../../driver.js'
+import { startTimeoutMs } from '../../limits.js'
 import type { RowCondition, RowReplacement, RowSource, RowTable } from '../../transfer/rows.js'
 import { connectToServer, createMainConnection, formatServer, type Lend, type PostgresServerConnection } from './availability.js'
 import { beginSnapshot, findSchemaMismatches, inspectPostgres, type Queryable, readDeclaredColumns } from './catalog.js'
@@ -162,11 +163,11 @@ export async function postgresReplacement(config: Config, model: Model, fill: Wr
   return onClient(reached, async (client, close) => {
     await prepareDatabase(reached.small, model, {
       schema: reached.settings.schema,
-      wait: config.limits.startWait,
+      wait: startTimeoutMs,
       sessions: config.auth.jwtManagement === 'refresh',
       fill,
     })
-    return withModelNames(replacementOn(client, formatServer(reached.settings), config.limits.startWait, close), model)
+    return withModelNames(replacementOn(client, formatServer(reached.settings), startTimeoutMs, close), model)
   })
 }
 

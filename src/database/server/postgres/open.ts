@@ -1,4 +1,5 @@
 // Opens the PostgreSQL database of a project, for a service or for a command that writes.
+
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../../../foundation/config/config.js'
@@ -17,6 +18,7 @@ import {
   type ModelWork,
 } from '../../database.js'
 import type { WriteFirstRows } from '../../driver.js'
+import { startTimeoutMs } from '../../limits.js'
 import { createSigner } from '../../response/signed-addresses.js'
 import { connectionOptions } from '../connections.js'
 import { createHealthMonitor } from '../health.js'
@@ -67,7 +69,7 @@ async function prepareAndWarn(
   logger: Pick<Logger, 'info' | 'warn' | 'error'>,
   fill: WriteFirstRows,
 ): Promise<void> {
-  const { isNew, added } = await prepare(config, model, reached, fill, config.limits.startWait)
+  const { isNew, added } = await prepare(config, model, reached, fill, startTimeoutMs)
   if (!isNew) warnOfDifferences(logger, added, await findSchemaMismatches(reached.small, model))
   const ask = async (statement: string) => Object.values((await reached.small.query(statement)).rows[0] ?? {})[0] ?? null
   await checkTimeZone(ask, `create table if not exists ${zoneTable} (${zoneColumns.join(', ')})`, logger, new Date())
@@ -160,7 +162,7 @@ export async function openPostgresDatabase(
     const carrying = {
       settings,
       outcomes: createCommitOutcomes(small, statements),
-      wait: config.limits.modelChangeWait,
+      wait: config.limits.modelChangeTimeout,
       failed: health.failed,
     }
     const replicas = createReplicas(config, options.reads, statements, logger)
@@ -174,7 +176,7 @@ export async function openPostgresDatabase(
       names: await readNames(reached.small),
       spans,
       addMissing: async (wanted) => {
-        await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
+        await prepare(config, wanted, reached, fill, config.limits.modelChangeTimeout)
         // Another process may have changed the types of columns.
         statements.forget()
         await indexes.begin(wanted)
@@ -198,7 +200,7 @@ export async function openPostgresDatabase(
 export async function openPostgresForCommand(config: Config, model: Model, fill: WriteFirstRows): Promise<CommandDatabase> {
   const reached = await connectToServer(config)
   const { settings, small, statements } = reached
-  await prepare(config, model, reached, fill, config.limits.startWait).catch(async (error: unknown) => {
+  await prepare(config, model, reached, fill, startTimeoutMs).catch(async (error: unknown) => {
     await reached.close()
     throw error
   })

@@ -7,6 +7,7 @@ import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadResult, ServerRole } from '../../database.js'
 import { unavailableError } from '../../errors.js'
+import { maxHeavyReadsInQueue } from '../../limits.js'
 import type { Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../../plan.js'
 import type { Signer } from '../../response/signed-addresses.js'
 import { createSink, isTooLarge, responseTooLarge } from '../../response/sink.js'
@@ -69,7 +70,7 @@ export function openReads(
 ): RoleReads {
   const { settings, connections, readTimeoutMs: readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, mayBeStandby: role === 'replica', failed })
-  const heavy = createConcurrencyLimit(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
+  const heavy = createConcurrencyLimit(Math.max(1, connections >> 1), maxHeavyReadsInQueue, 'Too many reads are waiting')
   const onPrimary = role === 'primary'
   const retried: Retry = onPrimary ? lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed) : (work) => work()
   const registered = new Map<number, Registered>()
@@ -136,7 +137,7 @@ async function readOn(client: pg.PoolClient, { pool, options, statements, plan, 
   try {
     const statement = statements.known(text) ?? (await statements.describe(text, client))
     // A standby's snapshot text does not identify the snapshot, since it omits open transactions.
-    return await plan.reader.read(client, statement, { values, limit: options.answerBytes, isCommitted: standby === null, standby })
+    return await plan.reader.read(client, statement, { values, limit: options.responseBytes, isCommitted: standby === null, standby })
   } catch (error) {
     if (isTooLarge(error)) throw responseTooLarge()
     throw (getCode(error) === cancelled ? isOver() : null) ?? error

@@ -305,7 +305,7 @@ export function createReplicas(
     const reads = openReads({ ...options, settings }, statements, failed, 'replica')
     const place = { replica: formatServer(settings) }
     const replica = createReplica({
-      wait: limits.replicaWait,
+      wait: limits.replicaTimeout,
       reads: { ...reads, close: async () => void (await Promise.all([reads.close(), small.end()])) },
       ask: async (text, values) =>
         (await onConnection(small, (client) => execute(statements, client, text, values), connectionTimeout)).rows,

@@ -1,4 +1,5 @@
 // Removes what Octavo has added to a PostgreSQL database, in one transaction: tables, indexes and permissions.
+
 import type pg from 'pg'
 import type { Config } from '../../../foundation/config/config.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
@@ -6,6 +7,7 @@ import { pause } from '../../../foundation/runtime/clock.js'
 import { isOctavoTable } from '../../../model/tables/octavo-tables.js'
 import { quoted } from '../../../model/tables/table.js'
 import { permissionTables, type Uninstallation } from '../../driver.js'
+import { startTimeoutMs } from '../../limits.js'
 import { connectToServer } from './availability.js'
 import { isLockWait } from './errors.js'
 
@@ -27,7 +29,7 @@ export async function openPostgresUninstallation(config: Config, actions: readon
     },
     remove: async (report) => {
       await refuseOthers(client)
-      await client.query(`begin; set local lock_timeout = ${Math.ceil(config.limits.startWait)}; set local statement_timeout = 0`)
+      await client.query(`begin; set local lock_timeout = ${Math.ceil(startTimeoutMs)}; set local statement_timeout = 0`)
       try {
         const { tables, indexes, permissions } = await findObjects(client)
         for (const name of indexes) {

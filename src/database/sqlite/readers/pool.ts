@@ -1,8 +1,10 @@
 // The pool of reader threads. Heavy plans, by their measured cost, have a separate queue and separate threads, so that light reads never
 // wait for them. Obsolete reads, and those over their time, are stopped (decision 015).
+
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadDatabase } from '../../database.js'
 import type { Dialect } from '../../dialect.js'
+import { maxHeavyReadsInQueue } from '../../limits.js'
 import type { ReadPlan } from '../../plan.js'
 import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
@@ -29,12 +31,11 @@ export interface ReaderOptions {
   /** Threads for light reads, which always run, and all threads together; at least one is for heavy reads. */
   readonly readers: number
   readonly maxReaders: number
-  /** Light reads, and heavy ones, that may wait for a thread. */
+  /** Light reads that may wait for a thread. */
   readonly readQueue: number
-  readonly heavyReadQueue: number
   /** Milliseconds for a read, including the time it waits. */
   readonly readTimeout: number
-  readonly answerBytes: number
+  readonly responseBytes: number
   /** Bytes of all responses outside of slots that were not released yet. */
   readonly maxBufferedResponseBytes: number
   readonly signing: Signing | null
@@ -125,11 +126,11 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
 
 /** Returns a pool without threads. */
 function createPool(options: ReaderOptions, events: ThreadShareEvents): ReaderPool {
-  const { sqlite, answerBytes, signing, readers, maxReaders, readQueue, heavyReadQueue } = options
+  const { sqlite, responseBytes, signing, readers, maxReaders, readQueue } = options
   const queues: Queues = {
     known: { jobs: [], limit: readQueue },
     fresh: { jobs: [], limit: readQueue },
-    heavy: { jobs: [], limit: heavyReadQueue },
+    heavy: { jobs: [], limit: maxHeavyReadsInQueue },
     isFreshNext: false,
   }
   const backoff = createBackoff()
@@ -139,7 +140,7 @@ function createPool(options: ReaderOptions, events: ThreadShareEvents): ReaderPo
       if (pool.state === 'open') pool.light.grow()
       assignJobs(pool)
     }
-    return createThreadShare({ data: { sqlite, answerBytes, signing }, maxThreads, backoff, events, lost })
+    return createThreadShare({ data: { sqlite, responseBytes, signing }, maxThreads, backoff, events, lost })
   }
   const pool: ReaderPool = {
     costs: createCosts(),

@@ -42,7 +42,7 @@ export function shareSlots(): Shared {
 /** Start parameters of a thread. */
 export interface ReaderData {
   readonly sqlite: SqliteOptions
-  readonly answerBytes: number
+  readonly responseBytes: number
   /** Signs addresses of files; null: all are public. */
   readonly signing: Signing | null
   readonly shared: Shared

@@ -8,7 +8,7 @@ import { prepareRead } from '../execute.js'
 import { type FromReader, type ReaderData, type Run, slotBytes, slotStates, slotsPerThread, type ToReader } from './protocol.js'
 
 const port = parentPort!
-const { sqlite, answerBytes, signing, shared } = workerData as ReaderData
+const { sqlite, responseBytes, signing, shared } = workerData as ReaderData
 const { memory, states, lengths, times, notified } = shared
 const slots = Array.from({ length: slotsPerThread }, (_, slot) => Buffer.from(memory, slot * slotBytes, slotBytes))
 /** The slot of the current job. */
@@ -21,7 +21,7 @@ const signer = signing === null ? null : await (await import('../../response/sig
 const source = { database, signer, look }
 const plans = new Map<number, ReadPlan>()
 const prepared = new Map<number, PreparedRead>()
-const sink = createSink(answerBytes)
+const sink = createSink(responseBytes)
 
 port.on('message', (message: ToReader) => {
   switch (message.kind) {

@@ -199,10 +199,13 @@ export interface Descriptions {
   of(grants: Grants, open: Grants): ServedDescription
 }
 
-/** Opens the descriptions; at most `most` are kept. `read` is called when the first one is asked for. */
-export function openDescriptions(read: () => DescriptionSource, most: number): Descriptions {
+/** Descriptions that are cached, one for each set of permissions. */
+const maxCachedDescriptions = 20
+
+/** Opens the descriptions. `read` is called for the first one. */
+export function openDescriptions(read: () => DescriptionSource): Descriptions {
   let described: DescriptionSource | undefined
-  const kept = new LRUCache<string, ServedDescription>({ maxSize: most, sizeCalculation: () => 1 })
+  const kept = new LRUCache<string, ServedDescription>({ maxSize: maxCachedDescriptions, sizeCalculation: () => 1 })
   return {
     of(grants, open) {
       const key = `${grants.key} ${open.key}`

@@ -123,13 +123,11 @@ export function passLines(stream: Readable, write: (line: string) => void): void
   })
 }
 
-/** Milliseconds and counts; see `limits` in the configuration. */
-export interface FailureLimits {
-  readonly processSettled: number
-  readonly processPause: number
-  readonly processLongestPause: number
-  readonly processFailures: number
-}
+/** A process that serves for this time has not failed; one that ends before is replaced after a pause. */
+const settledMs = 10_000
+const maxPauseMs = 30_000
+/** Failures in a row after which the command ends, unless another process has settled. */
+const maxFailures = 5
 
 export interface Consequence {
   /** Failures in a row, this one included; 0: it had served for long enough. */
@@ -141,13 +139,13 @@ export interface Consequence {
 }
 
 /** The consequence of an end. `served`: milliseconds of service, null if it never served; `before`: previous failures in a row. */
-export function getConsequence(served: number | null, before: number, limits: FailureLimits): Consequence {
-  if (served !== null && served >= limits.processSettled) return { failures: 0, pause: 0, isHopeless: false }
+export function getConsequence(served: number | null, before: number, pauseMs: number): Consequence {
+  if (served !== null && served >= settledMs) return { failures: 0, pause: 0, isHopeless: false }
   const failures = before + 1
   return {
     failures,
-    pause: Math.min(limits.processLongestPause, limits.processPause * 2 ** Math.min(before, 30)),
-    isHopeless: failures >= limits.processFailures,
+    pause: Math.min(maxPauseMs, pauseMs * 2 ** Math.min(before, 30)),
+    isHopeless: failures >= maxFailures,
   }
 }
 
@@ -159,7 +157,7 @@ export function endWhereLate(member: ServiceMember, milliseconds: number, logger
   let isLate = false
   const ending = setTimeout(() => {
     isLate = true
-    logger.error({ pid: member.pid, milliseconds }, 'a service process does not serve in time (limits.processStart); it is ended')
+    logger.error({ pid: member.pid, milliseconds }, 'a service process does not serve in time (limits.processStartTimeout); it is ended')
     member.end({ waits: false, isReplaced: false }, endTime)
   }, milliseconds)
   void member.serves.then(() => clearTimeout(ending))
@@ -241,9 +239,11 @@ export interface Members {
 
 export interface MembersOptions {
   readonly count: number
-  readonly limits: FailureLimits & {
+  readonly limits: {
+    /** Milliseconds before a failed process is replaced; doubles with each failure in a row. */
+    readonly processRestartDelay: number
     /** Milliseconds for a process to serve, but for the first one. */
-    readonly processStart: number
+    readonly processStartTimeout: number
   }
   /** Time until an ending process is killed. */
   readonly endTime: number
@@ -315,7 +315,7 @@ function createReplacement({ limits, logger, begin, ended, hopeless }: MembersOp
     const member = begin(isFirst)
     running.add(member)
     starting.add(member)
-    const hasTime = isFirst ? () => true : endWhereLate(member, limits.processStart, logger)
+    const hasTime = isFirst ? () => true : endWhereLate(member, limits.processStartTimeout, logger)
     const end = member.ended.then((how) => {
       running.delete(member)
       ended(member)
@@ -337,7 +337,7 @@ function createReplacement({ limits, logger, begin, ended, hopeless }: MembersOp
 
   /** Replaces a process that ended. `served`: milliseconds of service; null: it never served. */
   async function replace(pid: number | null, how: MemberEnd, served: number | null): Promise<void> {
-    const consequence = getConsequence(served, failures, limits)
+    const consequence = getConsequence(served, failures, limits.processRestartDelay)
     failures = consequence.failures
     logger.error({ pid, ...how, failures, pause: consequence.pause }, 'a service process ended; another one is started')
     if (consequence.isHopeless && !hasSettled()) return hopeless()
@@ -349,7 +349,7 @@ function createReplacement({ limits, logger, begin, ended, hopeless }: MembersOp
   }
 
   /** True if a process has served for long enough to say that the others could too. */
-  const hasSettled = (): boolean => [...since.values()].some((began) => performance.now() - began >= limits.processSettled)
+  const hasSettled = (): boolean => [...since.values()].some((began) => performance.now() - began >= settledMs)
 
   return { running, starting, since, add, replace }
 }
