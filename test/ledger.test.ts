@@ -8,14 +8,13 @@ const root = join(import.meta.dirname, '..')
 
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
-  // Fixed bounds have moved from the configuration to their use, so some storeys have a few lines more.
   foundation: { files: 90, lines: 6661, prose: 15.7 },
-  model: { files: 57, lines: 9292, prose: 3 },
+  model: { files: 64, lines: 9875, prose: 3 },
   database: { files: 111, lines: 18278, prose: 3 },
-  query: { files: 21, lines: 3638, prose: 3 },
-  content: { files: 118, lines: 16265, prose: 3 },
+  query: { files: 21, lines: 3515, prose: 3 },
+  content: { files: 116, lines: 16007, prose: 3 },
   identity: { files: 21, lines: 3413, prose: 3 },
-  project: { files: 34, lines: 5590, prose: 3 },
+  project: { files: 34, lines: 5545, prose: 3 },
   operations: { files: 41, lines: 7905, prose: 3.6 },
   admin: { files: 43, lines: 7259, prose: 3 },
   http: { files: 79, lines: 13306, prose: 3 },

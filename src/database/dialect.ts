@@ -1,6 +1,6 @@
 // The few places where databases differ, as functions that build SQL. Asking a dialect for its name elsewhere is an error.
 import type { RawBuilder } from 'kysely'
-import type { Answer } from '../model/schema/attributes.js'
+import type { Answer } from '../model/types/attribute-type.js'
 import type { Statement } from './plan.js'
 import type { ListedDocuments, MomentFault, SelectedRows, Stored } from './portable-sql.js'
 

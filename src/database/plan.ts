@@ -1,6 +1,6 @@
 // The language that every database executes for a read: a tree of selects and what their rows become. Plain data,
 // so that it can be printed, cached and handed to another thread.
-import type { Answer } from '../model/schema/attributes.js'
+import type { Answer } from '../model/types/attribute-type.js'
 
 /**
  * The source of a placeholder's value: a value of the request, the ids of the rows of the level above, or the maximum number of rows to

@@ -1,7 +1,7 @@
 // Every path of the golden model through which a request could reach rows of another type, as requests, and a change of all values
 // that only drafts have: a caller without permission for drafts must get the same before and after it.
-import { attributeTypes } from '../../src/model/schema/attributes.js'
 import type { Attribute, Component, ContentType, Model } from '../../src/model/schema/types.js'
+import { attributeTypes } from '../../src/model/types/attribute-types.js'
 import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 

@@ -5,7 +5,7 @@ import { expressionsIn, expressionsOfSources, isBounded } from './expressions.js
 
 /** Made while the service runs: an example of the pattern, or null where it is the project's own and model/patterns.ts bounds it. */
 const madeLater: Readonly<Record<string, { readonly example: string | null; readonly why: string }>> = {
-  'model/schema/schema-format.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
+  'model/types/options.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
   "project/description/openapi/schema.ts: new RegExp(source, 'u')": {
     example: null,
     why: 'compiled only, to see whether it is a pattern',

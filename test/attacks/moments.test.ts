@@ -1,6 +1,6 @@
 // O48: parsing a timestamp takes linear time for any text.
 import { expect, test } from 'vitest'
-import { parseIsoDate } from '../../src/query/rest/values.js'
+import { parseIsoDate } from '../../src/model/types/dates.js'
 
 /** Parts that the forms of dates, times and offsets repeat, or could be taken to. */
 const parts = ['-', '+', 'Z', '0', '00', ':', '.', ',', '0.', '00:', '-00', 'W', 'T', ' ', '\n', '-\n', '00,0']

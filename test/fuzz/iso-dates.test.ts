@@ -3,7 +3,7 @@
 import { parseISO } from 'date-fns'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseIsoDate } from '../../src/query/rest/values.js'
+import { parseIsoDate } from '../../src/model/types/dates.js'
 
 const zone = process.env.TZ
 beforeAll(() => {

@@ -2,7 +2,7 @@
 // undoing the change brings all values back.
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { ScalarType } from '../../src/foundation/public/attribute-types.js'
-import { attributeTypes } from '../../src/model/schema/attributes.js'
+import { attributeTypes } from '../../src/model/types/attribute-types.js'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'

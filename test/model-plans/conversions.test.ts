@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { ScalarType } from '../../src/foundation/public/attribute-types.js'
 import { convertValue, getConversion, isLossless, unconvertibleValues } from '../../src/model/diff/conversions.js'
-import { attributeTypes } from '../../src/model/schema/attributes.js'
+import { attributeTypes } from '../../src/model/types/attribute-types.js'
 
 const types = Object.keys(attributeTypes) as ScalarType[]
 const convert = (from: ScalarType, to: ScalarType, value: string | number) => convertValue(getConversion(from, to), value)

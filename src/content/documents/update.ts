@@ -8,7 +8,7 @@ import { createDocument, getGiven, insertVersion, prefetchRows, recordWrite } fr
 import { checkTargetsExist } from './guard/missing-targets.js'
 import { attributeErrors, readInput } from './input/input.js'
 import { hasRequiredLinks, isRequiredLink, missingLinks } from './input/required-links.js'
-import { scalarColumns } from './input/stored.js'
+import { scalarColumns } from './input/scalars.js'
 import type { Input } from './input/types.js'
 import { mergeVersions } from './merged-versions.js'
 import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'

@@ -1,5 +1,5 @@
 // Hints about bodies: envelopes, keys, values, uploads and sign-in.
-import { toStored } from '../../content/documents/input/stored.js'
+import { toStored } from '../../content/documents/input/scalars.js'
 import type { ApiError } from '../../foundation/errors/errors.js'
 import { takenMessage } from '../../foundation/errors/unique-conflict.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'

@@ -2,6 +2,7 @@
 // keys is their order in schema files; unions hide most errors as `Invalid input`, as in Strapi.
 import * as z from 'zod'
 import type { AttributeSource } from '../schema/types.js'
+import { attributeTypes } from '../types/attribute-types.js'
 import { attributeName, categoryName, iconName, isReservedAttribute, isReservedType, kebabCase, sameColumns } from './names.js'
 
 const isOrdered = (low: string, high: string) => (value: Readonly<Record<string, unknown>>) => {
@@ -141,6 +142,14 @@ const simple = [
   attribute('customField', { customField: z.string() }).loose(),
 ] as const
 
+/** Attribute types without a row above: their options in schema files, in the forms that are checked there. */
+const others = Object.entries(attributeTypes)
+  .filter(([type]) => !simple.some(({ shape }) => shape.type.value === type) && type !== 'uid')
+  .map(([type, { options }]) => {
+    const forms = Object.entries(options).map(([name, { form }]) => [name, z.unknown().refine(form.fits).optional()])
+    return attribute(type, { required: flag, unique: flag, ...Object.fromEntries(forms) })
+  })
+
 const toAdministrators = 'Relations to admin::user must be one of the following values: oneToOne, oneToMany without targetAttribute'
 /** In the order of Strapi's files; relations are never searchable. */
 const relationKeys = {
@@ -174,15 +183,23 @@ const polymorphic = z.object({
 
 const collectionAttribute = z.union([
   ...simple,
+  ...others,
   uidAttribute,
   zone,
   relation(['oneToOne', 'oneToMany', 'manyToOne', 'manyToMany', 'morphOne', 'morphMany']),
   polymorphic,
 ])
 
-const singleAttribute = z.union([...simple, uidAttribute, zone, relation(['oneToOne', 'oneToMany', 'morphOne', 'morphMany']), polymorphic])
+const singleAttribute = z.union([
+  ...simple,
+  ...others,
+  uidAttribute,
+  zone,
+  relation(['oneToOne', 'oneToMany', 'morphOne', 'morphMany']),
+  polymorphic,
+])
 
-const componentAttribute = z.union([...simple, relationOf(['oneToOne', 'oneToMany'], z.unknown().optional())])
+const componentAttribute = z.union([...simple, ...others, relationOf(['oneToOne', 'oneToMany'], z.unknown().optional())])
 
 /** An attribute in a list of update-schema. */
 interface ListedAttribute {

@@ -1,24 +1,12 @@
 // Conversion of stored values between attribute types: a rule for each pair of types, and its application to one value. Strapi copies
 // values unchanged and leaves mixed storage; here a value that does not convert is null, and archived.
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
-import { attributeTypes } from '../schema/attributes.js'
+import type { StoredForm } from '../types/attribute-type.js'
+import { attributeTypes } from '../types/attribute-types.js'
 import { id, joinedText, type SqlText, sqlText } from './sql-text.js'
 
 /** `same` keeps the stored value; `none` converts nothing; the others name the target. */
-type ConversionRule =
-  | 'same'
-  | 'text'
-  | 'integer'
-  | 'biginteger'
-  | 'number'
-  | 'decimal'
-  | 'boolean'
-  | 'date'
-  | 'time'
-  | 'datetime'
-  | 'json'
-  | 'blocks'
-  | 'none'
+type ConversionRule = Exclude<StoredForm, 'password'> | 'same' | 'none'
 
 /** The first and the last value of a column: moments in milliseconds since 1970, days as texts. */
 type Span = readonly [first: number | string, last: number | string]
@@ -34,13 +22,9 @@ export interface Conversion {
   readonly within?: Span
 }
 
-/** The stored form of a type. */
-type Kind = Exclude<ConversionRule, 'same' | 'none'> | 'password'
+type Kind = StoredForm
 
-function getKind(type: ScalarType): Kind {
-  if (type === 'password' || type === 'integer' || type === 'decimal' || type === 'blocks') return type
-  return attributeTypes[type].family
-}
+const getKind = (type: ScalarType): Kind => attributeTypes[type].stored
 
 /** Pairs of kinds whose values stay as they are. */
 const sameStorage = new Set(['integer>biginteger', 'integer>number', 'boolean>boolean', 'blocks>json'])

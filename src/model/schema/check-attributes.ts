@@ -1,11 +1,12 @@
 // Checks the attributes of a schema: the options of each attribute type and the values of each option.
 
 import slugify from '@sindresorhus/slugify'
-import { isScalarType } from './attributes.js'
+import { isScalarType } from '../types/attribute-types.js'
+import type { OptionsByName } from '../types/options.js'
 import { checkCondition } from './conditions.js'
 import { careless, type Finding, shown, unlikely, unstartable, wrong } from './finding.js'
 import { columnName } from './names.js'
-import { attributeOptions, commonOptions, type OptionsByName, relationKinds } from './schema-format.js'
+import { attributeOptions, commonOptions, relationKinds } from './schema-format.js'
 import type { AttributeSource, SchemaSource, SchemaSources } from './types.js'
 
 /** The types whose attributes Strapi refuses to load with an invalid value of one of these options. */

@@ -2,7 +2,7 @@
 // database, the attribute, the project's code, or a list of known plugins.
 import { didYouMean } from '../../foundation/errors/did-you-mean.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
-import { attributeTypes, isScalarType } from './attributes.js'
+import { attributeTypes, isScalarType } from '../types/attribute-types.js'
 import { collectionName, columnName, tableName } from './names.js'
 import { type AttributeSource, fieldType, type SchemaSource } from './types.js'
 

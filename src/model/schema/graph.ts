@@ -1,5 +1,5 @@
 // Traversal of the model: components of schemas, and owners of the tables between rows.
-import type { ScalarType } from '../../foundation/public/attribute-types.js'
+import { attributeTypes } from '../types/attribute-types.js'
 import { fileType } from './link.js'
 import type { Attribute, Component, ContentType, LinkStorage, Model, MorphTo, Relation, Scalar, Schema } from './types.js'
 
@@ -85,8 +85,6 @@ export const isColumnRelation = (attribute: Attribute): attribute is ColumnRelat
 
 export const columnRelations = (attributes: readonly Attribute[]): readonly ColumnRelation[] => attributes.filter(isColumnRelation)
 
-/** Long texts and structures are too large for an index; booleans do not select. */
-const unindexedTypes: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks', 'password', 'boolean'])
-
-/** The id has its own index, and the locale is the first column of others. */
-export const isWorthAnIndex = ({ type, name }: Scalar): boolean => !unindexedTypes.has(type) && name !== 'id' && name !== 'locale'
+/** Booleans are not selective, the id has its own index, and the locale is the first column of others. */
+export const isWorthAnIndex = ({ type, name }: Scalar): boolean =>
+  attributeTypes[type].isLong !== true && type !== 'password' && type !== 'boolean' && name !== 'id' && name !== 'locale'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
-import { attributeTypes, isScalarType } from './attributes.js'
+import { attributeTypes, isScalarType } from '../types/attribute-types.js'
 import * as names from './names.js'
 import { linkName, ownTable, type RelationStorages, storeRelations } from './relation-storage.js'
 import {

@@ -1,64 +1,6 @@
-// Keys and options of schemas and attributes, and the form of each value. Schema checks and the JSON schemas for editors use these tables.
-import type { JsonSchema } from '../../foundation/public/standard-schema.js'
-
-/** The form of a value. In a schema file, null counts as absent. */
-interface Form {
-  /** The end of an error message. */
-  readonly words: string
-  readonly fits: (value: unknown) => boolean
-  readonly schema: JsonSchema
-}
-
-const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type, 'null'].flat() })
-const form = (words: string, schema: JsonSchema, fits: Form['fits']): Form => ({
-  words,
-  schema,
-  fits: (value) => value === null || fits(value),
-})
-
-const flag = form('true or false', orNull({ type: 'boolean' }), (value) => typeof value === 'boolean')
-const text = form('a text', orNull({ type: 'string' }), (value) => typeof value === 'string')
-const number = form('a number', orNull({ type: 'number' }), (value) => typeof value === 'number' && Number.isFinite(value))
-const count = form(
-  'a whole number',
-  orNull({ type: 'integer', minimum: 0 }),
-  (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0,
-)
-const digits = form('a whole number', orNull({ type: ['integer', 'string'], pattern: '^-?\\d+$' }), (value) =>
-  /^-?\d+$/.test(String(value)),
-)
-const texts = form(
-  'a list of texts',
-  orNull({ type: 'array', items: { type: 'string' } }),
-  (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
-)
-const object = form('an object', orNull({ type: 'object' }), (value) => typeof value === 'object' && !Array.isArray(value))
-const any = form('anything', {}, () => true)
-const pattern = form(
-  'a regular expression',
-  orNull({ type: 'string', format: 'regex' }),
-  (value) => typeof value === 'string' && compiles(value),
-)
-
-function compiles(source: string): boolean {
-  try {
-    return new RegExp(source) instanceof RegExp
-  } catch {
-    return false
-  }
-}
-
-interface Option {
-  readonly form: Form
-  readonly about: string
-  readonly required?: true
-  /** A stricter schema than that of the form, for editors. */
-  readonly schema?: JsonSchema
-}
-
-export type OptionsByName = Readonly<Record<string, Option>>
-
-const option = (valueForm: Form, about: string, more: Omit<Option, 'form' | 'about'> = {}): Option => ({ form: valueForm, about, ...more })
+// Keys and options of schemas and attributes. Schema checks and the JSON schemas for editors use these tables.
+import { attributeTypes } from '../types/attribute-types.js'
+import { any, anyDefault, count, flag, type OptionsByName, object, option, text, texts } from '../types/options.js'
 
 export const commonOptions: OptionsByName = {
   type: option(text, 'What the attribute holds.'),
@@ -85,30 +27,10 @@ export const commonOptions: OptionsByName = {
   useJoinTable: option(flag, 'false: a relation to one is stored in a column instead of a table of its own.'),
 }
 
-const lengths: OptionsByName = {
-  minLength: option(count, 'The least number of characters; drafts may have fewer.'),
-  maxLength: option(count, 'The greatest number of characters.'),
-}
-const worded: OptionsByName = {
-  ...lengths,
-  regex: option(pattern, 'What a published value must match.'),
-  default: option(text, 'The value of a new document that has none.'),
-}
-const numbered: OptionsByName = {
-  min: option(number, 'The least value; drafts may have less.'),
-  max: option(number, 'The greatest value.'),
-  default: option(number, 'The value of a new document that has none.'),
-}
-const moment: OptionsByName = {
-  default: option(text, 'The value of a new document that has none.'),
-  min: option(any, 'Of the admin panel of Strapi.'),
-  max: option(any, 'Of the admin panel of Strapi.'),
-}
 const entries: OptionsByName = {
   min: option(count, 'The least number of entries.'),
   max: option(count, 'The greatest number of entries.'),
 }
-const anyDefault: OptionsByName = { default: option(any, 'The value of a new document that has none.') }
 const unused = option(any, 'Of earlier versions of Strapi; it has no effect.')
 
 export const relationKinds = [
@@ -127,51 +49,7 @@ interface DescribedType {
 }
 
 export const attributeOptions: Readonly<Record<string, DescribedType>> = {
-  string: { about: 'A line of text, up to 255 characters.', options: { ...worded, min: numbered.min!, max: numbered.max! } },
-  text: { about: 'A text of any length.', options: worded },
-  richtext: { about: 'A text in Markdown.', options: worded },
-  email: { about: 'An e-mail address.', options: { ...worded, min: numbered.min!, max: numbered.max! } },
-  password: {
-    about: 'A password: stored as a hash, never shown.',
-    options: { ...lengths, regex: worded.regex!, default: option(any, 'The value of a new document that has none.') },
-  },
-  uid: {
-    about: 'A text for URLs, unique in its content-type.',
-    options: {
-      ...worded,
-      targetField: option(text, 'The attribute (string or text) that it is generated from.'),
-      options: option(object, 'How it is generated: separator, lowercase, decamelize, customReplacements, preserveLeadingUnderscore.'),
-    },
-  },
-  enumeration: {
-    about: 'One of several texts.',
-    options: {
-      enum: option(texts, 'The values.', {
-        required: true,
-        schema: { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true },
-      }),
-      enumName: option(text, "Its name in Strapi's GraphQL."),
-      default: option(text, 'The value of a new document that has none: one of enum.'),
-    },
-  },
-  integer: { about: 'A whole number.', options: numbered },
-  biginteger: {
-    about: 'A whole number of up to 64 bits, as a text in JSON.',
-    options: {
-      min: option(digits, 'The least value; drafts may have less.'),
-      max: option(digits, 'The greatest value.'),
-      default: option(digits, 'The value of a new document that has none.'),
-    },
-  },
-  float: { about: 'A number.', options: numbered },
-  decimal: { about: 'A number with two decimal places.', options: numbered },
-  boolean: { about: 'true or false.', options: { default: option(flag, 'The value of a new document that has none.') } },
-  date: { about: 'A day: 2026-05-01.', options: moment },
-  time: { about: 'A time of day: 18:30:00.000.', options: moment },
-  datetime: { about: 'A moment: 2026-05-01T18:30:00.000Z.', options: moment },
-  timestamp: { about: 'A moment.', options: { ...moment, ...anyDefault } },
-  json: { about: 'Any JSON.', options: anyDefault },
-  blocks: { about: "Rich text as a list of blocks, as Strapi's editor writes it.", options: anyDefault },
+  ...attributeTypes,
   media: {
     about: 'One file, or several, of the media library.',
     options: {

@@ -1,5 +1,5 @@
 // Tables, columns, indexes and foreign keys of a content model in Strapi 5's layout, as plain data.
-import { attributeTypes } from '../schema/attributes.js'
+
 import { allSchemas, type ColumnRelation } from '../schema/graph.js'
 import * as names from '../schema/names.js'
 import {
@@ -12,6 +12,7 @@ import {
   type Scalar,
   type Schema,
 } from '../schema/types.js'
+import { attributeTypes } from '../types/attribute-types.js'
 import { type Column, type ColumnType, column, type ForeignKey, foreignKey, type Index, idColumn, type Table } from './table.js'
 
 /** All tables of the model and of Strapi's bookkeeping. */

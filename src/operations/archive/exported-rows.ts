@@ -1,7 +1,6 @@
 // Rows of a content-type or component as the JSON objects of `entities/`: columns first, then the components, whose rows are read with them.
 import { readBatches } from '../../database/transfer/row-batches.js'
 import type { CopiedRow, RowSource, RowTable, RowValue } from '../../database/transfer/rows.js'
-import { attributeTypes } from '../../model/schema/attributes.js'
 import {
   type Attribute,
   assertNever,
@@ -14,6 +13,7 @@ import {
   type Scalar,
   type Schema,
 } from '../../model/schema/types.js'
+import { attributeTypes } from '../../model/types/attribute-types.js'
 import { isExportable, type LinkLine } from './format.js'
 
 /** An attribute that holds entries of components. */

@@ -9,7 +9,6 @@ import {
   type RowValue,
 } from '../../database/transfer/rows.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { attributeTypes } from '../../model/schema/attributes.js'
 import { fileType } from '../../model/schema/link.js'
 import {
   type Attribute,
@@ -20,6 +19,7 @@ import {
   type Scalar,
   type Schema,
 } from '../../model/schema/types.js'
+import { attributeTypes } from '../../model/types/attribute-types.js'
 import { type HoldingAttribute, type IdSet, openIdSet, withColumns } from './exported-rows.js'
 import { type ArchiveLine, elementsOf, type LinkLine, membersOf } from './format.js'
 

@@ -5,7 +5,6 @@ import type { Database } from 'better-sqlite3'
 import * as z from 'zod'
 import type { Stored } from '../../database/portable-sql.js'
 import type { Insert } from '../../database/sqlite/initial-rows.js'
-import { attributeTypes } from '../../model/schema/attributes.js'
 import { ownedLink } from '../../model/schema/graph.js'
 import { fileType } from '../../model/schema/link.js'
 import { localeName } from '../../model/schema/names.js'
@@ -20,6 +19,7 @@ import {
   type Schema,
 } from '../../model/schema/types.js'
 import { quoted } from '../../model/tables/table.js'
+import { attributeTypes } from '../../model/types/attribute-types.js'
 
 /** The values of a document or component. */
 export type SeedValues = Readonly<Record<string, unknown>>

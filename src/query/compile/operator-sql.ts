@@ -3,6 +3,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { ComparisonSign, Dialect, Expression } from '../../database/dialect.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
+import { attributeTypes } from '../../model/types/attribute-types.js'
 import type { Contract } from '../contract.js'
 import type { OperatorName } from '../operators.js'
 export interface ComparedColumn {
@@ -15,12 +16,12 @@ export interface ComparedColumn {
 /** Compiles an operator with a column and its bound values. */
 type OperatorSql = (compared: ComparedColumn, values: readonly Expression[]) => RawBuilder<boolean>
 
-const wholeTypes: ReadonlySet<ScalarType> = new Set(['integer', 'biginteger'])
+const isWhole = (type: ScalarType): boolean => ['integer', 'biginteger'].includes(attributeTypes[type].stored)
 
 const compare =
   (comparison: ComparisonSign): OperatorSql =>
   ({ dialect, column, type }, [value]) =>
-    dialect.compare(column, comparison, value!, wholeTypes.has(type))
+    dialect.compare(column, comparison, value!, isWhole(type))
 
 const matching =
   (kind: 'contains' | 'startsWith' | 'endsWith', fold: boolean): OperatorSql =>
@@ -36,7 +37,7 @@ const equalIgnoringCase: OperatorSql = ({ dialect, column, contract }, [value]) 
   dialect.equalsIgnoringCase(column, value!, contract.textMatching === 'like' ? 'ascii' : 'unicode')
 
 const isIn: OperatorSql = ({ dialect, column, type }, values) =>
-  values.length === 0 ? sql`${column} is null and ${column} is not null` : dialect.isAnyOf(column, values, wholeTypes.has(type))
+  values.length === 0 ? sql`${column} is null and ${column} is not null` : dialect.isAnyOf(column, values, isWhole(type))
 
 const isNotIn: OperatorSql = (compared, values) => (values.length === 0 ? sql`1 = 1` : not(isIn)(compared, values))
 

@@ -3,8 +3,8 @@
 import { sql } from 'kysely'
 import type { Expression } from '../../database/dialect.js'
 import type { AccessPaths, DrivingCondition, Statement } from '../../database/plan.js'
-import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import { assertNever, type ContentType } from '../../model/schema/types.js'
+import { attributeTypes } from '../../model/types/attribute-types.js'
 import { operators } from '../operators.js'
 import type { Filter, PathAttribute, RelatedFilter } from '../request.js'
 import { type Compilation, column, condition, countLinks, isDeep, isSelective } from './conditions.js'
@@ -114,9 +114,6 @@ const countValues = (filter: Filter): number => {
   return filter.kind === 'not' ? countValues(filter.of) : filter.of.reduce((sum, one) => sum + countValues(one), 0)
 }
 
-/** Values that may be long. */
-const long: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks'])
-
 /** True for conditions that compare columns, of the row or of its own links, and do not search texts. */
 function isCheap(filter: Filter, isBehind = false): boolean {
   switch (filter.kind) {
@@ -127,7 +124,7 @@ function isCheap(filter: Filter, isBehind = false): boolean {
       return isCheap(filter.of, isBehind)
     case 'compare': {
       const { typed, takes } = operators[filter.operator]
-      return (typed || takes === 'flag') && !long.has(filter.attribute.type)
+      return (typed || takes === 'flag') && attributeTypes[filter.attribute.type].isLong !== true
     }
     case 'related':
       return !isBehind && isListed(filter.path) && isCheap(filter.where, true)

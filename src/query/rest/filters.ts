@@ -1,7 +1,8 @@
 // `filters` and `_q` become a tree of conditions. One walk: finds every name, checks the caller's grants, converts every value.
 import { invalidKey, validationError } from '../../foundation/errors/errors.js'
-import { attributeTypes } from '../../model/schema/attributes.js'
 import { assertNever, type ContentType, type Scalar, type Schema } from '../../model/schema/types.js'
+import { attributeTypes } from '../../model/types/attribute-types.js'
+import { readFlag } from '../../model/types/numbers.js'
 import { isOperator, type OperatorName, operators } from '../operators.js'
 import type { Filter } from '../request.js'
 import { isObject } from './parameters.js'
@@ -18,7 +19,7 @@ import {
   mayTraverse,
   tryConvert,
 } from './resolve.js'
-import { readFlag, readText, readValue } from './values.js'
+import { readText, readValue } from './values.js'
 
 /**
  * Reads a `filters` parameter of `shape`. Null without a condition.

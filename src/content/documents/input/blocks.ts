@@ -1,5 +1,5 @@
 // The structure of `blocks`, the editor's rich text: its nodes, their fields, and their permitted children.
-import { toBoolean, toList, toNumber, toText } from './casts.js'
+import { toBoolean, toList, toNumber, toText } from '../../../model/types/casts.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError, wholeError } from './errors.js'
 import type { AttributeError, Checked, ValuePath } from './types.js'
 

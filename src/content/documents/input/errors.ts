@@ -4,7 +4,8 @@ import { printed } from '../../../foundation/errors/bounded-values.js'
 import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../../foundation/grants.js'
 import { getComponents } from '../../../model/schema/graph.js'
 import type { Attribute, ContentType, Model, Schema } from '../../../model/schema/types.js'
-import { type PatternCheck, type PatternChecks, runPatternChecks } from './pattern-deadline.js'
+import type { PatternCheck } from '../../../model/types/attribute-type.js'
+import { type PatternChecks, runPatternChecks } from './pattern-deadline.js'
 import type { AttributeError, Checked, Claim, FindTaken, PossibleError, ValuePath } from './types.js'
 
 /** Validation errors that are collected for one body. */

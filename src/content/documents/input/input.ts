@@ -2,12 +2,13 @@
 import { type ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
+import { isTooDeep } from '../../../model/types/casts.js'
+import { maxStringCharacters } from '../../../model/types/text.js'
 import { checkBody, isBody, relationProblem } from './attributes.js'
 import { attributeError, type ErrorReader, redactErrors, settleUnique, typeError, wholeError } from './errors.js'
-import { checkKeys, isTooDeep, isWritable, type WriteAccess } from './keys.js'
+import { checkKeys, isWritable, type WriteAccess } from './keys.js'
 import { type RelationForm, relationInput } from './relations.js'
-import { maxStringCharacters } from './scalars.js'
-import { toStored } from './stored.js'
+import { toStored } from './scalars.js'
 import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
 
 export interface InputOptions {

@@ -1,13 +1,12 @@
 // Checks the keys of a body: unknown and forbidden ones are refused before any value is checked.
+
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
 import { fileType } from '../../../model/schema/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../../../model/schema/types.js'
 import { assertNever } from '../../../model/schema/types.js'
+import { isTooDeep } from '../../../model/types/casts.js'
 import type { Body } from './types.js'
-
-/** Maximum depth of bodies, so that recursion cannot exhaust the stack. */
-const maxDepth = 500
 
 /** Written by the service alone. */
 const refused = new Set(['createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'localizations'])
@@ -149,18 +148,3 @@ function morphEntries(value: unknown): readonly unknown[] {
 
 const namesType = (walk: Walk, entry: unknown, path: string): boolean =>
   isBody(entry) && typeof entry.__type === 'string' && walk.model.types.has(entry.__type) && mayName(walk, entry.__type, path)
-
-/** True for values that are nested so deeply that walking them would run out of stack. */
-export const isTooDeep = (value: unknown): boolean => isDeeper(value, maxDepth)
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (levels === 0) return true
-  if (Array.isArray(value)) return value.some((inner) => isDeeper(inner, levels - 1))
-  // `Object.values` of thousands of keys costs more than looking at each.
-  for (const key in value) {
-    const inner = (value as Body)[key]
-    if (typeof inner === 'object' && isDeeper(inner, levels - 1)) return true
-  }
-  return false
-}

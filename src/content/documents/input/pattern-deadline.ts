@@ -1,15 +1,11 @@
 // Texts that are held against patterns with a deadline: one for all texts of a body together, and for all checks of one write.
 import { completesWithin, maxPatternTimeMs, type Pattern } from '../../../model/schema/patterns.js'
+import type { PatternCheck } from '../../../model/types/attribute-type.js'
 
 export interface PatternChecks {
   readonly results: Map<Pattern, Map<string, boolean>>
   /** Milliseconds that are left. */
   left: number
-}
-
-export interface PatternCheck {
-  readonly pattern: Pattern
-  readonly value: string
 }
 
 /** No trials so far, and all the time that one body has. */

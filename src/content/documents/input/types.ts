@@ -11,8 +11,9 @@ import type {
   Relation,
   Scalar,
 } from '../../../model/schema/types.js'
+import type { PatternCheck } from '../../../model/types/attribute-type.js'
 import type { Contract } from '../../../query/contract.js'
-import type { PatternCheck, PatternChecks } from './pattern-deadline.js'
+import type { PatternChecks } from './pattern-deadline.js'
 
 /** A checked body in storage form: only attributes that the caller gave, and defaults on creation. */
 export interface Input {

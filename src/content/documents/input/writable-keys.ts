@@ -2,7 +2,8 @@
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../../foundation/grants.js'
 import type { ContentType, Model, Schema } from '../../../model/schema/types.js'
-import { isTooDeep, isWritable } from './keys.js'
+import { isTooDeep } from '../../../model/types/casts.js'
+import { isWritable } from './keys.js'
 import type { Body } from './types.js'
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -17,7 +17,7 @@ import type {
   MorphTo,
   Relation,
 } from '../../../model/schema/types.js'
-import { scalarColumns } from '../input/stored.js'
+import { scalarColumns } from '../input/scalars.js'
 import type { ComponentInput, Input } from '../input/types.js'
 import { copyInverses, writeInverse } from './inverse-polymorphic.js'
 import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'

@@ -1,6 +1,8 @@
 // The parameters of query strings: those of a content-type, and those that all have in common.
-import { attributeTypes, type Family } from '../../../model/schema/attributes.js'
+
 import type { ContentType, Scalar } from '../../../model/schema/types.js'
+import type { Family } from '../../../model/types/attribute-type.js'
+import { attributeTypes } from '../../../model/types/attribute-types.js'
 import { operators } from '../../../query/operators.js'
 import { publicFields } from '../../../query/rest/fields.js'
 import { publicationFilters } from '../../../query/rest/versions.js'

@@ -1,9 +1,8 @@
 // JSON Schemas of a description, with a collection of the referenced ones. Unreferenced schemas are left out.
-import type { ScalarType } from '../../../foundation/public/attribute-types.js'
 import type { JsonSchema, StandardSchema } from '../../../foundation/public/standard-schema.js'
-import { attributeTypes } from '../../../model/schema/attributes.js'
 import { fileType } from '../../../model/schema/link.js'
 import type { Scalar } from '../../../model/schema/types.js'
+import { attributeTypes } from '../../../model/types/attribute-types.js'
 import type { DescribedShape, View } from '../view.js'
 
 /** A JSON Schema (2020-12), or another object of an OpenAPI description. */
@@ -187,31 +186,14 @@ function rebased(value: unknown, base: string): unknown {
   )
 }
 
-/** Keywords that refine the JSON type of a value. */
-const forms: Readonly<Partial<Record<ScalarType, DescriptionObject>>> = {
-  biginteger: { pattern: '^-?\\d+$' },
-  date: { format: 'date' },
-  time: { pattern: '^\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?$' },
-  datetime: { format: 'date-time' },
-  timestamp: { format: 'date-time' },
-}
-
-/** Forms in the data of writes in addition to that of responses. */
-const inputs: Readonly<Partial<Record<ScalarType, DescriptionObject>>> = {
-  biginteger: { type: ['string', 'integer'], pattern: '^\\s*[+-]?\\d+\\s*$' },
-  email: { type: 'string', format: 'email' },
-  password: { type: 'string', format: 'password', writeOnly: true },
-  timestamp: { type: 'string', examples: ['2025-01-31T12:00:00.000Z'] },
-}
-
-function base({ contract }: View, components: Components, { type, source }: Scalar): DescriptionObject {
+function base({ contract }: View, components: Components, attribute: Scalar): DescriptionObject {
+  const { type } = attribute
   if (type === 'blocks') return components.ref('schemas', 'blocks-content', blocksSchema)
-  const { jsonType } = attributeTypes[type]
-  if (jsonType === 'any') return {}
-  if (type === 'enumeration' && Array.isArray(source.enum) && source.enum.length > 0)
-    return { type: 'string', enum: [...new Set(source.enum)] }
+  const { schema, choices } = attributeTypes[type]
+  const permitted = choices?.(attribute) ?? []
+  if (permitted.length > 0) return { type: 'string', enum: [...new Set(permitted)] }
   // The other contract returns milliseconds as text.
-  return { type: jsonType, ...(type === 'timestamp' && contract.timestampsAsMilliseconds ? {} : forms[type]) }
+  return type === 'timestamp' && contract.timestampsAsMilliseconds ? { type: 'string' } : schema.response
 }
 
 /** The schema of a value in responses, without null. */
@@ -224,7 +206,7 @@ export function responseScalar(view: View, components: Components, shape: Descri
 /** The schema of a value in the data of a write, without null. */
 export function inputScalar(view: View, components: Components, attribute: Scalar): DescriptionObject {
   const { source, type } = attribute
-  const plain = inputs[type] ?? base(view, components, attribute)
+  const plain = attributeTypes[type].schema.input ?? base(view, components, attribute)
   const { minLength, maxLength, min, max, default: fallback } = source
   const isNumber = plain.type === 'number' || plain.type === 'integer'
   const pattern = type === 'uid' ? (source.regex ?? '^[A-Za-z0-9-_.~]*$') : source.regex

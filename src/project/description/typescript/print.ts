@@ -1,8 +1,9 @@
 // Prints names, texts and values of a project as TypeScript. Input from a schema stays a name, a literal or a comment.
-import type { ScalarType } from '../../../foundation/public/attribute-types.js'
+
 import { isAlwaysRequired } from '../../../model/schema/conditions.js'
 import { fileType } from '../../../model/schema/link.js'
 import { type Attribute, assertNever, type Scalar } from '../../../model/schema/types.js'
+import { attributeTypes } from '../../../model/types/attribute-types.js'
 import { publicFields } from '../../../query/rest/fields.js'
 import {
   type DescribedLink,
@@ -102,61 +103,31 @@ export function printFile(view: View, { defaults, declarations }: FileOptions): 
   ].join('\n')
 }
 
-interface Row {
-  readonly response: string
-  readonly filter: string
-  /** Absent: as in responses. */
-  readonly input?: string
-}
-
-const text: Row = { response: 'string', filter: 'Octavo.TextFilter' }
-const number: Row = { response: 'number', filter: 'Octavo.NumberFilter' }
-const moment: Row = { response: 'string', filter: 'Octavo.MomentFilter', input: 'string | Date' }
-
-const rows: Readonly<Record<ScalarType, Row>> = {
-  string: text,
-  text,
-  richtext: text,
-  email: text,
-  uid: text,
-  password: text,
-  enumeration: text,
-  integer: number,
-  float: number,
-  decimal: number,
-  biginteger: { response: 'string', filter: 'Octavo.BigintegerFilter', input: 'string | number | bigint' },
-  boolean: { response: 'boolean', filter: 'Octavo.BooleanFilter' },
-  date: { response: 'string', filter: 'Octavo.DateFilter', input: 'string | Date' },
-  time: { response: 'string', filter: 'Octavo.TimeFilter' },
-  datetime: moment,
-  timestamp: moment,
-  json: { response: 'unknown', filter: 'Octavo.JsonFilter' },
-  blocks: { response: 'Octavo.BlocksContent', filter: 'Octavo.JsonFilter' },
-}
-
 /** JSON attributes of files whose structure is known. */
 const ofFiles: Readonly<Record<string, string>> = { formats: 'Octavo.FileFormats', focalPoint: 'Octavo.FocalPoint' }
 
-const choicesOf = ({ type, source }: Scalar): readonly string[] | null =>
-  type === 'enumeration' && Array.isArray(source.enum) && source.enum.length > 0 ? source.enum.map((value) => literal(String(value))) : null
+function getChoices(attribute: Scalar): readonly string[] | null {
+  const choices = attributeTypes[attribute.type].choices?.(attribute) ?? []
+  return choices.length === 0 ? null : choices.map((value) => literal(String(value)))
+}
 
 /** The type of a value in responses, without null. */
 function responseType(shape: DescribedShape, attribute: Scalar): string {
   if (shape.uid === fileType && attribute.type === 'json') return ofFiles[attribute.name] ?? 'unknown'
-  const choices = choicesOf(attribute)
-  return choices === null ? rows[attribute.type].response : union(choices)
+  const choices = getChoices(attribute)
+  return choices === null ? attributeTypes[attribute.type].typescript.response : union(choices)
 }
 
 /** The type of a condition. */
 function filterType(attribute: Scalar): string {
-  const choices = choicesOf(attribute)
-  return choices === null ? rows[attribute.type].filter : `Octavo.ChoiceFilter<${union(choices)}>`
+  const choices = getChoices(attribute)
+  return choices === null ? attributeTypes[attribute.type].typescript.filter : `Octavo.ChoiceFilter<${union(choices)}>`
 }
 
 /** The type of a value in the data of a write, without null. */
 function inputType(attribute: Scalar): string {
-  const choices = choicesOf(attribute)
-  const { input, response } = rows[attribute.type]
+  const choices = getChoices(attribute)
+  const { input, response } = attributeTypes[attribute.type].typescript
   return choices === null ? (input ?? response) : union(choices)
 }
 

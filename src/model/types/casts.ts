@@ -1,7 +1,5 @@
-// Casts values to the type of an attribute, as leniently as the content API does.
-
-import { checkStructure } from '../../../foundation/runtime/json-structure.js'
-import { isTooDeep } from './keys.js'
+// Converts values to the type of an attribute, as leniently as the content API does.
+import { checkStructure } from '../../foundation/runtime/json-structure.js'
 
 /** Numbers and booleans become texts; other values are returned unchanged. */
 export function toText(value: unknown): unknown {
@@ -13,17 +11,17 @@ export function toNumber(value: unknown): number {
   if (typeof value === 'number') return value
   const digits = typeof value === 'string' ? value.replace(/\s/g, '') : null
   if (digits !== null) return digits === '' ? Number.NaN : Number(digits)
-  return Number.parseFloat(written(value))
+  return Number.parseFloat(printed(value))
 }
 
 /** `true`, `1`, `false` and `0`, as texts or numbers; other values are returned unchanged. */
 export function toBoolean(value: unknown): unknown {
-  const text = written(value)
+  const text = printed(value)
   return /^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : value
 }
 
-/** The text of any value; empty for objects whose own `toString`, which came with the body, is no function. */
-function written(value: unknown): string {
+/** Returns an empty text for objects whose `toString`, which came with the body, is not a function. */
+function printed(value: unknown): string {
   try {
     return String(value)
   } catch {
@@ -31,7 +29,7 @@ function written(value: unknown): string {
   }
 }
 
-/** A list, or the list that a text holds as JSON; null where there is none. */
+/** Returns a list, or the list that a text contains as JSON; null for other values. */
 export function toList(value: unknown): readonly unknown[] | null {
   if (typeof value !== 'string') return Array.isArray(value) ? value : null
   try {
@@ -41,4 +39,21 @@ export function toList(value: unknown): readonly unknown[] | null {
   } catch {
     return null
   }
+}
+
+const maxDepth = 500
+
+/** True for values that are nested so deeply that walking them would exhaust the stack. */
+export const isTooDeep = (value: unknown): boolean => isDeeper(value, maxDepth)
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  if (Array.isArray(value)) return value.some((inner) => isDeeper(inner, levels - 1))
+  // `Object.values` of thousands of keys costs more than reading each.
+  for (const key in value) {
+    const inner = (value as Readonly<Record<string, unknown>>)[key]
+    if (typeof inner === 'object' && isDeeper(inner, levels - 1)) return true
+  }
+  return false
 }

@@ -1,0 +1,32 @@
+// Attribute types whose values are JSON.
+import type { AttributeType, InputForm } from './attribute-type.js'
+import { toList } from './casts.js'
+import * as options from './options.js'
+
+const input: InputForm = { cast: (value) => value, type: null, nullable: true, rules: [], columnRules: [] }
+
+export const json: AttributeType = {
+  about: 'Any JSON.',
+  options: options.anyDefault,
+  column: 'json',
+  family: 'json',
+  answer: 'json',
+  stored: 'json',
+  search: null,
+  isLong: true,
+  input,
+  parseQuery: (value) => String(value),
+  // Objects, lists, true and false as JSON text; texts and numbers unchanged.
+  store: (value) => (typeof value === 'object' || typeof value === 'boolean' ? JSON.stringify(value) : (value as string | number)),
+  schema: { response: {} },
+  typescript: { response: 'unknown', filter: 'Octavo.JsonFilter' },
+}
+
+/** Rich text. `content/documents/input/blocks.ts` checks its structure. */
+export const blocks: AttributeType = {
+  ...json,
+  about: "Rich text as a list of blocks, as Strapi's editor writes it.",
+  stored: 'blocks',
+  input: { cast: toList, type: 'array', nullable: false, rules: [], columnRules: [] },
+  typescript: { response: 'Octavo.BlocksContent', filter: 'Octavo.JsonFilter' },
+}
