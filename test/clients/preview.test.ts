@@ -1,4 +1,5 @@
-// docs/guide/preview.md: its code compiles, and does what the page says, against a service whose drafts are closed.
+// docs/guide/websites.md: its code compiles, and does what the page says, against a service whose drafts are closed.
+import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addToken, roleId, secrets } from '../spec/callers.js'
 import { type Served, serveMagazine } from '../support/serve.js'
@@ -8,7 +9,7 @@ let served: Served
 let recipes: Recipes
 /** An article that is a draft only. */
 let slug: string
-const state = { isOn: false }
+const state: { isOn: boolean; tag?: string } = { isOn: false }
 const secret = 'a secret of editors'
 beforeAll(async () => {
   served = await serveMagazine({
@@ -22,13 +23,13 @@ beforeAll(async () => {
   await addToken(served, 'full', { type: 'full-access' })
   const drafts = await served.ask('/api/articles?status=draft&publicationFilter=never-published&fields=slug', { token: 'full' })
   slug = drafts.body.data[0].slug
-  recipes = writeRecipes('docs/guide/preview.md')
+  recipes = writeRecipes('docs/guide/websites.md')
   Object.assign(process.env, { OCTAVO_URL: served.origin, OCTAVO_PREVIEW_TOKEN: 'preview', PREVIEW_SECRET: secret })
   Object.assign(globalThis, { previewState: state })
 })
 afterAll(async () => {
   recipes?.close()
-  for (const name of ['OCTAVO_URL', 'OCTAVO_PREVIEW_TOKEN', 'PREVIEW_SECRET']) delete process.env[name]
+  for (const name of ['OCTAVO_URL', 'OCTAVO_PREVIEW_TOKEN', 'PREVIEW_SECRET', 'WEBHOOK_SECRET']) delete process.env[name]
   await served.close()
 })
 
@@ -43,6 +44,7 @@ const textOf = (node: unknown): string =>
 
 test('the page has recipes for all three frameworks, and they compile', () => {
   expect(recipes.files).toEqual([
+    'app/api/revalidate/route.ts',
     'lib/octavo.ts',
     'app/api/preview/route.ts',
     'app/articles/[slug]/page.tsx',
@@ -54,6 +56,28 @@ test('the page has recipes for all three frameworks, and they compile', () => {
     'lib/sign-in.ts',
   ])
   expect(recipes.typeErrors()).toEqual([])
+})
+
+test('a signed webhook revalidates the pages of its type', async () => {
+  const { POST } = await recipes.load<{ POST(request: Request): Promise<Response> }>('app/api/revalidate/route.ts')
+  process.env.WEBHOOK_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  const time = new Date()
+  const body = JSON.stringify({ event: 'entry.publish', model: 'article' })
+  const send = (signature: string) =>
+    POST(
+      new Request('https://site.example/api/revalidate', {
+        method: 'POST',
+        body,
+        headers: {
+          'webhook-id': 'evt_1',
+          'webhook-timestamp': String(Math.floor(time.getTime() / 1000)),
+          'webhook-signature': signature,
+        },
+      }),
+    )
+  await expect(send('v1,AAAA')).rejects.toThrow()
+  const { status } = await send(new Webhook(process.env.WEBHOOK_SECRET).sign('evt_1', time, body))
+  expect([status, state.tag]).toEqual([204, 'article'])
 })
 
 test('the public reads no drafts, and the token of the preview does', async () => {

@@ -1,4 +1,4 @@
-// The recipes of docs/guide/preview.md as files: their code is taken from the page, combined with stubs of the frameworks, type-checked and built.
+// The recipes of docs/guide/websites.md as files, type-checked and built with stubs of the frameworks.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -20,6 +20,10 @@ export interface Recipes {
 
 /** Stubs of the frameworks, as types and as code that records its calls. */
 const frameworks: Readonly<Record<string, { readonly types: string; readonly code: string }>> = {
+  'next/cache': {
+    types: 'export function revalidateTag(tag: string): void',
+    code: 'export const revalidateTag = (tag) => { globalThis.previewState.tag = tag }',
+  },
   'next/headers': {
     types: 'export function draftMode(): Promise<{ isEnabled: boolean; enable(): void; disable(): void }>',
     code: `export const state = globalThis.previewState
@@ -116,7 +120,7 @@ function typeErrorsOf(files: readonly string[]): readonly string[] {
   const program = ts.createProgram(files, {
     ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
     ...{ strict: true, noEmit: true, skipLibCheck: true, jsx: ts.JsxEmit.React, jsxFactory: 'element', types: ['node'] },
-    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
   })
   return ts
     .getPreEmitDiagnostics(program)

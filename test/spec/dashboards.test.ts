@@ -61,7 +61,7 @@ rule('operations.13', 'every metric of the dashboard and the alerts is exposed, 
   expect(named.length).toBeGreaterThan(40)
   expect([...new Set(named)].filter((name) => !exposed.has(name))).toEqual([])
 
-  const guide = readFileSync(join(root, 'docs', 'guide', 'operating.md'), 'utf8')
+  const guide = readFileSync(join(root, 'docs', 'guide', 'production.md'), 'utf8')
   const own = [...types.keys()].filter((name) => !/^(?:process|nodejs)_/.test(name))
   expect(own.length).toBeGreaterThan(18)
   expect(own.filter((name) => !guide.includes(`\`${name}\``))).toEqual([])

@@ -1,4 +1,4 @@
-// The code in docs/guide/typescript.md compiles with the types of the example, but for the lines that say that they do not.
+// The code in docs/guide/typescript-and-openapi.md compiles with the types of the example, but for the lines that say that they do not.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { compile, typesOf } from './compile.js'
 const blocksOf = (page: string): readonly string[] => [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)
 
 test('the guide shows code that compiles, and mistakes that the compiler sees', () => {
-  const blocks = blocksOf(readFileSync(join(root, 'docs', 'guide', 'typescript.md'), 'utf8'))
+  const blocks = blocksOf(readFileSync(join(root, 'docs', 'guide', 'typescript-and-openapi.md'), 'utf8'))
   const files = Object.fromEntries(blocks.map((code, index) => [`block-${index}.ts`, `${code}export {}\n`]))
   const { mistakes } = compile({ 'types/octavo.d.ts': typesOf(join(root, 'examples', 'magazine')), ...files })
   const lineAt = (file: string, start: number) => (files[file] ?? '').slice(0, start).split('\n').length

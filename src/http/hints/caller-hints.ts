@@ -30,7 +30,7 @@ export async function lacks({ model, config }: Exchange, route: RouteCall, actio
   const grant = command(`roles grant ${role} ${actions.join(',')}`)
   // With this permission they can list all users, which is seldom intended.
   if (actions.includes(`${users}.user.find`))
-    return `The role "${role}" lacks ${list(actions)}. It shows all users to the role, so do not grant it for a user's own documents: a hook sets the relation, and a scope compares it (docs/guide/scripts-hooks-events.md, Scopes). Otherwise: ${grant}`
+    return `The role "${role}" lacks ${list(actions)}. It shows all users to the role, so do not grant it for a user's own documents: a hook sets the relation, and a scope compares it (docs/guide/code.md, Scopes). Otherwise: ${grant}`
   return `The role "${role}" lacks ${list(actions)}. Grant it: ${grant}`
 }
 
@@ -97,7 +97,7 @@ export const refusedCredentials: Hint = ({ headers, path, config, route }) => {
 
 /** 429 of sign-in. */
 export const rateLimited: Hint = ({ config: { limits } }) =>
-  `An account may be tried ${limits.authRateLimit} times a minute from one address (limits.authRateLimit), all accounts together ${limits.authAddressRateLimit} times (limits.authAddressRateLimit). With a proxy or a server that renders pages in front, all visitors have one address: see docs/guide/preview.md, trustProxy.`
+  `An account may be tried ${limits.authRateLimit} times a minute from one address (limits.authRateLimit), all accounts together ${limits.authAddressRateLimit} times (limits.authAddressRateLimit). With a proxy or a server that renders pages in front, all visitors have one address: see docs/guide/websites.md, Visitors who sign in.`
 
 /** Requests from pages whose origins are not listed: browsers discard the response. */
 export const closedOrigin: Hint = ({ headers: { origin, host }, config }) => {

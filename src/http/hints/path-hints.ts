@@ -50,7 +50,7 @@ const knownPaths: readonly (readonly [RegExp, string])[] = [
   [/^(?:roles?|permissions?)$/, 'Roles are listed at GET {prefix}/users-permissions/roles'],
   [/^(?:content-types?|components?|schemas?|models?)$/, 'The model is at GET {prefix}/content-type-builder/content-types'],
   [/^(?:_?health|healthz|ping|ready|status)$/, 'The health check is GET /_health'],
-  [/^metrics$/, 'Metrics have a separate port: set management.port in octavo.config (docs/guide/operating.md)'],
+  [/^metrics$/, 'Metrics have a separate port: set management.port in octavo.config (docs/guide/production.md)'],
   [
     /^(?:docs?|documentation|swagger(?:-ui)?|api-docs?|redoc|(?:openapi|swagger)(?:\.(?:json|ya?ml))?)(?:\/|$)/,
     'The API is described at /docs, and for programs at {prefix}/openapi.json',

@@ -56,12 +56,12 @@ const meant = {
   },
   operation: {
     at: ['body.error.message', 'body.error.details.operation'],
-    because: 'docs/guide/scripts-hooks-events.md: an error of a transaction names the write',
+    because: 'docs/guide/code.md: an error of a transaction names the write',
   },
   redirect: {
     at: ['type', 'body'],
     status: 302,
-    because: 'docs/guide/routes-and-schedules.md: a Response has the body that it is given, whereas Koa adds a sentence to redirects',
+    because: 'docs/guide/code.md: a Response has the body that it is given, whereas Koa adds a sentence to redirects',
   },
   absentRoute: {
     at: ['status', 'type', 'body'],

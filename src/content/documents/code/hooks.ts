@@ -110,7 +110,7 @@ export function checkHooks(hooks: readonly Hook[], model: Model): void {
     const silent = types.find((uid) => model.types.get(uid)?.exposed === false)
     if (silent !== undefined)
       throw new ConfigError(
-        `Invalid configuration (octavo.config): ${name}: hooks run for content-types of the project alone, never for ${silent}. Accounts and files are written through routes of their own; events tell of them (docs/guide/scripts-hooks-events.md).`,
+        `Invalid configuration (octavo.config): ${name}: hooks run for content-types of the project alone, never for ${silent}. Accounts and files are written through routes of their own; events report them (docs/guide/code.md).`,
       )
   }
 }
