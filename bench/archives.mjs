@@ -1,5 +1,5 @@
-// Archives of large projects: how long `octavo export` and `octavo import` take, and how much memory they need at most.
-// `node bench/archives.mjs [--articles 10000,100000] [--forms tar,tar.gz] [--strapi]`; `--strapi` measures the export of Strapi 5.54 beside it.
+// Archives of large projects: duration and peak memory of `octavo export` and `octavo import`.
+// `node bench/archives.mjs [--articles 10000,100000] [--forms tar,tar.gz] [--strapi]`; `--strapi` also measures the export of Strapi 5.54.
 
 import { spawn } from 'node:child_process'
 import { constants, copyFileSync, cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -148,7 +148,7 @@ function note(what, articles, { seconds, processor, memory }, path) {
   console.log(cells.join(' '))
 }
 
-/** What the largest size takes, divided by what the smallest takes. */
+/** Duration of the largest size divided by that of the smallest. */
 function compareSizes() {
   const sizes = [...new Set(measured.map(({ articles }) => articles))].sort((one, other) => one - other)
   const [least, most] = [sizes[0], sizes.at(-1)]

@@ -1,4 +1,4 @@
-// Light requests beside a heavy one: a scan that finds nothing, or an answer of many megabytes, repeated on one
+// Light requests next to a heavy one: a scan that finds nothing, or a response of many megabytes, repeated on one
 // connection, must not stall the documents that others read.
 
 import Database from 'better-sqlite3'
@@ -31,7 +31,7 @@ const heavyRequests = [
  * @property {number} p50 milliseconds, as the next two
  * @property {number} p99
  * @property {number} max
- * @property {{ alone: number, bytes: number, answers: number } | null} heavy milliseconds and bytes of one heavy answer, and how many came meanwhile
+ * @property {{ alone: number, bytes: number, answers: number } | null} heavy milliseconds and bytes of one heavy response, and their number during the run
  */
 
 /** @param {{ articles: number, seconds: number, server: string }} options */

@@ -1,4 +1,4 @@
-// How long a single body within the limits holds the event loop: for that long nobody else is served.
+// Time for which a single body within the limits blocks the event loop, and with it all other requests.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { printHeading, printTable, round, saveResult } from './report.mjs'
 import { goldenProject, octavoIsBuilt, startOctavo } from './servers.mjs'
 
 const token = JSON.parse(readFileSync(join(goldenProject, 'tokens.json'), 'utf8')).full
-/** Milliseconds that one body may hold the event loop, the least of so many rounds: what others do on the machine is not counted. */
+/** Milliseconds for which one body may block the event loop, as the minimum of all rounds: other load on the machine is excluded. */
 const atMost = 50
 const rounds = 5
 
@@ -24,7 +24,7 @@ const paragraph = { type: 'paragraph', children: [{ type: 'text', text: 'x' }] }
 const article = (/** @type {object} */ rest) => JSON.stringify({ data: { title: 'A large one', ...rest } })
 const author = (/** @type {object} */ rest) => JSON.stringify({ data: { name: 'A large one', ...rest } })
 
-/** What is sent as often as there are rounds: the largest of its kind that is taken, and what is refused. */
+/** Bodies sent in every round: the largest accepted one of each kind, and refused ones. */
 const bodies = [
   {
     name: '2,000 components',

@@ -1,4 +1,4 @@
-// How long a start takes: from spawning the process to its first 200 on a content request, asked every 5 ms.
+// Duration of a start: from spawning the process to its first 200 on a content request, polled every 5 ms.
 
 import { printHeading, printTable, round, saveResult } from './report.mjs'
 import { octavoIsBuilt, startOctavo, startStrapi } from './servers.mjs'

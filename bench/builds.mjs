@@ -1,4 +1,4 @@
-// This build beside another one, both on SQLite with what they do by themselves: reads and writes in turn, and how they relate.
+// Compares this build with another one, both on SQLite with default settings: reads and writes in turn, and their ratio.
 
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -11,7 +11,7 @@ import { send } from './write.mjs'
 import { writesOf } from './write-requests.mjs'
 
 const rounds = 9
-/** A service is started so many times: two starts of the same build may differ by a fifth. */
+/** Number of starts of a service: two starts of the same build may differ by a fifth. */
 const starts = 3
 const writeConnections = 16
 
@@ -67,7 +67,7 @@ export async function compare(pairs, run) {
   const turns = []
   for (let turn = 0; turn < rounds; turn++) {
     const pair = pairs[turn % pairs.length]
-    // Whoever comes second finds a warmer machine.
+    // The second one finds a warmer machine.
     const order = turn % 2 === 0 ? [0, 1] : [1, 0]
     const found = /** @type {import('./load.mjs').Load[]} */ ([])
     for (const index of order) {

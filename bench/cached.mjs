@@ -1,6 +1,6 @@
-// What the cache of answers gains and costs: answers from memory beside Strapi and beside the same bytes from the memory of a bare server,
-// and of one that is built on Fastify and logs its requests; 304, reads that are not in the cache beside a service without one, and what a
-// full cache takes.
+// Gains and costs of the response cache: cached responses compared with Strapi, with the same bytes from the memory of a bare server,
+// and of one that is built on Fastify and logs its requests; 304, uncached reads compared with a service without a cache, and the memory of a
+// full cache.
 
 import { load } from './load.mjs'
 import { megabytes, printHeading, printTable, round, saveResult } from './report.mjs'
@@ -64,7 +64,7 @@ export async function measureCached({ seconds, connections, strapi }) {
 }
 
 /**
- * Reads that nobody has asked for before, of two services in turn; resolves to milliseconds for each read.
+ * Reads that were never requested before, of two services in turn; resolves to milliseconds for each read.
  * @param {string} withCache
  * @param {string} without
  */

@@ -1,4 +1,4 @@
-// What compression costs and saves, as it is, with gzip and with brotli, in turn: bytes of each response, milliseconds of the processor
+// Costs and savings of compression: none, gzip and brotli in turn: bytes of each response, milliseconds of CPU time
 // that the server spends on one, and requests a second under load.
 
 import { processorMilliseconds } from './launch.mjs'

@@ -14,11 +14,11 @@ import { goldenProject } from './servers.mjs'
 const articlesAtOnce = 10_000
 const firstDay = Date.UTC(2020, 0, 1)
 
-/** The generated articles have the slugs generated-1, generated-2, …: whoever needs a known article finds it by them. */
+/** The generated articles have the slugs generated-1, generated-2, …, by which benchmarks find known articles. */
 export const slugOf = (/** @type {number} */ number) => `generated-${number}`
 
 /**
- * The path of a database with so many published articles; made on first use and kept in bench/results/.
+ * The path of a database with `articles` published articles; created on first use and stored in bench/results/.
  * @param {number} articles
  */
 export function databaseWith(articles) {

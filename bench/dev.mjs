@@ -1,4 +1,4 @@
-// How long `octavo dev` takes from a saved schema to the first answer of its endpoint. Prints milliseconds; run it on an idle machine.
+// Time of `octavo dev` from a saved schema to the first response of its endpoint. Prints milliseconds; run it on an idle machine.
 // Run: node bench/dev.mjs [changes]
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

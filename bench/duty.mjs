@@ -3,12 +3,12 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where control groups of the processor may be made: version 1 or version 2 of the kernel's interface. */
+/** Folders for CPU control groups: version 1 and version 2 of the kernel's interface. */
 const [first, second] = ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup']
 
 /**
- * Gives each process so many milliseconds of the processor in each period; the returned function ends that. The kernel keeps to it where
- * control groups may be made, signals do elsewhere.
+ * Gives each process `running` milliseconds of CPU time in each period; the returned function ends that. The kernel enforces it where
+ * control groups may be created, signals do elsewhere.
  * @param {readonly number[]} pids
  * @param {{ running: number, period: number }} milliseconds
  */
@@ -23,7 +23,7 @@ export function limitTo(pids, milliseconds) {
   }
 }
 
-/** Which of the two `limitTo` uses. */
+/** The mechanism that `limitTo` uses. */
 export function limitedBy() {
   try {
     limitByGroup(process.pid, { running: 100, period: 100 })()
@@ -63,7 +63,7 @@ function limitByGroup(pid, { running, period }) {
 }
 
 /**
- * Lets each process run for so many milliseconds of each period, in turn.
+ * Lets each process run for `running` milliseconds of each period, in turn.
  * @param {readonly number[]} pids
  * @param {{ running: number, period: number }} milliseconds
  */

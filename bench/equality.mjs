@@ -74,7 +74,7 @@ function firstDifference(left, right, path) {
 
 /**
  * Without other articles, which Strapi may have refused to update, and without polymorphic relations: in Strapi a comment loses the
- * published version of its subject when that is published anew.
+ * published version of its subject when that is published again.
  */
 const populated = 'author category cover gallery reviewer seo.populate=* sections.populate=* blocks.populate=* tags'
   .split(' ')

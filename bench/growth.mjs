@@ -1,5 +1,5 @@
-// How single requests grow with the number of articles: the median time of each at every size, and how much slower the
-// largest is than the smallest.
+// Growth of single requests with the number of articles: the median time of each at every size, and the ratio of the
+// largest to the smallest.
 
 import Database from 'better-sqlite3'
 import { databaseWith, slugOf } from './data.mjs'

@@ -1,5 +1,5 @@
 // Runs a server as a child process on a free port of 127.0.0.1: waits until it answers, reads its memory, stops it. No
-// server outlives the run, whatever ends it.
+// server outlives the run, however it ends.
 
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -14,10 +14,10 @@ import { freePort } from './free-port.mjs'
  * @property {string} name
  * @property {string[]} command arguments for this very node
  * @property {string} folder temporary folder of the server, removed when it stops
- * @property {Record<string, string>} environment what the server gets besides PATH, HOME and PORT
+ * @property {Record<string, string>} environment variables in addition to PATH, HOME and PORT
  * @property {string} [workingFolder]
  * @property {string} [readyPath] answers 2xx once the server is ready
- * @property {number} [pollEvery] milliseconds between two questions whether it is ready
+ * @property {number} [pollEvery] milliseconds between two checks
  * @property {number} [patience] milliseconds until it must be ready
  */
 
@@ -134,7 +134,7 @@ function residentBytes(pid) {
 }
 
 /**
- * What a process and its threads have spent, in ticks of 10 milliseconds; 0 where /proc is missing.
+ * CPU time of a process and its threads, in ticks of 10 milliseconds; 0 if /proc is missing.
  * @param {number} pid
  */
 export function processorMilliseconds(pid) {

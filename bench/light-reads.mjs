@@ -1,4 +1,4 @@
-// A thread that asks for something light every 10 ms until it is told that it is enough, and gives the times.
+// A thread that sends a light request every 10 ms until it is stopped, and returns the times.
 import { parentPort, workerData } from 'node:worker_threads'
 
 const { address, token } = workerData

@@ -1,5 +1,5 @@
-// A PostgreSQL server of the run's own, with the golden content: every measured server gets a database that is a copy of it. Commits are
-// on disk before they are answered, as on any server that nobody tuned.
+// A PostgreSQL server of the run, with the golden content: every measured server gets a database that is a copy of it. Commits are
+// on disk before they are answered, as on any server with default settings.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ let databases = 0
 /**
  * The environment of a service on a fresh copy of the golden content, or of a SQLite file.
  * @param {string} [source] the file
- * @param {number} [times] how many times each article of the file is to be there
+ * @param {number} [times] number of copies of each article of the file
  */
 export async function freshDatabase(source, times = 1) {
   server ??= startServer()
@@ -43,7 +43,7 @@ export function addNetwork(milliseconds) {
 /** @type {Promise<number> | null} */
 let slowPort = null
 
-/** The port by which the measured servers reach the database: with the network between, where there is to be one. */
+/** The port with which the measured servers reach the database: through the simulated network, if requested. */
 function portFor(/** @type {number} */ port) {
   if (delay === 0) return port
   slowPort ??= new Promise((resolve, reject) => {
@@ -95,7 +95,7 @@ function copied(port, source) {
   return known
 }
 
-/** Ids of the copies of an article, and of what belongs to it, are so far apart. */
+/** Distance between the ids of an article's copies, and of rows that belong to them. */
 const idDistance = 10_000_000
 
 /** For each table with rows of an article: what its columns are in copy number k, and which rows are copied. */

@@ -1,4 +1,4 @@
-// What several processes behind one port gain and cost: how node:cluster shares connections among them, Octavo with one and with two
+// Gains and costs of several processes on one port: how node:cluster shares connections among them, Octavo with one and with two
 // processes, and whether two do twice the work of one where each may use a share of a core only.
 
 import { spawn } from 'node:child_process'
@@ -17,9 +17,9 @@ import { requests } from './requests.mjs'
 import { octavoIsBuilt, startOctavo } from './servers.mjs'
 
 const rounds = 3
-/** Reads of which one takes least and one takes most of the others. */
+/** The cheapest read, and one of the most expensive. */
 const measured = ['flat list', 'list with relations']
-/** Cores from which on the generator has one that nobody else needs. */
+/** Minimum number of cores that leaves one for the generator. */
 const enoughCores = 4
 const share = { running: 20, period: 100 }
 const floor = join(fileURLToPath(new URL('.', import.meta.url)), 'floors', 'shared-port.mjs')

@@ -1,4 +1,4 @@
-// Reads under load: how many requests a second every server answers, with which latencies, and what memory it holds then.
+// Reads under load: requests a second of every server, their latencies, and its memory at that time.
 
 import { differences } from './equality.mjs'
 import { load } from './load.mjs'

@@ -1,4 +1,4 @@
-// What every part prints and keeps: a heading with the machine, plain text tables, results as JSON.
+// Printed and stored output of every part: a heading with the machine, plain text tables, results as JSON.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'

@@ -1,4 +1,4 @@
-// What a scope costs: the same requests for articles with a scope that leaves all of them, and without one, in turn.
+// Cost of a scope: the same requests for articles with a scope that leaves all of them, and without one, in turn.
 
 import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
@@ -15,7 +15,7 @@ const slice = 200
 
 const tokens = JSON.parse(readFileSync(join(goldenProject, 'tokens.json'), 'utf8'))
 
-/** Who has the scope, and who sees all articles. */
+/** The caller with the scope, and the one who sees all articles. */
 const callers = /** @type {const} */ ([tokens.alice, tokens.bob])
 const scopedUser = JSON.parse(Buffer.from(tokens.alice.split('.')[1], 'base64url').toString()).id
 

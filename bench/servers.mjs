@@ -14,7 +14,7 @@ export const octavoFolder = join(here, '..', 'dist')
 const octavo = join(octavoFolder, 'main.js')
 export const goldenProject = join(here, '..', 'test', 'golden', 'project')
 
-/** Whether Octavo has been built; says so once where it has not. */
+/** True if Octavo has been built; reports it once otherwise. */
 export function octavoIsBuilt() {
   if (existsSync(octavo)) return true
   console.log('Octavo is left out: dist/main.js is missing, run `npm run build` first.\n')
@@ -34,7 +34,7 @@ export function copyDatabase(folder, source) {
 }
 
 /**
- * The same with Octavo's own indexes: the floor that is to be reached gets them too.
+ * The same with Octavo's own indexes, for a fair comparison with the handwritten queries.
  * @param {string} folder
  * @param {string} [source]
  */
@@ -45,7 +45,7 @@ function copyWithIndexes(folder, source) {
 }
 
 /**
- * Creates Octavo's own indexes, which a service creates while it serves: what is measured is what comes after that.
+ * Creates Octavo's own indexes, which a service creates while it serves: only the time after that is measured.
  * @param {Record<string, string>} environment
  */
 function createIndexes(environment) {
@@ -66,12 +66,12 @@ async function postgresFor(source, times, indexes) {
 /**
  * @typedef {object} Options
  * @property {string} [database] the database to copy; the golden one if missing
- * @property {number} [times] how many times each article of it is to be there, on PostgreSQL
+ * @property {number} [times] number of copies of each of its articles, on PostgreSQL
  * @property {string} [readyPath]
  * @property {number} [pollEvery]
  */
 
-/** Which database the servers are on: `sqlite`, or `postgres`. */
+/** Database of the servers: `sqlite`, or `postgres`. */
 let client = 'sqlite'
 
 /** @param {string} chosen */

@@ -1,5 +1,5 @@
-// Adds time to the way to a server on this machine, as a network between them would: node bench/slow-network.mjs PORT MILLISECONDS.
-// Prints the port on which it listens. Every answer of the server arrives that much later.
+// A proxy that delays the responses of a server on this machine, as a network would: node bench/slow-network.mjs PORT MILLISECONDS.
+// Prints the port on which it listens.
 
 import { connect, createServer } from 'node:net'
 
@@ -10,7 +10,7 @@ const listener = createServer((client) => {
   client.setNoDelay(true)
   server.setNoDelay(true)
   client.pipe(server)
-  // Timers end in the order in which they began.
+  // Timers end in starting order.
   server.on('data', (bytes) => setTimeout(() => client.write(bytes), delay))
   const end = () => {
     client.destroy()

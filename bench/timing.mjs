@@ -54,7 +54,7 @@ export async function getGood(url, agent) {
 /**
  * Sends one request after the other and returns the latencies, sorted.
  * @param {string} url
- * @param {{ most: number, milliseconds: number }} bounds ends with whichever comes first
+ * @param {{ most: number, milliseconds: number }} bounds ends at the first of both
  */
 export async function timeSequentially(url, { most, milliseconds }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -70,8 +70,8 @@ export async function timeSequentially(url, { most, milliseconds }) {
 }
 
 /**
- * Every connection sends a request each `every` milliseconds. What was due while the connection still waited counts from
- * the moment it was due: a stall is felt by all requests that would have come in it, not by one.
+ * Every connection sends a request each `every` milliseconds. Latencies of requests that were due while the connection still waited count
+ * from their due time: a stall affects all requests that would have come in it, not only one.
  * @param {readonly string[]} urls
  * @param {{ connections: number, every: number, milliseconds: number }} options
  */

@@ -1,4 +1,4 @@
-// Uploads under load: 200 files of 10 MB at once, and a light read beside picture work. Prints memory and times.
+// Uploads under load: 200 files of 10 MB at once, and a light read during picture work. Prints memory and times.
 //   node bench/uploads.mjs [PARALLEL] [MEGABYTES]
 import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -83,7 +83,7 @@ function upload(size, content, name) {
   })
 }
 
-/** Times of a light read, one every 10 ms from a thread of its own, while `work` runs. */
+/** Times of a light read, one every 10 ms from a separate thread, while `work` runs. */
 async function besides(work) {
   const reader = new Worker(new URL('light-reads.mjs', import.meta.url), {
     workerData: { address: `${origin}/api/articles?pagination[pageSize]=1&fields[0]=title`, token },

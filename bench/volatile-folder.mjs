@@ -1,10 +1,10 @@
-// Where the files of a server are that need not outlive the machine.
+// Folder for files of a server that need not outlive the machine.
 import { existsSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
 const memory = '/dev/shm'
 
-/** Bytes that servers beside each other need at most: their logs take a gigabyte before they are reused. */
+/** Maximum number of bytes for servers that run at the same time: their logs take a gigabyte before they are reused. */
 const needed = 4 * 1024 ** 3
 
 /** A folder in memory, where many small files are written fast; the folder for temporary files where memory has too little space. */

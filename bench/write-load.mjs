@@ -1,5 +1,5 @@
-// The load generator of the write part, a process of its own: reads a job as JSON from its input and sends the job's requests in
-// turn, each with a number of its own in place of every `{n}`. Answers with autocannon's figures as JSON.
+// The load generator of the write part, a separate process: reads a job as JSON from its input and sends the job's requests in
+// turn, each with a unique number in place of every `{n}`. Prints autocannon's figures as JSON.
 
 import { text } from 'node:stream/consumers'
 import autocannon from 'autocannon'

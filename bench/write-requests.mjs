@@ -1,4 +1,4 @@
-// The three writes that are measured, and what they need to know of the golden database.
+// The three measured writes, and their values from the golden database.
 
 import { isOnPostgres } from './servers.mjs'
 import { get } from './timing.mjs'
@@ -17,7 +17,7 @@ const updated = 16
  * @typedef {object} Write
  * @property {string} name
  * @property {number} timesStrapi how many times Strapi's rate is the target
- * @property {readonly { method: string, path: string, body: object }[]} requests sent in turn; `{n}` in a body is a number of its own
+ * @property {readonly { method: string, path: string, body: object }[]} requests sent in turn; `{n}` in a body is a unique number
  */
 
 /**

@@ -1,4 +1,4 @@
-// Writes under load beside Strapi, both with a commit on disk before the answer, and light reads beside writes.
+// Writes under load compared with Strapi, both with a commit on disk before the response, and light reads during writes.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,10 +15,10 @@ const generator = fileURLToPath(new URL('./write-load.mjs', import.meta.url))
 const token = JSON.parse(readFileSync(join(goldenProject, 'tokens.json'), 'utf8')).full
 
 const writeConnections = 16
-/** Milliseconds in which what is under way at the end of a run that had no answer at all should be over. */
+/** Milliseconds in which pending requests should be over after a run without any response. */
 const longestLeft = 10_000
 const rounds = 3
-/** Light reads beside writes may fall to this share of what they are alone, and take so many times as long. */
+/** Minimum rate of light reads during writes relative to reads alone, and the load of that measurement. */
 const beside = { share: 0.5, readConnections: 4, writeConnections: 4, writesPerSecond: 200 }
 const lightRead = { method: 'GET', path: '/api/articles?fields[0]=title&sort=id&pagination[pageSize]=5', body: null }
 
@@ -47,7 +47,7 @@ export async function measureWrite({ seconds, strapi }) {
 }
 
 /**
- * Asks a connection that the built writer thread opens on the very database of the server what it is set to.
+ * Reads the durability settings of a connection that the built writer thread opens on the server's database.
  * @param {import('./launch.mjs').Server} server
  */
 async function durability({ database }) {
@@ -124,7 +124,7 @@ async function measure({ name, timesStrapi, requests }, servers, seconds) {
 }
 
 /**
- * A run of which nothing is left when it is over: requests that were under way at its end go on in the server, beside whatever is measured next.
+ * A run that leaves nothing when it is over: requests pending at its end would go on in the server during the next measurement.
  * @param {import('./launch.mjs').Server} server
  * @param {readonly { method: string, path: string, body: object | null }[]} requests
  * @param {number} seconds
@@ -136,7 +136,7 @@ async function sendAlone(server, requests, seconds) {
 }
 
 /**
- * The same light read alone, beside as many writes as the server can take, and beside a given number of writes a second.
+ * The same light read alone, during as many writes as the server can take, and during a given number of writes a second.
  * @param {import('./launch.mjs').Server} server
  * @param {readonly import('./write-requests.mjs').Write[]} writes
  * @param {number} seconds

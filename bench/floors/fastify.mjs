@@ -1,6 +1,6 @@
-// What a service reaches through Fastify: answers every bench request from memory, with the very bytes and headers that another server
-// answered, sent to the socket past Fastify's own serialization, and logs one line for each. Started with PORT and SOURCE, the origin of the
-// server whose answers it repeats.
+// Upper bound for a service on Fastify: answers every bench request from memory, with the exact bytes and headers of another
+// server, sent to the socket past Fastify's own serialization, and logs one line for each. Started with PORT and SOURCE, the origin of the
+// server whose responses it repeats.
 
 import { fastify } from 'fastify'
 import { pino } from 'pino'

@@ -6,7 +6,7 @@ import { requests } from '../requests.mjs'
 const momentary = new Set(['connection', 'content-encoding', 'date', 'keep-alive', 'transfer-encoding', 'content-length'])
 
 /**
- * Asks the server at this origin for all of them; resolves to what it answered, by path.
+ * Sends all of them to the server at this origin; resolves to its responses, by path.
  * @param {string} origin
  */
 export async function answersOf(origin) {

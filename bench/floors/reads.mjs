@@ -1,5 +1,5 @@
 // The seven bench requests written by hand against the golden database: one statement for each populated relation of the
-// whole page, rows assembled into objects. Every function returns what is answered, `data` and `meta`.
+// whole page, rows assembled into objects. Every function returns the response, `data` and `meta`.
 
 import * as shape from './shapes.mjs'
 import { pageSize, prepareStatements } from './statements.mjs'
@@ -26,7 +26,7 @@ export function prepareReads(database) {
   }
 
   /**
-   * Fills the dynamic zone of the articles; the entries of each component type are also returned as parents of their own.
+   * Fills the dynamic zone of the articles; the entries of each component type are also returned as separate parents.
    * @param {Parents} articles
    */
   function fillBlocks(articles) {

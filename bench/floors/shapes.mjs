@@ -1,5 +1,5 @@
-// How rows of the golden database become answered objects, one function for each table. Rows are arrays, in the order of
-// the columns named beside the function; `at` is where the table's columns begin in a joined row.
+// Converts rows of the golden database to response objects, one function for each table. Rows are arrays, in the order of
+// the columns named next to the function; `at` is the first index of the table's columns in a joined row.
 
 /** @param {number | null} milliseconds */
 const instant = (milliseconds) => (milliseconds === null ? null : new Date(milliseconds).toISOString())

@@ -1,4 +1,4 @@
-// Who an administrator is, on a real database whose statements are counted.
+// Identification of administrators, on a real database whose statements are counted.
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect } from 'vitest'

@@ -140,7 +140,7 @@ rule('rights.4', 'conditions are joined by or, and one that is not known never h
   expect(keyOf(7, [])).toBe(keyOf(8, []))
 })
 
-rule('rights.5', 'what may not be read cannot be named', () => {
+rule('rights.5', 'unreadable attributes cannot be named', () => {
   const grants = grantsFor(
     row('read', article, { ...all, fields: ['title', 'author', 'tags'] }),
     row('read', author, { ...all, fields: ['name'] }),
@@ -203,7 +203,7 @@ rule('rights.7', 'rights that show different documents share the attributes that
   expect(covered.scopes.size).toBe(0)
 })
 
-rule('rights.8', 'whoever may not read may not write', () => {
+rule('rights.8', 'writing requires the right to read', () => {
   const grants = grantsFor(row('create', article), row('update', article), row('delete', article), row('publish', article))
   for (const action of ['find', 'create', 'update', 'delete', 'publish', 'unpublish', 'discard'])
     expect([action, grants.may(`${article}.${action}`)]).toEqual([action, false])

@@ -9,13 +9,13 @@ export type Content = Readonly<Record<string, readonly string[]>>
 /** Tables that an archive does not have. */
 const isLeftOut = (table: string): boolean => /^(?:admin_|octavo_|sqlite_|strapi_(?!core_store|webhooks))/.test(table)
 
-/** Columns that are not in an archive, and numbers of rows that nobody refers to. */
+/** Columns that are not in an archive, and row ids without references. */
 const isVolatile = (table: string, column: string): boolean =>
   column === 'created_by_id' || column === 'updated_by_id' || (column === 'id' && /_(?:lnk|mph|cmps)$|^strapi_/.test(table))
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
-/** What of a database is read, and how. */
+/** Reads the rows of a database. */
 interface Reader {
   tables(): Promise<readonly string[]>
   rows(table: string): Promise<Rows>
@@ -66,7 +66,7 @@ async function onSqlite(file: string): Promise<Reader> {
 async function onPostgres(url: string): Promise<Reader> {
   const client = new pg.Client(url)
   await client.connect()
-  // Whatever a type is, its text.
+  // All types as text.
   const types = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig
   const rows = async (text: string): Promise<Rows> => (await client.query({ text, types })).rows
   return {

@@ -81,7 +81,7 @@ describeSqlite('the format of archives', 'recorded on SQLite', () => {
     }
   })
 
-  test('archives.1: settings are those of Strapi, as far as it did not change them by starting', () => {
+  test('archives.1: settings are those of Strapi, except those that it changes at its start', () => {
     const shown = (folder: string) =>
       new Map(
         linesOf(folder, 'configuration').map((line) => [JSON.parse(line).value.key as string, Object.keys(JSON.parse(line).value).join()]),

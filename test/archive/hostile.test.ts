@@ -1,4 +1,4 @@
-// docs/spec/archives.md: archives that are damaged, or made to do harm. Whatever they are, nothing is changed.
+// docs/spec/archives.md: damaged and malicious archives. None of them changes anything.
 import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -32,7 +32,7 @@ afterEach(async () => {
   expect(staged()).toEqual([])
 })
 
-/** Imports, and returns the sentence with which it was refused. */
+/** Imports, and returns the message of the refusal. */
 async function refusal(path: string, limits: Readonly<Record<string, number>> = {}): Promise<string> {
   writeFileSync(join(target.folder, 'octavo.config.json'), JSON.stringify({ limits }))
   const { status, err, out } = await run(['import', target.folder, '-f', path, '--force', '--adapt'])
@@ -42,7 +42,7 @@ async function refusal(path: string, limits: Readonly<Record<string, number>> = 
   return err
 }
 
-/** A copy of the archive in which a file is another. */
+/** A copy of the archive with one changed file. */
 function changed(name: string, change: (text: string) => string): string {
   const folder = join(emptyFolder(), 'archive')
   cpSync(plain, folder, { recursive: true })

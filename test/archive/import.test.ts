@@ -1,4 +1,4 @@
-// docs/spec/archives.md: what an import asks, what it would lose, what it narrows, and which ids users get.
+// docs/spec/archives.md: confirmation, possible losses, limits and user ids of an import.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ const uploadsOf = ({ folder }: Project) =>
       .map((name) => [name, readFileSync(join(folder, 'uploads', name), 'utf8').slice(0, 20)]),
   )
 
-rule('archives.7', 'what is deleted is printed; without --force and a terminal nothing is', async () => {
+rule('archives.7', 'data to be deleted is printed; without --force and a terminal nothing is deleted', async () => {
   const target = await settled({ ...schemas(), ...oldContent })
   const before = await contentOf(target.database)
   const refused = await importing(target)
@@ -57,7 +57,7 @@ const { crew: _, harbours: __, ...fewer } = boatAttributes as Record<string, obj
 /** Boats whose crew has another name, whose harbours are gone, and whose gear takes no anchors. */
 const changed = schemas({ ...fewer, people: { type: 'integer' }, gear: { type: 'dynamiczone', components: ['parts.sail'] } })
 
-rule('archives.8', 'what the project cannot hold is counted, and refused without --adapt', async () => {
+rule('archives.8', 'values that the project cannot store are counted, and refused without --adapt', async () => {
   const files = { ...changed, ...withoutBoats() }
   const target = await settled(files)
   const before = await contentOf(target.database)
@@ -106,7 +106,7 @@ async function settledWithout(files: Readonly<Record<string, unknown>>): Promise
   return project
 }
 
-rule('archives.11', 'options narrow what is imported', async () => {
+rule('archives.11', 'options limit an import', async () => {
   const target = await settled({ ...schemas(), ...oldContent })
   const before = await contentOf(target.database)
   expect(await importing(target, '--force', '--only', 'files')).toMatchObject({ status: 0 })
@@ -152,7 +152,7 @@ test('archives.11: a name that does not exist is refused', async () => {
   expect((await importing(target, '--exclude', 'media')).err).toMatch(/^octavo: --exclude names "media", which does not exist/)
 })
 
-rule('archives.12', 'users keep their ids where nobody else had them, and get new ones otherwise', async () => {
+rule('archives.12', 'users keep their ids unless they are taken, and get new ones otherwise', async () => {
   const target = await settled({ ...schemas(), ...oldContent })
   const idsOf = async ({ database }: Project): Promise<Readonly<Record<string, number>>> =>
     Object.fromEntries(
@@ -166,7 +166,7 @@ rule('archives.12', 'users keep their ids where nobody else had them, and get ne
   const imported = await idsOf(target)
   expect(Object.values(imported).every((id) => id > 2)).toBe(true)
 
-  // The same persons again keep what they have.
+  // The same users keep their values in a repeated import.
   const own = await exported(target)
   expect(await run(['import', target.folder, '-f', own, '--force'])).toMatchObject({ status: 0 })
   expect(await idsOf(target)).toEqual(imported)

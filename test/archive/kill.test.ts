@@ -11,7 +11,7 @@ import { type Content, contentOf, differences } from './content.js'
 import { newContent, oldContent, schemas, settled } from './harbour.js'
 import { begin, emptyFolder, exported, type Project, removeAll, run } from './projects.js'
 
-/** Kills, spread over all steps; the last ones, in which the transaction ends and files change their places, are all taken. */
+/** Kills, spread over all steps; each of the last ones, which end the transaction and move files, is tested. */
 const [spread, last] = [6, 10]
 const patience = isThorough ? 7_200_000 : 900_000
 
@@ -54,7 +54,7 @@ function copy(): Project {
   return { folder, database: join(folder, '.tmp', 'data.db') }
 }
 
-/** What a killed import has left, as a start finds it. */
+/** State after a killed import, as a start finds it. */
 async function recovered({ folder }: Project): Promise<void> {
   const child = start(folder)
   await child.origin
@@ -126,7 +126,7 @@ test(
   patience,
 )
 
-rule('archives.9', 'an interrupted import says so, and takes back what it has begun', async () => {
+rule('archives.9', 'an interrupted import says so, and reverts its changes', async () => {
   const project = await settled({ ...schemas(), ...oldContent })
   const old = await stateOf(project)
   const { child, ended } = begin(importing(project.folder))

@@ -1,4 +1,4 @@
-// docs/spec/archives.md: octavo leave takes away what is Octavo's, and nothing else.
+// docs/spec/archives.md: octavo leave removes Octavo's objects, and nothing else.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'

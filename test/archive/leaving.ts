@@ -1,4 +1,4 @@
-// What Octavo leaves in a database, made by using it, and what a database has.
+// Octavo's objects in a database, created by using it, and the inventory of a database.
 import { expect } from 'vitest'
 import { goldenTokens, serveBeside } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'

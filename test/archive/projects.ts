@@ -7,7 +7,7 @@ import { vi } from 'vitest'
 import { createDatabase, isOnServer, nameDatabase } from '../support/databases.js'
 import { copyGoldenTo, goldenProject, removeProject } from '../support/serve.js'
 
-// A test runs several commands, each a process of its own: on a machine that is busy they take their time.
+// A test runs several commands as separate processes, which take their time on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')

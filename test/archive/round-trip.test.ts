@@ -1,4 +1,4 @@
-// docs/spec/archives.md: what is exported is imported again, in every form of an archive.
+// docs/spec/archives.md: exports are imported again, in every form of an archive.
 import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

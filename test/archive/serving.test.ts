@@ -1,4 +1,4 @@
-// docs/spec/archives.md: exports and imports beside a service that is read and written meanwhile, and archives that are never half there.
+// docs/spec/archives.md: exports and imports next to a service with readers and writers, and archives that are never half written.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ afterAll(async () => {
 const post = (path: string, data: object) =>
   served.ask(path, { method: 'POST', token: full!, headers: json, body: JSON.stringify({ data }) })
 
-rule('archives.2', 'an export has the rows and files of the moment in which it began', async () => {
+rule('archives.2', 'an export is a snapshot of the rows and files at its start', async () => {
   const base = join(emptyFolder(), 'archive')
   const { child, ended } = begin(['export', project.folder, '-f', base, '--format', 'dir'])
   const staging = join(project.folder, 'uploads', '.octavo')

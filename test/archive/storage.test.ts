@@ -102,7 +102,7 @@ async function filesInBucket(more: Environment = {}) {
   }
 }
 
-/** Another server, which nobody may be led to. */
+/** Another server, which must not get requests. */
 async function startElsewhere() {
   const seen: string[] = []
   const server = createServer((asked, answer) => {

@@ -1,4 +1,4 @@
-// Which cause `octavo compare` names for a difference: a table of responses, and the rows of docs/differences.md that it accepts.
+// The cause that `octavo compare` names for a difference: a table of responses, and the rows of docs/differences.md that it accepts.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -145,7 +145,7 @@ test('each difference has its cause, or the row that documents it', async () => 
   for (const { cause, examples } of found.groups) for (const { path } of examples) note(path, cause)
   for (const { section, row, example } of found.documentedDifferences) note(example.path, row === '' ? section : `${section}: ${row}`)
   for (const [path, , , cause] of table) {
-    // A row of the page has one example: whichever of its requests was compared first.
+    // A row of the page has one example: the first of its requests that was compared.
     const sharesRow = cause.startsWith('Repaired: order')
     expect([path, causes.get(pathOf(path))]).toEqual([path, sharesRow && !causes.has(pathOf(path)) ? undefined : [cause]])
   }
@@ -157,7 +157,7 @@ test('each difference has its cause, or the row that documents it', async () => 
       .map(({ cause }) => cause)
       .sort(),
   ).toEqual(['accepted', 'allowed', 'attributes shown', 'documents shown', 'found', 'query accepted', 'targets shown'])
-  // What exposes something comes first.
+  // Exposures come first.
   expect(found.groups.findIndex(({ exposes }) => !exposes)).toBe(7)
 })
 

@@ -56,7 +56,7 @@ export function fileOf(lines: readonly (string | object)[], name = 'requests.txt
   return file
 }
 
-/** What a server got, and what it answers. */
+/** Requests to a server, and its responses. */
 export interface Stand {
   readonly origin: string
   readonly got: IncomingMessage[]

@@ -1,4 +1,4 @@
-// `octavo compare` on two services with the same content, of which the one that plays Strapi has code of a project: each kind of difference
+// `octavo compare` on two services with the same content, of which the one in the role of Strapi has project code: each kind of difference
 // is found, and named with its likely cause.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { project, removeProjects } from '../start/command.js'

@@ -1,4 +1,4 @@
-// `octavo compare`: where its requests come from, as whom they are made, what is left out, and what never reaches the report or a recording.
+// `octavo compare`: the source of its requests, their callers, omissions, and values that never reach the report or a recording.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'

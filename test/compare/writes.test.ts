@@ -1,4 +1,4 @@
-// `octavo compare --writes`: each service on a database of its own, and nothing is sent to both where they share one.
+// `octavo compare --writes`: each service has a separate database, and two services on one database get no requests.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { component, contentType } from '../spec/library.js'

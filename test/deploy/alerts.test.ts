@@ -10,7 +10,7 @@ import { deployed } from './composed.js'
 const promtool = (...words: readonly string[]) => spawnSync('promtool', words, { encoding: 'utf8' })
 const refused = 'octavo_auth_attempts_total{job="octavo",instance="a",kind="local",result="refused"}'
 
-/** Series with a value for each minute, and whether the alert fires after so many minutes. */
+/** Series with a value for each minute, and the minutes after which the alert fires. */
 const cases = [
   {
     alert: 'OctavoSignInsRefused',

@@ -10,7 +10,7 @@ export const deployed = (...path: readonly string[]): string => join(root, 'depl
 
 export const textOf = (...path: readonly string[]): string => readFileSync(deployed(...path), 'utf8')
 
-/** A service of the compose file, as far as tests look at it. */
+/** A service of the compose file, reduced to the tested members. */
 export interface ComposeService {
   readonly image?: string
   readonly build?: { readonly context: string; readonly dockerfile: string }

@@ -144,7 +144,7 @@ rule('running.7', 'units of systemd have nothing that commands need, and their .
   }
   expect(one!.named).not.toContain('UPLOADS_DIR')
   expect(one!.variables.DATABASE_FILENAME).toMatch(/^\/var\/lib\/octavo\//)
-  // Each instance has its own folder for what it receives.
+  // Each instance has its own folder for uploads in progress.
   expect(JSON.parse(several!.variables.OCTAVO_CONFIG!)).toMatchObject({ auth: { sharedLimits: true }, uploads: { storage: {} } })
 })
 
@@ -201,7 +201,7 @@ rule('running.6', 'pods have no rights, and secrets by reference', () => {
   expect(Object.keys(objectOf('ConfigMap').data).filter((name) => /SALT|SECRET|PASSWORD|TOKEN|KEY|URL$/.test(name))).toEqual(['PUBLIC_URL'])
 })
 
-rule('running.3', 'whatever ends a service waits longer for it than it drains', () => {
+rule('running.3', 'every way to end a service waits longer than its drain time', () => {
   const drained = drainSeconds()
   const waits = [
     ...octavos.map(([, service]) => Number.parseInt(service.stop_grace_period!, 10)),

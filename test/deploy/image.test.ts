@@ -28,7 +28,7 @@ const allOf = (keyword: string): readonly string[] => instructions.filter(([word
 /** The words of a command in the form of a list. */
 const wordsOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf('['))) as string[]
 
-/** What the build's context has, without what the file next to the Dockerfile leaves out. */
+/** Copies the build's context, without the files that the file next to the Dockerfile leaves out. */
 function context(from: string, to: string): void {
   const lines = textOf('Dockerfile.dockerignore')
     .split('\n')

@@ -1,7 +1,7 @@
-// Processes of a test: started with an environment of their own, waited for, and ended with the test.
+// Processes of a test: started with a separate environment, waited for, and ended with the test.
 import { type ChildProcess, spawn } from 'node:child_process'
 
-/** A process, with what it has written so far. */
+/** A process, with its output so far. */
 export interface Started {
   readonly child: ChildProcess
   output(): string
@@ -45,14 +45,14 @@ export function startProcess(
   }
 }
 
-/** Whether a URL responds with this status. */
+/** True if a URL responds with this status. */
 export const responds = (url: string, status: number): Promise<boolean> =>
   fetch(url).then(
     (response) => response.status === status,
     () => false,
   )
 
-/** Runs a program to its end and returns what it writes. @throws Error with that, unless its status is 0 */
+/** Runs a program to its end and returns its output. @throws Error with that, unless its status is 0 */
 export async function runProcess(command: readonly string[], environment: Environment = {}, folder?: string): Promise<string> {
   const started = startProcess(command, environment, folder)
   const status = await started.ended

@@ -34,7 +34,7 @@ describeWith(['HAProxy', 'PostgreSQL'], 'the topology', () => {
     return [response.status, ((await response.json()) as { data?: { title: string } }).data?.title]
   }
 
-  rule('running.4', 'what is written through one instance is in the next read through every other', async () => {
+  rule('running.4', 'the next read through every instance has the writes of each', async () => {
     const [first, second] = topology.instances
     for (let round = 0; round < 10; round++) {
       const [from, to] = round % 2 === 0 ? [first!, second!] : [second!, first!]

@@ -1,4 +1,4 @@
-// What deploy/compose.yaml describes, as processes on this machine: each service at an address of the loopback network in place of its
+// The services of deploy/compose.yaml as processes on this machine: each at an address of the loopback network in place of its
 // name, with the ports, variables, commands and files of the compose file. The store is another S3-compatible one.
 import { appendFileSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -15,7 +15,7 @@ export interface Instance {
   readonly origin: string
   readonly management: string
   start(): Promise<void>
-  /** Tells it to stop, and resolves to its exit status. */
+  /** Stops it, and resolves to its exit status. */
   stop(): Promise<number | null>
 }
 
@@ -29,12 +29,12 @@ export interface Topology {
   readonly replica: string
   /** Runs a command of Octavo with the variables of the instances. */
   octavo(words: readonly string[]): Promise<string>
-  /** What the processes have written. */
+  /** Output of the processes. */
   output(): string
   close(): Promise<void>
 }
 
-/** The path on which PostgreSQL's programs are found. */
+/** The search path for PostgreSQL's programs. */
 const withPrograms = () => ({ PATH: `${process.env.PATH}:${programs()}` })
 
 const isRoot = userInfo().uid === 0
@@ -101,7 +101,7 @@ export async function startTopology(project: string): Promise<Topology> {
     // In place of the image's entrypoint, which changes the user.
     const [, ...command] = replica.command!
     const copy = place('replica')
-    // What a copy that was killed has left.
+    // Remains of a killed copy.
     writeFileSync(join(copy, 'PG_VERSION'), '15\n')
     startServer(['bash', deployed('postgres', 'replica.sh'), ...asPostgres(serverCommand(names, 'replica', command, place('sockets-2')))], {
       ...names.environmentOf('replica'),
@@ -148,7 +148,7 @@ const serverCommand = (names: Names, name: string, [program, ...options]: readon
   ...['-c', `listen_addresses=${names.addressOf(name)}`, '-c', `unix_socket_directories=${sockets}`, '-c', 'fsync=off'],
 ]
 
-/** What the image of PostgreSQL does with an empty folder. */
+/** Prepares an empty folder like PostgreSQL's image. */
 async function preparePrimary(names: Names, data: string, sockets: string): Promise<void> {
   const environment = { ...names.environmentOf('primary'), PGDATA: data, PGHOST: sockets, ...withPrograms() }
   const { POSTGRES_USER: user = '', POSTGRES_DB: database = '', POSTGRES_PASSWORD: password = '' } = environment as Record<string, string>
@@ -183,7 +183,7 @@ interface InstancePlace {
 function instanceOf(names: Names, name: string, { project, folder, running }: InstancePlace): Instance {
   const address = names.addressOf(name)
   const given = names.environmentOf(name)
-  // A service that only its own machine reaches does not wait for a balancer unless it is told to.
+  // A service that is reachable only locally waits for a balancer only if configured.
   const config = { ...JSON.parse(given.OCTAVO_CONFIG!), limits: { drainDelay: 5_000 } }
   const environment = { ...given, OCTAVO_CONFIG: JSON.stringify(config), HOST: address, NODE_ENV: 'production' }
   const management = `http://${address}:${given.OCTAVO_MANAGEMENT_PORT}`

@@ -1,4 +1,4 @@
-// The project that changes of a model were recorded on, served so that its model may change: changes with whatever agreement they need, and
+// The project that changes of a model were recorded on, served so that its model may change: changes with the required agreement, and
 // all content as the API shows it.
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -48,18 +48,18 @@ export async function send(served: Asking, { method, path, body }: Step, agree: 
   return served.ask(path!, { method: method!, token, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
 }
 
-/** What a refused change would hide. */
+/** The content that a refused change would hide. */
 export const lossesIn = ({ body }: Answer): readonly string[] =>
   ((body?.error?.details?.losses ?? []) as readonly { readonly name: string }[]).map(({ name }) => name)
 
-/** Sends a change, and agrees to what it hides. */
+/** Sends a change, and agrees to hide content. */
 export async function agreed(served: Asking, step: Step): Promise<Answer> {
   const answer = await send(served, step)
   const losses = lossesIn(answer)
   return losses.length === 0 ? answer : send(served, step, losses)
 }
 
-/** Undoes the last change, whatever it hides. */
+/** Undoes the last change, and agrees to hide content. */
 export async function undo(served: Asking): Promise<void> {
   const changes = (await served.ask('/api/content-type-builder/changes', { token })).body.data
   const answer = await agreed(served, {
@@ -75,7 +75,7 @@ export const modelOf = async (served: Asking): Promise<string> =>
   (await served.ask('/api/content-type-builder/content-types', { token })).text +
   (await served.ask('/api/content-type-builder/components', { token })).text
 
-/** All content as the API shows it, without the numbers of rows, which are given anew. */
+/** All content as the API shows it, without row ids, which are assigned again. */
 export async function contentOf(served: Asking): Promise<unknown> {
   const content: Record<string, unknown> = {}
   for (const { uid, schema } of (await served.ask('/api/content-type-builder/content-types', { token })).body.data) {

@@ -61,7 +61,7 @@ async function afterStart(query = ''): Promise<readonly object[]> {
   }
 }
 
-rule('live-model.15', 'what adds is done by a start, and so is what hides nothing', async () => {
+rule('live-model.15', 'a start applies additions and changes that hide nothing', async () => {
   save(note({ title: text, size: text, more: { type: 'integer' } }))
   expect(await afterStart()).toMatchObject([{ title: 'size 1', more: null }, { size: 'wide' }])
   save(note({ title: text, size: text }, true))
@@ -112,7 +112,7 @@ rule('live-model.16', 'a declared rename keeps the content', async () => {
   expect(await afterStart('&filters[width]=wide')).toMatchObject([{ title: 'size wide', width: 'wide' }])
 })
 
-rule('live-model.15', 'what Strapi has changed in files and database is not changed again', async () => {
+rule('live-model.15', 'changes that Strapi has applied to files and database are not applied again', async () => {
   save(note({ title: text, colour: text }))
   await served.sql('alter table notes drop column width')
   await served.sql('alter table notes add column colour varchar(255)')

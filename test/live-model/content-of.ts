@@ -6,7 +6,7 @@ import { firstWritten } from './readers-and-writers.js'
 export type Send = (method: string, path: string, body?: object) => Promise<Answer>
 
 type Values = Readonly<Record<string, unknown>>
-/** Documents by `type status`, without what writers write meanwhile. */
+/** Documents by `type status`, without those of concurrent writers. */
 export type Content = Readonly<Record<string, readonly Values[]>>
 
 const left = new Set(['id', 'createdAt', 'updatedAt', 'publishedAt', 'localizations'])
@@ -41,7 +41,7 @@ export async function contentOf(send: Send, model: RandomModel): Promise<Content
 
 const inDefaultLocale = (rows: readonly Values[]) => rows.filter(({ locale = 'en' }) => locale === 'en')
 
-/** What a change should have left as it was: published documents in the default locale, their attributes by the later names. */
+/** Content that a change should preserve: published documents in the default locale, their attributes by the later names. */
 export function expectedAfter(before: Content, former: RandomModel, { model, renames, touched }: RandomChange): Content {
   const expected: Record<string, readonly Values[]> = {}
   for (const name of Object.keys(model.types)) {
@@ -109,7 +109,7 @@ export async function fill(send: Send, model: RandomModel, content: Content, by:
   const idsIn = (rows: readonly Values[]) => [...new Set(rows.map(({ documentId }) => documentId as string))]
   const data: Record<string, unknown> = {}
   for (const [attribute, { type, repeatable }] of Object.entries(attributes)) {
-    // What is published has to fit, also where the value was there before its type.
+    // Published values have to be valid, also if they are older than their type.
     if (type !== 'enumeration' && type !== 'email' && by.is(0.3)) continue
     if (type === 'component') data[attribute] = repeatable === true ? by.some(parts) : by.pick(parts)
     else data[attribute] = by.is(0.15) && type !== 'dynamiczone' ? null : (valuesOf[String(type)]?.(by) ?? null)

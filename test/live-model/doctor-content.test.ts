@@ -1,4 +1,4 @@
-// What changes of the model leave in a database on purpose is no damage, and what is written or deleted afterwards does not make it damage.
+// Archived data of model changes is not damage, and later writes and deletions do not turn it into damage.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -55,7 +55,7 @@ afterAll(async () => {
 
 const send = (path: string, method: string, body?: unknown): Promise<Answer> => ask(served, { path, method, body })
 
-/** Sends a change, and agrees to what it hides. */
+/** Sends a change, and agrees to hide content. */
 async function change(data: object, path = 'schemas', method = 'PUT'): Promise<void> {
   const answer = await agreed(served, { path: `/api/content-type-builder/${path}`, method, body: { data } })
   expect(answer.status, answer.text).toBe(200)
@@ -185,7 +185,7 @@ test('model-plans.13: drafts of types that refer to each other come back, or giv
   await undo()
 }, 60_000)
 
-test('live-model.6: a column that was left behind makes way for content that is renamed', async () => {
+test('live-model.6: an archived column makes way for renamed content', async () => {
   const page = await made('/api/pages', { title: 'seventh' })
   const { title, ...others } = pageAttributes
   const heading = type('page', true, { heading: title, ...others })['api::page.page']

@@ -1,5 +1,5 @@
-// Changes of the model by which Strapi 5.54 loses content without a word, or which it accepts and then does not start: here nothing is lost,
-// and the response says what to do.
+// Changes of the model by which Strapi 5.54 silently loses content, or which it accepts and then does not start: here nothing is lost,
+// and the response names the remedy.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
@@ -115,7 +115,7 @@ interface Lost {
   readonly what: string
   readonly data: Schemas
   readonly more?: object
-  /** What has to be agreed to, with its count; none: it is kept without. */
+  /** The losses to agree to, with their counts; empty: the content stays. */
   readonly losses: Readonly<Record<string, number>>
   /** It publishes documents, which an undo does not take back. */
   readonly publishes?: boolean

@@ -1,4 +1,4 @@
-// What can be changed in a random model: attributes, links, types, Draft & Publish, localization.
+// Possible changes of a random model: attributes, links, types, Draft & Publish, localization.
 import {
   type Chances,
   kinds,
@@ -12,7 +12,7 @@ import {
 
 /** The attributes that are checked while everything else changes, by type. */
 const fixed: Readonly<Record<string, readonly string[]>> = { base: ['label', 'count'] }
-/** Few names, so that what is gone is often made again. */
+/** Few names, so that removed ones are often created again. */
 const attributeNames = ['red', 'green', 'blue', 'deepBlue', 'white', 'dark_grey', 'black']
 const typeNames = ['apple', 'berry', 'cedar', 'daisy', 'elder', 'fern', 'ginkgo']
 const scalarTypes = [

@@ -1,5 +1,5 @@
-// Many random changes of the model while readers and writers go on: no response fails, none is wrong, what a change does not touch stays as it
-// was, and what is undone is as it was before. `CHANGES_SEED=3 CHANGES=400` for other ones and more.
+// Many random changes of the model while readers and writers go on: no response fails or is wrong, content that a change does not touch
+// stays, and undoing restores the former state. `CHANGES_SEED=3 CHANGES=400` for other ones and more.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -26,7 +26,7 @@ const type = (attributes: object) => ({
   attributes: attributes as RandomModel['types'][string]['attributes'],
 })
 const fixedLink = { from: 'base', inverse: null, isFixed: true }
-/** The model at the start: what readers and writers use, and what belongs to nobody. */
+/** The model at the start: types of readers and writers, and unused ones. */
 const first: RandomModel = {
   types: {
     base: { table: 'bases', ...type({ label: { type: 'string' }, count: { type: 'integer' } }) },
@@ -72,7 +72,7 @@ async function changed(method: string, path: string, body: object, what: string)
   return answer
 }
 
-/** A change that can be undone to what was there before it; nothing was written since. */
+/** A change that an undo reverts completely, because nothing was written since. */
 interface Undoable {
   readonly model: RandomModel
   readonly content: Content

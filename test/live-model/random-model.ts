@@ -9,7 +9,7 @@ export interface RandomType {
   readonly table: string
   readonly drafts: boolean
   readonly localized: boolean
-  /** Scalars, components and dynamic zones, besides `number`, which every type has. */
+  /** Scalars, components and dynamic zones, in addition to `number`, which every type has. */
   readonly attributes: Readonly<Record<string, Options>>
 }
 

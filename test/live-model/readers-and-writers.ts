@@ -1,12 +1,12 @@
-// Readers and writers of one type, beside whatever happens to its other attributes and to other types: nothing may fail, and every response
-// has what was written before it was asked for.
+// Readers and writers of one type, during any changes of its other attributes and of other types: nothing may fail, and every response
+// includes the writes before its request.
 import type { Answer, Served } from '../support/serve.js'
 import { type Chances, pluralOf, type RandomModel } from './random-model.js'
 
-/** A document of a writer: what it is known to have. */
+/** A document of a writer, with its known values. */
 interface Written {
   documentId: string
-  /** How often it was changed; label and links follow from it. */
+  /** Number of its changes; label and links follow from it. */
   count: number
   state: 'there' | 'leaving' | 'gone'
 }
@@ -18,7 +18,7 @@ const mostWritten = 25
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 3))
 
 export interface Company {
-  /** Lets nobody begin another request, and resolves once all have ended, to what was wrong. */
+  /** Stops new requests, and resolves to the errors once all have ended. */
   end(): Promise<readonly string[]>
   readonly requests: () => number
 }
@@ -30,7 +30,7 @@ interface CompanyOptions {
   /** The documents that writers link to, in the order of their numbers. */
   readonly anchors: readonly string[]
   readonly model: () => RandomModel
-  /** What has happened to the model, for messages. */
+  /** Changes of the model so far, for messages. */
   readonly history: () => string
 }
 
@@ -99,7 +99,7 @@ export function keepCompany({ served, token, by, anchors, model, history }: Comp
     busy.delete(number)
   }
 
-  /** Says what is wrong with the rows of a response, by what was known when it was asked for. */
+  /** Reports errors in the rows of a response, according to the documents known at its request. */
   function check(query: string, { body, status, text }: Answer, known: ReadonlyMap<number, Written>): void {
     if (status !== 200) return void note(text)
     const rows = new Map<number, Record<string, never>>()
@@ -108,7 +108,7 @@ export function keepCompany({ served, token, by, anchors, model, history }: Comp
       rows.set(row.number, row)
       const { label, anchor, anchors: list } = valuesOf(row.number, row.count)
       const shown = [row.label, row.anchor?.documentId, ...(row.anchors ?? []).map(({ documentId }: Written) => documentId)]
-      // Without Draft & Publish, what is linked is seen by its published version; its draft may not be linked after a switch.
+      // Without Draft & Publish, relations show the published version; its draft may not be linked after a switch.
       const isAside = query.includes('draft') && row.publishedAt !== null
       const isRight = isAside ? row.label === label : JSON.stringify(shown) === JSON.stringify([label, anchor, ...list])
       if (!isRight) note(`wrong values: ${JSON.stringify(row)}`)
@@ -136,7 +136,7 @@ export function keepCompany({ served, token, by, anchors, model, history }: Comp
     }
   }
 
-  /** Reads whatever there is or was a moment ago: it may be refused, but not fail. */
+  /** Reads anything that exists or existed just before: refusals are allowed, failures are not. */
   async function wanderer(): Promise<void> {
     while (!isOver) {
       const names = Object.keys(model().types)

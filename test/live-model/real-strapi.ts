@@ -31,7 +31,7 @@ export async function startStrapiOnce(project: string, environment: Readonly<Rec
   })
 }
 
-/** What a SQLite file has: `table notes …`, `index … `, and rows, each as a line. */
+/** Content of a SQLite file: `table notes …`, `index … `, and rows, each as a line. */
 export function everythingIn(file: string): readonly string[] {
   const database = new Database(file, { readonly: true })
   try {
@@ -49,7 +49,7 @@ export function everythingIn(file: string): readonly string[] {
 
 const lineOf = (row: readonly unknown[]): string => JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 
-/** What a start of Strapi writes into its own tables, with why. */
+/** Writes of a Strapi start to its own tables, with reasons. */
 const written: readonly (readonly [RegExp, string])[] = [
   [/^strapi_database_schema /, 'what tables there are, where that has changed'],
   [/^strapi_core_store_settings .*"plugin_upload_metrics"/, 'the time of a schedule, at every start'],
@@ -65,7 +65,7 @@ const written: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** What a start of Strapi has changed, apart from what each start writes. */
+/** Changes by a start of Strapi, apart from those of each start. */
 export function changedByStrapi(before: readonly string[], after: readonly string[]): readonly string[] {
   const [were, are] = [new Set(before), new Set(after)]
   return [

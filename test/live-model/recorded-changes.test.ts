@@ -13,7 +13,7 @@ interface Recording {
   readonly steps: readonly Step[]
 }
 
-/** Recordings that only send requests: what is done to files and tables in between is no change by request. */
+/** Recordings that only send requests: changes of files and tables in between are not changes by request. */
 const all = recordings<Recording>('changes.jsonl.gz').filter(
   ({ prepare = [], steps }) =>
     prepare.length === 0 && steps.some(isWrite) && steps.filter(isWrite).every(isUpdateSchema) && !steps.some((step) => 'edit' in step),
@@ -68,7 +68,7 @@ describe('a recorded change', () => {
     })
 })
 
-test('most changes are made; what is refused converts or moves content, or is refused by a rule of the content-type builder', () => {
+test('most changes are applied; refused ones convert or move content, or break a rule of the content-type builder', () => {
   const made = outcomes.filter(({ status }) => status < 300)
   expect(outcomes.filter(({ status }) => status >= 300 && status !== 409 && status !== 400)).toEqual([])
   expect(made.length / outcomes.length).toBeGreaterThan(0.7)

@@ -1,5 +1,5 @@
 // Strapi started on a project and database that Octavo has changed finds nothing to change (model-plans.17): tables, columns, indexes and rows
-// are as they were, what was kept aside too, and the change can still be undone.
+// stay, archived ones too, and the change can still be undone.
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { describeWith } from '../support/describe-with.js'

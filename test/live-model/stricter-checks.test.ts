@@ -46,7 +46,7 @@ async function notesAfterStart(): Promise<unknown> {
   }
 }
 
-rule('live-model.20', 'what ends a start once the project is not of Strapi any more can be corrected', async () => {
+rule('live-model.20', "schemas that end a start once the project is no longer Strapi's can be corrected", async () => {
   save('package.json', { dependencies: { octavo: '1.0.0' } })
   const mistake = 'note/schema.json: attributes.slug.targetField "nme" is not an attribute'
   await expect(notesAfterStart()).rejects.toThrow(mistake)
@@ -60,7 +60,7 @@ rule('live-model.20', 'what ends a start once the project is not of Strapi any m
   expect(await notesAfterStart()).toMatchObject([{ title: 'kept', slug: 'kept' }])
 })
 
-rule('live-model.20', 'what an earlier version did not check can be corrected', async () => {
+rule('live-model.20', 'schemas that an earlier version did not check can be corrected', async () => {
   const relation = { type: 'relation', relation: 'manyToOne', target: 'api::page.page', mappedBy: 'notes' }
   const hidden = { type: 'string', conditions: { visible: { unknown: [{ var: 'title' }, 'a'] } } }
   const page = JSON.stringify(typeOf('page', { title, hidden, parent: { ...relation, mappedBy: 'children' } }))

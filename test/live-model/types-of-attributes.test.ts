@@ -1,5 +1,5 @@
-// Every type of attribute becomes every other one, over HTTP: what the API shows afterwards is of the new type, what is lost is named first, and
-// undoing the change brings all values back.
+// Every type of attribute becomes every other one, over HTTP: the API then shows values of the new type, losses are named first, and
+// undoing the change restores all values.
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { ScalarType } from '../../src/foundation/public/attribute-types.js'
 import { attributeTypes } from '../../src/model/types/attribute-types.js'
@@ -37,7 +37,7 @@ const isMoment = (value: unknown) =>
   typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value
 const isText = (value: unknown) => typeof value === 'string'
 const isWhole = (value: unknown) => Number.isInteger(value) && Math.abs(value as number) <= 2_147_483_648
-/** What the API shows of each type. */
+/** Checks the API's value of each type. */
 const isOfType: Readonly<Record<string, (value: unknown) => boolean>> = {
   ...{ string: isText, text: isText, richtext: isText, email: isText, uid: isText, enumeration: isText },
   integer: isWhole,

@@ -1,5 +1,5 @@
-// Undoing changes in another order than the reverse one, an undo that is undone, and what was written meanwhile: nothing is lost and nothing is
-// damaged, or the undo is refused and says what to undo first.
+// Undoing changes in another order than the reverse one, undoing an undo, and writes in between: nothing is lost or
+// damaged, or the undo is refused and names the changes to undo first.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const send = (path: string, method: string, body?: unknown): Promise<Answer> => ask(served, { path, method, body })
 
-/** Sends a change, and agrees to what it hides. */
+/** Sends a change, and agrees to hide content. */
 const agreed = (name: string, method: string, body: object): Promise<Answer> =>
   agree(served, { path: `/api/content-type-builder/${name}`, method, body })
 
@@ -61,7 +61,7 @@ async function undo(id?: number): Promise<number> {
   return (await changes()).at(-1)!.id
 }
 
-/** An undo that is refused; resolves to what is said. */
+/** An undo that is refused; resolves to its message. */
 async function refused(id: number): Promise<string> {
   const answer = await agreed('undo', 'POST', { data: { change: id } })
   expect(answer.status, answer.text).toBe(409)
@@ -104,7 +104,7 @@ async function linked(path: string, attribute: string): Promise<readonly (readon
   return names
 }
 
-/** A type with links to another, under names of their own. */
+/** A type with links to another, under separate names. */
 const pair = (name: string, drafts: { readonly tag?: object; readonly note?: object } = {}) => {
   const [tagName, noteName] = [`${name}-tag`, `${name}-note`]
   const tags = relation('oneToMany', tagName)
@@ -354,7 +354,7 @@ test('live-model.14: without an id, the last change that is in force is undone, 
   expect(await read(`/api/order-cups/${id}`)).toMatchObject({ colour: 'blue' })
 }, 60_000)
 
-test('model-plans.18: what comes back is placed behind what was written meanwhile', async () => {
+test('model-plans.18: restored links are placed after those written in between', async () => {
   const zoneOf = (components: readonly string[]) => ({ type: 'dynamiczone', components: components.map((name) => `order.${name}`) })
   const box = (components: readonly string[]) => type('order-box', { title: text, zone: zoneOf(components) })
   const parts = { ...part('square', { text }), ...part('circle', { text }) }
@@ -408,7 +408,7 @@ test('live-model.5, model-plans.6: a type that comes back has its permissions, o
   expect(await count()).toBe(1)
   expect(await served.sql('select subject from admin_permissions where id = ?', permission)).toEqual([{ subject: own.subject }])
   expect(await served.sql('select role_id from admin_permissions_role_lnk where permission_id = ?', permission)).toHaveLength(1)
-  // What was granted meanwhile is not there twice.
+  // Grants given in between are not duplicated.
   await change({ 'api::order-gate.order-gate': null })
   await grant(Number(role!.id))
   await undo()

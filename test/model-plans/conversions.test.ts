@@ -78,7 +78,7 @@ const samples: Readonly<Record<string, readonly (string | number)[]>> = {
   json: ['{"a":1}', '"x"', '12', '[]', JSON.stringify('y'.repeat(400))],
 }
 
-test.each(types)('model-plans.8: the query for %s counts all that does not convert, and no more where it is exact', (from) => {
+test.each(types)('model-plans.8: the query for %s counts all values that do not convert, and no others where it is exact', (from) => {
   const values = samples[attributeTypes[from].family]!.filter(
     (value) => from !== 'integer' || (Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31),
   )

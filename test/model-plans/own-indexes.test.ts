@@ -1,4 +1,4 @@
-// Indexes of our own on what a change of the model renames or converts.
+// Octavo's indexes on renamed and converted columns.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { runModelSteps } from '../../src/database/sqlite/apply-change-thread.js'
@@ -7,7 +7,7 @@ import { planModelChange } from '../../src/model/diff/plan.js'
 import { describeTables } from '../../src/model/tables/tables.js'
 import { model, type } from './models.js'
 
-test('model-plans.20: own indexes of what is renamed or converted are dropped, others stay', () => {
+test('model-plans.20: indexes on renamed or converted columns are dropped, others stay', () => {
   const from = model(type('note', { title: { type: 'string' }, body: { type: 'string' } }), type('memo', { title: { type: 'string' } }))
   const to = model(type('note', { title: { type: 'integer' }, body: { type: 'string' } }), type('letter', { title: { type: 'string' } }))
   const database = new Database(':memory:')

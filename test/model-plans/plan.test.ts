@@ -22,7 +22,7 @@ test('model-plans.1: a plan is plain data, and nothing changes between equal mod
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
 })
 
-test('model-plans.7, model-plans.3: a removed attribute keeps its column aside, and is a loss that can be counted', () => {
+test('model-plans.7, model-plans.3: the column of a removed attribute is archived, and counted as a loss', () => {
   const plan = planModelChange(model(note({ body: string })), model(note({ title: string })), [], { number: 3 })
   expect(plan.changes).toEqual([
     { kind: 'attributeRemoved', schema: 'api::note.note', attribute: 'body', type: 'string' },
@@ -58,7 +58,7 @@ test('model-plans.4: a declared rename keeps the column, and two attributes may 
   expect(Object.fromEntries(names)).toEqual({ body: 'title', title: 'body' })
 })
 
-test('model-plans.4: renames of what is not there, or that contradict each other, are refused', () => {
+test('model-plans.4: renames of missing names, and contradictory renames, are refused', () => {
   const from = model(note({ body: string, title: string }))
   const attribute = (before: string, after: string) => ({ kind: 'attribute' as const, schema: 'api::note.note', from: before, to: after })
   expect(() => planModelChange(from, from, [attribute('gone', 'title')])).toThrow('does not have it')

@@ -29,7 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const project = unpackProject(folder)
 const from = await loadModel({ folder: project })
 
-/** Why rows differ, and in which tables. Recordings that are not named here end as in Strapi. */
+/** Reasons for differing rows, and their tables. All other recordings end as in Strapi. */
 const wanted: readonly { readonly rule: string; readonly applies: (change: RecordedChange) => boolean; readonly tables: RegExp }[] = [
   { rule: 'model-plans.8', applies: ({ group }) => group === 'retype', tables: /^notes$/ },
   { rule: 'model-plans.10', applies: ({ group }) => group === 'relation-change', tables: /^(labels_stories_lnk|stories_writer_lnk)$/ },
@@ -52,7 +52,7 @@ const wanted: readonly { readonly rule: string; readonly applies: (change: Recor
   { rule: 'model-plans.5', applies: ({ name }) => name === 'disk-collection-name', tables: /^memos/ },
 ]
 
-/** Counts what lies where a loss says that it is kept. */
+/** Counts the content in the archive that a loss names. */
 function countKept(database: Database.Database, { kind, table, name, as }: ArchivedContent): number {
   if (kind === 'values') return database.prepare(`select count(*) from "${as}" where "${name}" is not null`).pluck().get() as number
   const within = kind === 'column' ? `"${table}" where "${as}" is not null` : `"${table}" where field = '${as}'`
@@ -81,7 +81,7 @@ test.each(recordedChanges.filter(isPlain).filter(({ name }) => !others.has(name)
   const tables = Object.keys(differences(project, change, database))
   const expected = wanted.filter(({ applies }) => applies(change))
   expect(tables.filter((table) => !expected.some((each) => each.tables.test(table)))).toEqual([])
-  // model-plans.2, model-plans.3: what a loss counts lies where it says.
+  // model-plans.2, model-plans.3: the counted content of a loss is in the archive that it names.
   for (const { name, kept, stays } of plan.losses) {
     if (stays) continue
     const found = kept.reduce((sum, place) => sum + countKept(database, place), 0)
@@ -101,7 +101,7 @@ test('the differences that are named occur', async () => {
   expect([...found].sort()).toEqual(wanted.map(({ rule }) => rule).sort())
 })
 
-/** Changes that keep something aside, each of another kind. */
+/** Changes that archive data, each of a different kind. */
 const restorable = [
   'remove-attribute',
   'remove-component-attribute',
@@ -112,7 +112,7 @@ const restorable = [
   'i18n-off-label',
 ]
 
-test.each(restorable)('model-plans.18: what %s keeps aside comes back', async (name) => {
+test.each(restorable)('model-plans.18: content archived by %s is restored', async (name) => {
   const change = recordedChanges.find((each) => each.name === name)!
   const to = await modelAfter({ ...change, name: `${name} and back` }, project, folder)
   const before = contentOf(runPlan(project, from, from, []).database)

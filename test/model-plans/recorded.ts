@@ -65,7 +65,7 @@ export const refused = new Set([
   'start-bad-regex',
 ])
 
-/** Changes in which more than the model takes part: types of extensions, a migration file, an option that Octavo does not read. */
+/** Changes that involve more than the model: types of extensions, a migration file, an option that Octavo does not read. */
 export const others = new Set(['create-in-plugin-extension', 'migration-file-renames-column', 'disk-column-name-option'])
 
 /** Those that one start took over, from the project as it is. */
@@ -124,7 +124,7 @@ const tablesIn = (database: Database.Database): readonly string[] =>
 /** Tables that hold no content, but what Strapi's panel and its starts keep. */
 const isBookkeeping = (name: string): boolean => /^(admin_|strapi_|octavo_|up_)/.test(name)
 
-/** All rows of content, without columns that are kept aside, and without order of columns. */
+/** All rows of content, without archived columns, and without order of columns. */
 export const contentOf = (database: Database.Database): Readonly<Record<string, readonly Row[]>> =>
   Object.fromEntries(
     tablesIn(database)
@@ -136,7 +136,7 @@ const withoutKept = (row: Row): Row => Object.fromEntries(Object.entries(row).fi
 const sorted = (row: Row): string =>
   JSON.stringify(Object.fromEntries(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1))))
 
-/** What Strapi has after the change. */
+/** Strapi's content after the change. */
 function strapisContent(project: string, { database: { rows = {} } }: RecordedChange): Readonly<Record<string, readonly Row[]>> {
   const base = new Database(join(project, 'content.db'), { readonly: true })
   const content = { ...contentOf(base) }
@@ -164,7 +164,7 @@ function changedRow(row: Row, change: ChangedRow | undefined): Row {
   return next
 }
 
-/** Tables in which our rows differ from Strapi's, with the rows that only one of both has. */
+/** Tables in which Octavo's rows differ from Strapi's, with the rows that only one of both has. */
 export function differences(project: string, change: RecordedChange, database: Database.Database) {
   const [theirs, ours] = [strapisContent(project, change), contentOf(database)]
   const found: Record<string, { readonly strapi: readonly string[]; readonly octavo: readonly string[] }> = {}
@@ -177,7 +177,7 @@ export function differences(project: string, change: RecordedChange, database: D
   return found
 }
 
-/** The columns, foreign keys and indexes of all tables but what is kept aside, as text. */
+/** The columns, foreign keys and indexes of all tables except archived ones, as text. */
 export function layoutIn(database: Database.Database): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
     tablesIn(database)
@@ -203,7 +203,7 @@ export function layoutIn(database: Database.Database): Readonly<Record<string, r
   )
 }
 
-/** The layout that Strapi has after the change, made anew from its statements. */
+/** The layout that Strapi has after the change, rebuilt from its statements. */
 export function strapisLayout(project: string, { database: { sqlite } }: RecordedChange): ReturnType<typeof layoutIn> {
   const base = new Database(join(project, 'content.db'), { readonly: true })
   const found = base

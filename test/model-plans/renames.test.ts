@@ -36,7 +36,7 @@ const renamedModel = (name: string, words: Words) =>
     folder,
   )
 
-/** What a database has, without the order of tables and columns. */
+/** Content of a database, without the order of tables and columns. */
 const dumpOf = (content: ReturnType<typeof contentOf>): string =>
   JSON.stringify(
     Object.entries(content)

@@ -1,4 +1,4 @@
-// What Strapi keeps about types: written as Strapi writes it, so that its next start repeats nothing.
+// Strapi's stored settings of types: written in Strapi's form, so that its next start repeats nothing.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const from = await loadModel({ folder: project })
 const setting = (database: Database.Database, key: string) =>
   JSON.parse(database.prepare('select value from strapi_core_store_settings where key = ?').pluck().get(key) as string)
 
-test('model-plans.17: types are stored in the form in which Strapi has stored them', () => {
+test("model-plans.17: types are stored in Strapi's form", () => {
   const stored = setting(runPlan(project, from, from, []).database, storedTypesKey)
   const own = [...from.types.values()].filter(({ exposed }) => exposed)
   expect(own).toHaveLength(7)

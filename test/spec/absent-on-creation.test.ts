@@ -1,4 +1,4 @@
-// What a new document names must be there and fit, also where nothing of it would be kept: as Strapi 5.54 answered the same requests.
+// References of a new document must exist and be valid, even if they would not be stored: as Strapi 5.54 responded to the same requests.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Served, serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'

@@ -1,4 +1,4 @@
-// How administrators come to an account and to a password.
+// Creation of administrators' accounts and passwords.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addAdministrator, adminPassword, askAdmin, projectWithNotes, rowsOf, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
@@ -30,7 +30,7 @@ async function logged(form: RegExp, at = served): Promise<string> {
 
 const firstCode = /The code for the first one is ([A-Z2-9-]{19}),/
 
-rule('administration.11', 'guesses of strangers keep nobody from making the first administrator', async () => {
+rule('administration.11', 'guesses of strangers do not prevent the creation of the first administrator', async () => {
   const guessed = await serveProject(projectWithNotes, { environment, config: { trustProxy: 1 } })
   try {
     const code = await logged(firstCode, guessed)

@@ -32,7 +32,7 @@ const create = async (data: object, desk: Desk = ada): Promise<string> => {
   await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', desk.id, id)
   return id
 }
-/** So many stories that a filter on `summary` finds. */
+/** Creates `count` stories that a filter on `summary` finds. */
 async function stories(count: number, summary: string, desk: Desk = ada): Promise<readonly string[]> {
   const ids: string[] = []
   for (let index = 0; index < count; index++) ids.push(await create({ title: `${summary} ${index}`, summary }, desk))
@@ -124,7 +124,7 @@ rule('administration-bulk.3', 'an action applies to the named locales that a doc
 })
 
 describe('rights', () => {
-  // What publishing, unpublishing and deleting come to, for a story of somebody else and for one's own.
+  // Statuses of publishing, unpublishing and deleting, for the own story and for that of another user.
   const table: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
     editor: [
       [200, 200],
@@ -193,7 +193,7 @@ describe('rights', () => {
       const { body } = await ok(bulk(desks.author!, 'publish', { where: { filters: { summary: 'seen' } } }))
       expect(body.data.results).toEqual([{ documentId: own[0], error: null }])
       expect(await stateOf(others[0]!)).toBe('draft')
-      // What may not be seen is no filter.
+      // Unreadable attributes cannot be filtered.
       expect((await bulk(desks.fields!, 'publish', { where: { filters: { secret: 'x' } } })).status).toBe(403)
       await giveRights(served, 'publisher', [
         { action: 'read', subject: story, properties: { fields: ['title'], locales: null } },
@@ -225,7 +225,7 @@ rule('administration-bulk.5', 'deleting requires the password again', async () =
   expect(await stateOf(ids[0]!)).toBe('published')
 })
 
-rule('administration-bulk.1', 'documents on which nothing changes have no entry in the log of activity', async () => {
+rule('administration-bulk.1', 'unchanged documents have no entry in the log of activity', async () => {
   const ids = await stories(8, 'never published')
   expect(statusesOf(await ok(bulk(ada, 'unpublish', { where: { filters: { summary: 'never published' } } })))).toEqual(ids.map(() => 200))
   const log = (await ok(ada.get('/activity?limit=200'))).body.data as { subjectId: string; action: string }[]
@@ -257,11 +257,11 @@ rule('administration-bulk.12', 'a repeated Idempotency-Key returns the stored re
   const again = await ok(bulk(ada, 'delete', { documents: ids }, key))
   expect([statusesOf(first), again.body]).toEqual([[200, 200, 200], first.body])
   expect((await bulk(ada, 'delete', { documents: ids.slice(1) }, key)).status).toBe(422)
-  // The same key of somebody else is another one.
+  // The same key of another user is a different one.
   expect(statusesOf(await ok(bulk(desks.editor!, 'delete', { documents: ids }, key)))).toEqual([404, 404, 404])
 })
 
-rule('administration-bulk.15', 'a client that closes the connection stops the rest, and the log has what was done', async () => {
+rule('administration-bulk.15', 'a client that closes the connection stops the rest, and the log has the completed part', async () => {
   const ids = await stories(60, 'abandoned')
   const acts = async () =>
     (

@@ -1,4 +1,4 @@
-// What administrators manage of the content API: its roles and users, locales, webhooks.
+// Management of the content API by administrators: its roles and users, locales, webhooks.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { addAdministrator, adminRole, askAdmin, rowsOf, type SignedIn, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
@@ -39,7 +39,7 @@ const send = (method: string, path: string, body?: unknown, token = ada.accessTo
   askAdmin(served, path, { method, token, body })
 const lastAct = async () => (await get('/activity?limit=1')).body.data[0]
 
-rule('administration.23', 'roles of the content API allow what they are given, at the next request', async () => {
+rule('administration.23', 'roles of the content API allow their new permissions at the next request', async () => {
   const [find, create] = ['api::note.note.find', 'api::note.note.create']
   expect((await get('/api-actions')).body.data).toEqual(expect.arrayContaining([find, create, 'plugin::upload.content-api.upload']))
   const all: readonly { id: number; type: string; actions: string[] }[] = (await get('/api-roles')).body.data
@@ -176,7 +176,7 @@ rule('administration.26', 'webhooks are created, changed, tested and deleted, an
   expect((await send('POST', `/webhooks/${id}/resend`, { sequences: [999_999] })).status).toBe(400)
   expect((await send('POST', `/webhooks/${id}/resend`, {})).status).toBe(400)
 
-  // A hidden value and what is signed for one receiver are not for another.
+  // Hidden values and signing secrets of one receiver are not sent to another.
   const elsewhere = receiver.origin.replace('127.0.0.1', 'localhost')
   const moved = await send('PATCH', `/webhooks/${id}`, { url: `${elsewhere}/build` })
   expect([moved.status, moved.body.error.message]).toEqual([400, expect.stringContaining('X-Key')])

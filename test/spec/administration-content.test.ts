@@ -64,7 +64,7 @@ rule('administration-content.1', 'lists have drafts with their state, and take t
   expect(titles(await ada.get(`${stories}?q=list pub`))).toEqual(['List published'])
   expect(titles(await ada.get(`${stories}?${only}&publicationFilter=modified`))).toEqual(['List changed'])
   expect(titles(await ada.get(`${stories}?${only}&locale=de`))).toEqual([])
-  // In all locales each row has the state of its own.
+  // In all locales each row has a separate state.
   const german = await ada.send(
     'PATCH',
     `${stories}/${idOf(changed)}?locale=de`,
@@ -121,7 +121,7 @@ rule('administration-content.2', 'pages show every row once, with ties and witho
       expect([sort, await walk(query, 2, 'before', second.body.meta.previous)]).toEqual([sort, whole.slice(0, 7)])
     }
   }
-  // What is written between pages moves nothing that was there.
+  // Writes between pages move no existing rows.
   const next = (await ada.get(`${stories}?${only}&sort=title&limit=4`)).body.meta.next as string
   await make({ title: 'Page aa' })
   expect(titles(await ada.get(`${stories}?${only}&sort=title&limit=4&after=${next}`))).toEqual(['Page e', 'Page f', 'Page g', 'Page h'])
@@ -252,7 +252,7 @@ rule('administration-content.6', 'the ETag changes with the draft and with its l
   expect(await revision()).toBe(answer.body.data.revision)
 })
 
-rule('administration-content.7', 'changes are made at paths, and what is not named stays', async () => {
+rule('administration-content.7', 'changes apply to paths, and unnamed values stay', async () => {
   const made = await make({
     title: 'Paths',
     summary: 'stays',
@@ -364,7 +364,7 @@ rule('administration-content.8', 'writes say which state they mean', async () =>
   expect((await ada.send('PATCH', path, changes, ifMatch(made))).status).toBe(404)
 })
 
-rule('administration-content.8', 'the message says what is required', async () => {
+rule('administration-content.8', 'the message names the requirement', async () => {
   const path = `${stories}/${idOf(await make({ title: 'Required' }))}`
   const messageOf = async (method: string, at: string, headers = {}) =>
     (await ada.send(method, at, method === 'PATCH' ? { changes: {} } : undefined, headers)).body.error.message
@@ -373,7 +373,7 @@ rule('administration-content.8', 'the message says what is required', async () =
   expect(await messageOf('PATCH', path, { 'if-match': '*' })).toBe(
     `If-Match: * does not say which state you mean: a revision is required, ${orNew}`,
   )
-  // What makes nothing takes no other header.
+  // Requests that create nothing accept no other header.
   for (const headers of [{}, { 'if-none-match': '*' }])
     expect(await messageOf('POST', `${path}/publish`, headers)).toBe('Say which state you mean: If-Match with the ETag of the document')
 })
@@ -544,7 +544,7 @@ rule('administration-content.12', 'a copy has new components, the same links, an
   expect((await ada.send('POST', `${stories}/none/clone`, {})).status).toBe(404)
 })
 
-rule('administration-content.8', 'links that other documents have made meanwhile are not replaced', async () => {
+rule('administration-content.8', 'concurrent links of other documents are not replaced', async () => {
   const made = await make({ name: 'Ana' }, `/content/${writer}`)
   const path = `/content/${writer}/${idOf(made)}`
   const title = 'Written meanwhile'
@@ -553,7 +553,7 @@ rule('administration-content.8', 'links that other documents have made meanwhile
     const stale = await ada.send('PATCH', path, { changes: { stories } }, ifMatch(made))
     expect([stale.status, stale.body.error.details.document.draft.stories]).toMatchObject([412, [{ title }]])
   }
-  // What says nothing of them, or only what is to change, is done.
+  // Changes without an expected state of links succeed.
   const renamed = await ada.send('PATCH', path, { changes: { name: 'Anna', stories: { connect: [] } } }, ifMatch(made))
   expect([renamed.status, renamed.body.data.draft.stories]).toMatchObject([200, [{ documentId: written }]])
   const replaced = await ada.send('PATCH', path, { changes: { stories: [] } }, ifMatch(renamed))
@@ -581,7 +581,7 @@ rule('administration-content.5', 'a document without locales shows its links to 
   expect(links.body.data).toMatchObject(linked)
 })
 
-rule('administration-content.13', 'candidates and links are listed by cursors, as far as they may be seen', async () => {
+rule('administration-content.13', 'candidates and links are listed by cursors, within permissions', async () => {
   const names = ['Cara', 'Cleo', 'Cyd', 'Coco', 'Clio']
   for (const name of names) await make({ name: `Choice ${name}` }, `/content/${writer}`)
   const choices = (query: string, path = 'writer') => ada.get(`/choices/${story}/${path}?${query}`)
@@ -638,7 +638,7 @@ rule('administration-content.13', 'candidates and links are listed by cursors, a
   expect([rest.body.data.length, typeof rest.body.meta.next]).toEqual([103, 'string'])
 })
 
-rule('administration-content.14', 'who links to a document is listed', async () => {
+rule('administration-content.14', 'documents that link to a document are listed', async () => {
   const dora = idOf(await make({ name: 'Dora' }, `/content/${writer}`))
   const made = [await make({ title: 'Use 1', writer: dora }), await make({ title: 'Use 2', writer: dora })]
   const uses = await ada.get(`/content/${writer}/${dora}/uses`)

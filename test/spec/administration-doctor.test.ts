@@ -1,4 +1,4 @@
-// The checks of `octavo doctor` over HTTP: the same findings, beside requests, one at a time and for a limited time.
+// The checks of `octavo doctor` over HTTP: the same findings, during requests, one at a time and for a limited time.
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-/** What the command prints. */
+/** Output of the command. */
 async function command(): Promise<unknown> {
   const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
   const env = { ...process.env, ...served.sameDatabase, UPLOADS_DIR: 'uploads' }
@@ -83,7 +83,7 @@ const examinations = () =>
     }
   })
 
-rule('administration-doctor.3', 'one process examines for all who ask meanwhile, and requests do not wait for it', async () => {
+rule('administration-doctor.3', 'one process checks for all concurrent requests, and other requests do not wait for it', async () => {
   const answers = Promise.all([ada.get('/doctor'), ada.get('/doctor'), ada.get('/doctor')])
   await expect.poll(() => examinations().length, patience).toBe(1)
   const other = await ada.get(`/content/${story}?limit=1`)

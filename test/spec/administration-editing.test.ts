@@ -1,4 +1,4 @@
-// What helps administrators to write: checks before a publication, filling from another locale, free uids, finding by a text.
+// Editing helpers for administrators: checks before a publication, filling from another locale, free uids, search.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allowAdmins, rowsOf } from '../support/administration.js'
 import { rule } from '../support/rule.js'
@@ -45,7 +45,7 @@ const check = (desk: Desk, id: string, locale = 'en') => desk.get(`${stories}/${
 const fill = async (desk: Desk, id: string, fields: readonly string[], headers?: Record<string, string>) =>
   desk.send('POST', `${stories}/${id}/fill?locale=de`, { from: 'en', fields }, headers ?? (await tag(id, 'de')))
 
-rule('administration-editing.1', 'what would refuse a publication is what refuses it', async () => {
+rule('administration-editing.1', 'the check reports the errors that would refuse a publication', async () => {
   const id = await storyOf({ title: null, code: 'abc', seo: { metaTitle: 'm' } })
   await inGerman(id, { title: 'Gut' })
   const { body } = await ok(check(ada, id, '*'))
@@ -84,7 +84,7 @@ rule('administration-editing.1', 'messages have no values that may not be seen',
   expect(shown.text).not.toContain('a:b!')
 })
 
-rule('administration-editing.2', 'links to what is not published wait, those to what is do not', async () => {
+rule('administration-editing.2', 'links to unpublished documents wait, others do not', async () => {
   const [draft, published] = [await storyOf({ title: 'Draft' }), await storyOf({ title: 'Public' })]
   await publish(published)
   const id = await storyOf({ related: [draft, published] })
@@ -94,7 +94,7 @@ rule('administration-editing.2', 'links to what is not published wait, those to 
   ])
   await publish(draft)
   expect((await ok(check(ada, id))).body.data[0].waiting).toEqual([])
-  // What may not be seen is not told.
+  // Unreadable values are not revealed.
   const hidden = await storyOf({ title: 'Hidden' })
   const own = await storyOf({ related: [hidden] }, desks.author!)
   const seen = await ok(check(desks.author!, own))
@@ -140,7 +140,7 @@ rule('administration-editing.3', 'links that several documents may have to the s
   expect(draft).toMatchObject({ reviewers: [{ documentId: ana }], sections: [{ source: { documentId: ana } }] })
 })
 
-rule('administration-editing.4', 'what has parts that may not be seen, here or there, is not filled', async () => {
+rule('administration-editing.4', 'values with unreadable parts in either locale are not filled', async () => {
   await giveRights(served, 'teller', [
     { action: 'read', subject: story, properties: { fields: ['title', 'seo.metaTitle', 'sections', 'links'], locales: null } },
     { action: 'update', subject: story },

@@ -45,41 +45,37 @@ const pathsOf = ({ status, body, text }: Answer) => {
 const post = (path: string, body: unknown) => ada.send('POST', path, body)
 const nobody = 'a'.repeat(24)
 
-rule(
-  'administration-content.17',
-  'what is not there, and what may not be given, is told with every place and without the data',
-  async () => {
-    const create = (data: object) => post(`/content/${uid}`, { data: { title: 'told', ...data } })
-    const missing = [
-      [{ next: nobody }, ['next']],
-      [{ next: 777 }, ['next']],
-      [{ next: { connect: [{ documentId: nobody }] } }, ['next']],
-      [{ cover: 777 }, ['cover']],
-      [{ cover: { id: 777 } }, ['cover']],
-      [{ parts: [{ text: 'a' }, { link: nobody }], zone: [{ __component: 'text.part', link: nobody }] }, ['parts/1/link', 'zone/0/link']],
-    ] as const
-    for (const [data, paths] of missing) {
-      const asked = await create(data)
-      expect(pathsOf(asked), asked.text).toEqual(paths)
-      expect(asked.text).not.toContain('told')
-    }
-    const wrong = await create({ id: 4, nothing: 1, other: 2, parts: [{ text: 'a' }, { zip: 1 }, { zip: 2 }], createdAt: 'x' })
-    expect(pathsOf(wrong)).toEqual(['id', 'createdAt', 'nothing', 'other', 'parts/1/zip', 'parts/2/zip'])
-    const made = await create({})
-    const change = (changes: object) =>
-      ada.send('PATCH', `/content/${uid}/${made.body.data.documentId}`, { changes }, { 'if-match': made.headers.get('etag')! })
-    expect(pathsOf(await change({ next: nobody, cover: 777 }))).toEqual(['next'])
-    expect(pathsOf(await change({ nothing: 1, parts: [{ zip: 1 }] }))).toEqual(['nothing', 'parts/0/zip'])
-    expect(pathsOf(await change({ 'parts/3/text': 'x' }))).toEqual(['parts/3'])
-    // The content API says what Strapi says.
-    const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify({ data: { title: 'told', next: nobody, nothing: 1 } })
-    const asked = await served.ask('/api/notes', { method: 'POST', token: 'everything', headers, body })
-    expect(asked.body.error.details).toEqual({ key: 'nothing', path: null, source: 'body' })
-  },
-)
+rule('administration-content.17', 'missing and forbidden targets are reported with every position and without the data', async () => {
+  const create = (data: object) => post(`/content/${uid}`, { data: { title: 'told', ...data } })
+  const missing = [
+    [{ next: nobody }, ['next']],
+    [{ next: 777 }, ['next']],
+    [{ next: { connect: [{ documentId: nobody }] } }, ['next']],
+    [{ cover: 777 }, ['cover']],
+    [{ cover: { id: 777 } }, ['cover']],
+    [{ parts: [{ text: 'a' }, { link: nobody }], zone: [{ __component: 'text.part', link: nobody }] }, ['parts/1/link', 'zone/0/link']],
+  ] as const
+  for (const [data, paths] of missing) {
+    const asked = await create(data)
+    expect(pathsOf(asked), asked.text).toEqual(paths)
+    expect(asked.text).not.toContain('told')
+  }
+  const wrong = await create({ id: 4, nothing: 1, other: 2, parts: [{ text: 'a' }, { zip: 1 }, { zip: 2 }], createdAt: 'x' })
+  expect(pathsOf(wrong)).toEqual(['id', 'createdAt', 'nothing', 'other', 'parts/1/zip', 'parts/2/zip'])
+  const made = await create({})
+  const change = (changes: object) =>
+    ada.send('PATCH', `/content/${uid}/${made.body.data.documentId}`, { changes }, { 'if-match': made.headers.get('etag')! })
+  expect(pathsOf(await change({ next: nobody, cover: 777 }))).toEqual(['next'])
+  expect(pathsOf(await change({ nothing: 1, parts: [{ zip: 1 }] }))).toEqual(['nothing', 'parts/0/zip'])
+  expect(pathsOf(await change({ 'parts/3/text': 'x' }))).toEqual(['parts/3'])
+  // The content API says what Strapi says.
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ data: { title: 'told', next: nobody, nothing: 1 } })
+  const asked = await served.ask('/api/notes', { method: 'POST', token: 'everything', headers, body })
+  expect(asked.body.error.details).toEqual({ key: 'nothing', path: null, source: 'body' })
+})
 
-rule('administration-model.8', 'a mistake in a schema is told with its place in the body', async () => {
+rule('administration-model.8', 'an error in a schema has its position in the body', async () => {
   const at = (...path: string[]) => ['data', uid, 'attributes', 'x', ...path].join('/')
   const wrong = [
     [{ type: 'strng' }, [at('type')]],
@@ -103,7 +99,7 @@ rule('administration-model.8', 'a mistake in a schema is told with its place in 
   expect(asked.body.error.message).toMatch(/^data\.api::book\.book\.attributes\.x\.type "strng" is not an attribute type/)
 })
 
-rule('administration.27', 'what is taken is told by the field', async () => {
+rule('administration.27', 'a taken value is reported by the field', async () => {
   const [role] = await served.sql('SELECT id FROM up_roles ORDER BY id')
   const user = { username: 'una', email: 'una@users.example', password: 'Secret-horse-7', role: Number(role!.id) }
   expect((await post('/users', user)).status).toBe(201)

@@ -80,7 +80,7 @@ rule('administration-layouts.1', 'a type has its attributes, components, layouts
   expect((await get('/types/api::nothing.nothing')).status).toBe(404)
 })
 
-rule('administration-layouts.1', 'what no right names is nowhere in the response', async () => {
+rule('administration-layouts.1', 'attributes without permission appear nowhere in the response', async () => {
   const { body, text } = await get(`/types/${story}`, signedIn.part)
   expect(Object.keys(body.data.attributes).sort()).toEqual(['seo', 'title', 'writer'])
   expect(body.data.fields).toMatchObject({ create: [], update: expect.arrayContaining(['title']) })
@@ -119,7 +119,7 @@ rule('administration-layouts.2', 'stored settings follow the model, as Strapi ha
   const [first, second] = layout.layouts.edit
   expect(first).toEqual([{ name: 'title', size: 8 }])
   expect(second[0].name).toBe('summary')
-  // It has settings, and somebody took it out of the view.
+  // It has settings, and was removed from the view.
   expect(layout.layouts.edit.flat().map(({ name }: { name: string }) => name)).not.toContain('slug')
   for (const broken of [[], 'x', { settings: 1, metadatas: [], layouts: { list: 1, edit: [[null, { name: 1 }], 7] } }]) {
     await store(story, broken)
@@ -128,7 +128,7 @@ rule('administration-layouts.2', 'stored settings follow the model, as Strapi ha
   await served.sql('DELETE FROM strapi_core_store_settings WHERE "key" = ?', keyOf(story))
 })
 
-rule('administration-layouts.3', 'a layout is replaced with its revision, by whoever may configure its kind', async () => {
+rule('administration-layouts.3', 'a layout is replaced with its revision, by administrators who may configure its kind', async () => {
   const { revision, layout } = await current()
   const changed = { ...layout, settings: { ...layout.settings, pageSize: 50 } }
   expect((await put(layoutAt, changed, null)).status).toBe(428)
@@ -150,7 +150,7 @@ rule('administration-layouts.3', 'a layout is replaced with its revision, by who
   for (const uid of ['plugin::upload.file', 'api::x.x', 'shared.x']) expect((await get(`/types/${uid}/layout`)).status).toBe(404)
 })
 
-rule('administration-layouts.3', 'what was read can be sent as it is', async () => {
+rule('administration-layouts.3', 'a layout can be sent back as it was read', async () => {
   for (const uid of [story, 'shared.seo', front]) {
     const path = `/types/${uid}/layout`
     const { revision, layout } = await current(ada, path)
@@ -159,7 +159,7 @@ rule('administration-layouts.3', 'what was read can be sent as it is', async () 
   }
 })
 
-rule('administration-layouts.4', 'what the model does not have is refused, each with its path', async () => {
+rule('administration-layouts.4', 'unknown attributes are refused, each with its path', async () => {
   const { revision, layout } = await current()
   const { settings, metadatas, layouts } = layout
   const wrong: readonly (readonly [readonly string[], unknown])[] = [
@@ -207,7 +207,7 @@ rule('administration-layouts.4', 'what the model does not have is refused, each 
   expect((await current()).revision).toBe(revision)
 })
 
-rule('administration-layouts.5', 'what is stored has Strapi’s form, and unknown members stay', async () => {
+rule('administration-layouts.5', 'the stored layout has Strapi’s form, and unknown members stay', async () => {
   await store('shared.seo', {
     settings: { pageSize: 10, pluginSetting: 'kept' },
     metadatas: { metaTitle: { edit: { label: 'Old', pluginEdit: 1 }, list: {} } },

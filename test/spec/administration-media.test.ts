@@ -140,7 +140,7 @@ rule('administration-media.2', 'pages of a list have every file once, forwards a
   expect((await get(`/files/total?folder=${folder}`)).body.data).toEqual({ total: 7, exact: true })
 })
 
-rule('administration-media.3', 'an upload goes to its folder, by whoever sent it, under the rules of every upload', async () => {
+rule('administration-media.3', 'an upload goes to its folder, for any administrator, under the rules of every upload', async () => {
   const folder = await folderOf('New files')
   const id = await fileOf('new.txt', { folder, by: signedIn.editor! })
   const [place] = await served.sql('SELECT path FROM upload_folders WHERE id = ?', folder)
@@ -180,7 +180,7 @@ rule('administration-media.3', 'an upload goes to its folder, by whoever sent it
   expect(readdirSync(uploads()).length).toBe(before)
 })
 
-rule('administration-media.4', 'a change says what it changes, and null clears', async () => {
+rule('administration-media.4', 'a change is partial, and null clears', async () => {
   const [folder, id] = [await folderOf('Changed'), await fileOf('change.txt', { by: signedIn.editor! })]
   const all = { name: 'changed.txt', alternativeText: 'Words', caption: 'c', focalPoint: { x: 10, y: 90.5 }, folder }
   const changed = await send('PATCH', `/files/${id}`, all)
@@ -264,7 +264,7 @@ rule('administration-media.6', 'files are moved and deleted together, all or non
   expect((await lastActs(1))[0]).toEqual(['delete', 'file', 'single.txt'])
 })
 
-rule('administration-media.12', 'a part of a picture becomes a file beside it, or takes its place', async () => {
+rule('administration-media.12', 'a crop of a picture becomes a separate file, or replaces it', async () => {
   const folder = await folderOf('Crops')
   const picture = await sharp({ create: { width: 600, height: 400, channels: 3, background: 'red' } })
     .composite([{ input: { create: { width: 300, height: 400, channels: 3, background: 'blue' } }, left: 300, top: 0 }])
@@ -400,7 +400,7 @@ rule('administration-media.8', 'folders are named as in Strapi, and numbered by 
   expect(new Set(numbers).size).toBe(numbers.length)
 })
 
-rule('administration-media.9', 'a folder moves with all that lies in it, and never into itself', async () => {
+rule('administration-media.9', 'a folder moves with its content, and never into itself', async () => {
   const a = await folderOf('A')
   const b = await folderOf('B', a)
   const c = await folderOf('C', b)
@@ -531,7 +531,7 @@ const all = ['200 1', '200', '200', '200', '201', '201', '200', '204', '200', '2
 const hidden = ['200 0', '404', '404', '200', '201', '201', '404', '404', '404', '404', '403', '403']
 const refused = verbs.map(() => '403')
 
-/** Each role against a file and a folder of its own, and of somebody else's. */
+/** Each role with files and folders of its administrator and of others. */
 const matrix: readonly (readonly [role: string, whose: 'own' | 'others', says: readonly string[]])[] = [
   ['editor', 'own', all],
   ['editor', 'others', all],
@@ -574,7 +574,7 @@ for (const [role, whose, says] of matrix)
 
 rule(
   'administration-media.11',
-  'who shares a role with the creator may, and a folder is only deleted with files that may be deleted',
+  'administrators who share a role with the creator may, and a folder is only deleted with files that may be deleted',
   async () => {
     const other = signedIn.other!
     const colleague = await signInAdmin(served, 'colleague@media.example')

@@ -91,7 +91,7 @@ rule('administration-model.4', 'a plan is applied to the version that it was mad
     changes: [{ kind: 'attributeCreated', attribute: 'body' }],
     losses: [],
   })
-  // Who gains something is named to whoever may list it.
+  // Roles that gain access are named to administrators who may list them.
   expect(planned.gains).toEqual([{ schema: uid, attribute: 'body', roles: [], tokens: [], administrators: [] }])
   await addToken(served, 'finding', { type: 'custom', actions: ['api::note.note.find'] })
   expect((await send('/model/plan', body, {}, 'reader')).body.data.gains[0].tokens).toEqual([])
@@ -115,7 +115,7 @@ rule('administration-model.4', 'a plan is applied to the version that it was mad
   expect((await send('/model/plan', { ...body, more: 1 })).status).toBe(400)
 })
 
-rule('administration-model.5', 'what hides content needs its names', async () => {
+rule('administration-model.5', 'a change that hides content needs its names', async () => {
   await makeNote({ title: 'two', body: 'text' })
   const body = { data: { [uid]: noteWith({}) } }
   const refused = await apply(body)

@@ -1,4 +1,4 @@
-// docs/spec/retries.md, the administration API: what is sent again with the same Idempotency-Key is done once, also where it shows a secret.
+// docs/spec/retries.md, the administration API: requests repeated with the same Idempotency-Key are executed once, also if they return a secret.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { resources } from '../../src/http/admin/resources.js'
 import { rowsOf } from '../support/administration.js'
@@ -163,7 +163,7 @@ rule('retries.7', 'another body is another request, also another file in a form 
   expect((await send({ path: '/files', form: [file('first', 'other.txt', 'text/plain')] }, 'files')).status).toBe(422)
   const { path, headers } = await acting('By its state', 'publish')
   await ok(send({ path, headers: headers! }, 'state'))
-  // Which state is meant is no part of the request: it has changed with the first one.
+  // The expected state is not part of the request: the first one has changed it.
   expect((await send({ path, headers: { 'if-match': '"another"' } }, 'state')).status).toBe(200)
   expect((await send({ path }, 'bad key')).status).toBe(400)
 })
@@ -190,7 +190,7 @@ rule('retries.7', 'while the first request is under way, the second is 409, and 
   }
 })
 
-rule('retries.7', 'what is refused leaves no key, and an act that fails leaves neither it nor its key', async () => {
+rule('retries.7', 'a refusal leaves no key, and a failed action leaves neither effects nor its key', async () => {
   const kept = async (key: string) => served.sql('SELECT id FROM octavo_idempotency_keys WHERE "key" = ?', key)
   await ok(post('/roles', { name: 'Taken' }))
   expect((await send({ path: '/roles', body: { name: 'Taken' } }, 'refused')).status).toBe(400)
@@ -219,7 +219,7 @@ async function withoutKeys(condition: string, work: () => Promise<void>): Promis
   }
 }
 
-rule('retries.8', 'rights are asked first, and whoever has others by now is shown what there is now', async () => {
+rule('retries.8', 'rights are checked first, and an administrator whose rights changed gets the current state', async () => {
   await giveRights(served, 'publisher', officeRoles.editor!)
   const bob = await openDesk(served, 'bob@retries.example', ['publisher'])
   const made = await ok(send({ path: `/content/${story}`, body: { data: { title: 'Of Bob' } } }, 'bob-1', bob))
@@ -260,18 +260,18 @@ rule('retries.8', 'a secret is shown again, and is nowhere in the database; also
     // Webhooks are signed with theirs.
     const tables = ['octavo_idempotency_keys', 'octavo_activity', 'strapi_api_tokens', 'admin_users', 'octavo_one_time_tokens']
     for (const table of tables) expect(textOf(await rowsOf(served, table)), `${path} ${table}`).not.toContain(shown)
-    // With another mark of the rights, as where the response was never kept, it is made anew of what the transaction has kept.
+    // With another hash of the rights, as if the response was not stored, it is rebuilt from the record of the transaction.
     await served.sql(`UPDATE octavo_idempotency_keys SET grants = 'others' WHERE "key" = ?`, key)
     const again = await ok(send(request, key))
     expect([again.status, again.body]).toEqual([first.status, first.body])
   }
 })
 
-rule('retries.8', 'what was done is known where its response could not be kept', async () => {
+rule('retries.8', 'a repeated request succeeds even if the response could not be stored', async () => {
   if (isOnServer) return
   const request = { path: '/tokens', body: { name: 'Without a response', type: 'read-only' } }
   let first: Answer | undefined
-  // What the transaction keeps is shorter than this with the key of the token, what is kept behind it is longer.
+  // The record of the transaction is shorter than this with the key of the token, the response stored after it is longer.
   await withoutKeys('WHEN length(NEW.answer) > 400', async () => {
     first = await ok(send(request, 'unkept'))
   })
@@ -283,13 +283,13 @@ rule('retries.8', 'what was done is known where its response could not be kept',
   expect((await ok(send(request, 'unkept'))).body).toEqual(first?.body)
 })
 
-/** Rows as a text in which bytes are readable. */
+/** Rows as a text with readable bytes. */
 const textOf = (rows: readonly object[]): string =>
   rows
     .map((row) => Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value))))
     .join('\n')
 
-rule('retries.8', 'a response that is too large is made anew, and an act on many documents keeps what each came to', async () => {
+rule('retries.8', 'a response that is too large is rebuilt, and an action on many documents records the result for each', async () => {
   const small = await serveOffice({ config: { limits: { ...rates, idempotencyBytes: 64_000 } } })
   try {
     const desk = await openDesk(small, 'ada@small.example')

@@ -60,7 +60,7 @@ async function change(part: Part, changes: Record<string, unknown>): Promise<Ans
   return changed
 }
 
-rule('administration-settings.1', 'every part is read and replaced with its revision, by whoever has its rights', async () => {
+rule('administration-settings.1', 'every part is read and replaced with its revision, by administrators with the right to it', async () => {
   for (const part of names) {
     const { read, update } = parts[part]
     const [reader, writer] = [`${part}-reader`, `${part}-writer`]
@@ -86,7 +86,7 @@ rule('administration-settings.1', 'every part is read and replaced with its revi
     expect((await put(part, given, null)).status).toBe(428)
     const late = await put(part, given, 'another')
     expect([late.status, late.body.error.details]).toEqual([412, body.data])
-    // Whoever may only change it is not told what there is.
+    // Administrators who may only change it do not learn its current value.
     const isSame = update === (read as string)
     const untold = await put(part, given, 'another', writing)
     expect([untold.status, untold.body.error.details, untold.headers.get('etag')]).toEqual(
@@ -162,7 +162,7 @@ rule('administration-settings.2', 'the next e-mail has the new words', async () 
   }
 })
 
-rule('administration-settings.3', 'what is not right is refused and changes nothing', async () => {
+rule('administration-settings.3', 'invalid settings are refused and change nothing', async () => {
   const { settings: email } = (await get('emails')).body.data
   const message = (text: string) => ({ reset_password: { ...email.reset_password, message: text } })
   const wrong: readonly (readonly [Part, Record<string, unknown>])[] = [
@@ -204,7 +204,7 @@ rule('administration-settings.3', 'what is not right is refused and changes noth
   expect((await storedOf('emails')).reset_password).toMatchObject({ icon: 'sync', options: { message: text } })
 })
 
-rule('administration-settings.1', 'what GET returned changes nothing, whatever is stored', async () => {
+rule('administration-settings.1', 'sending back a GET response changes nothing, with any stored values', async () => {
   const strange: Readonly<Record<Part, Record<string, unknown>>> = {
     uploads: { sizeOptimization: 'yes' },
     'media-view': { pageSize: 1_000, sort: 'hash:ASC' },

@@ -118,7 +118,7 @@ rule('administration.13', 'the last super administrator stays', async () => {
   expect((await send('PATCH', `/admins/${id}`, { roles: [superRole, editor] })).status).toBe(200)
 })
 
-rule('administration.19', 'nobody gives a role that they lack, or touches somebody who has one', async () => {
+rule('administration.19', 'administrators cannot give roles that they lack, or touch others who have one', async () => {
   await allowAdmins(served, 'strapi-editor', 'admin::users.create', 'admin::users.update', 'admin::users.delete')
   const { id } = (await get('/me')).body.data
   const [editor, superRole] = [await adminRole(served, 'strapi-editor'), await adminRole(served, 'strapi-super-admin')]
@@ -133,7 +133,7 @@ rule('administration.19', 'nobody gives a role that they lack, or touches somebo
   expect((await as('PATCH', `/admins/${made.body.data.id}`, { roles: [999_999] })).status).toBe(400)
 })
 
-rule('administration.19', 'roles are made empty, changed, and deleted when nobody has them', async () => {
+rule('administration.19', 'roles are created empty, changed, and deleted if no administrator has them', async () => {
   const made = await send('POST', '/roles', { name: 'Press Office' })
   expect(made.status, made.text).toBe(201)
   expect(made.body.data).toMatchObject({ name: 'Press Office', administrators: 0 })
@@ -226,7 +226,7 @@ rule('administration.8', 'strong acts ask for the password again', async () => {
   expect((await send('POST', '/roles', { name: 'After the refresh' }, next)).status).toBe(201)
 })
 
-rule('administration.21', 'what changes something has an entry, what fails has none', async () => {
+rule('administration.21', 'changes have an entry, failures have none', async () => {
   const { id } = (await send('POST', '/tokens', { name: 'logged', type: 'read-only' })).body.data
   await send('PATCH', `/tokens/${id}`, { description: 'a secret plan' })
   await send('PATCH', `/tokens/${id}`, { actions: ['api::note.note.find'] })
@@ -257,7 +257,7 @@ rule('administration.21', 'what changes something has an entry, what fails has n
   expect(await Promise.all(tables.map((table) => rowsOf(served, table)))).toEqual(before)
 })
 
-rule('administration.22', 'pages follow each other whatever happens meanwhile', async () => {
+rule('administration.22', 'pages are consistent during concurrent changes', async () => {
   const whole = (await get('/activity?limit=200')).body.data.map((entry: { id: number }) => entry.id)
   const seen: number[] = []
   for (let after = ''; ; ) {

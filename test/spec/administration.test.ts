@@ -122,7 +122,7 @@ rule('administration.4', 'only a page of this origin may set or send the cookie'
   expect((await all(ada.accessToken)).headers.get('access-control-allow-origin')).toBe(null)
 })
 
-rule('administration.5', 'a commit of any program ends what it makes void', async () => {
+rule('administration.5', 'a commit of any program ends sessions that it invalidates', async () => {
   const acts: readonly (readonly [string, string])[] = [
     ['UPDATE admin_users SET blocked = ? WHERE email = ?', 'blocked'],
     ['UPDATE admin_users SET is_active = NOT is_active WHERE id >= ? AND email = ?', 'inactive'],
@@ -228,7 +228,7 @@ rule('administration.8', 'the password is given again', async () => {
   expect(Date.parse(right.body.data.passwordAt)).toBeGreaterThanOrEqual(before)
 })
 
-rule('administration.8', 'who guesses at sign-in keeps nobody who is signed in from giving the password', async () => {
+rule('administration.8', 'guesses at sign-in do not block the password of a signed-in administrator', async () => {
   await addAdministrator(served, 'nora@admins.example')
   const nora = await signInAdmin(served, 'nora@admins.example')
   const guesses: number[] = []
@@ -304,7 +304,7 @@ rule('administration.28', 'the description has the query, the headers and the st
         .filter((status) => status < 500)
         .map(String),
     ])
-    // What the description lacks is refused.
+    // Undescribed parameters are refused.
     if (resource.query === null) continue
     expect([at, named(method, path, 'query')]).toEqual([at, Object.keys((resource.query as z.ZodObject).shape).sort()])
     expect([at, resource.query.safeParse({ undescribed: '1' }).success]).toEqual([at, false])
@@ -314,7 +314,7 @@ rule('administration.28', 'the description has the query, the headers and the st
   expect(limit.schema).toEqual({ type: 'integer', minimum: 1, maximum: 200, default: 50 })
 })
 
-rule('administration.29', 'every read has an ETag, and is 304 for whoever has the response', async () => {
+rule('administration.29', 'every read has an ETag, and is 304 for a client that has the response', async () => {
   const reads = resources.filter(({ method, path }) => method === 'GET' && !path.includes(':'))
   let tags = 0
   for (const { path } of reads) {

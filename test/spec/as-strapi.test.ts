@@ -1,4 +1,4 @@
-// What Strapi 5.54 answered where neither the specification nor the recordings say anything: found by asking both at random
+// Responses of Strapi 5.54 that neither the specification nor the recordings cover: found by random requests to both
 // (test/interop/reads.mjs). The project has awkward names on purpose.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isOnMysql, isOnServer } from '../support/databases.js'
@@ -128,7 +128,7 @@ test('APIs are named by their folder in kebab-case, components by their file in 
   expect(chief.price).toMatchObject({ amount: 1, label: 'p' })
 })
 
-test('a text in a JSON column is what it says, if it is JSON', async () => {
+test('a text in a JSON column is parsed, if it is JSON', async () => {
   const said: [string, unknown][] = [
     ['null', null],
     ['true', true],
@@ -190,7 +190,7 @@ test('a list of sort keys holds texts or objects, not both; status is a key of t
   expect(await refusal('mice?sort=toString')).toEqual(['Invalid sort query', undefined])
 })
 
-test('of several mistakes the first is told, in the order in which they are looked for', async () => {
+test('only the first of several errors is reported, in the order of checks', async () => {
   const mistakes: readonly (readonly [string, string])[] = [
     ['publicationFilter=x', "Invalid value for 'publicationFilter'"],
     ['filters[nope]=1', 'Invalid key nope'],
@@ -238,7 +238,7 @@ test('errors inside a populate say where they are', async () => {
   expect(await refusal('mice?populate[]=best.nope&populate[]=best')).toEqual(['Invalid key nope at best.nope', 'best.nope'])
 })
 
-test('names in one text are joined; in a list a plain name replaces what it had below', async () => {
+test('names in one text are joined; in a list a plain name replaces its nested populate', async () => {
   const below = async (query: string) =>
     Object.keys((await data(`mice?filters[name]=clerk&${query}`))[0].boss).filter((name) => name === 'team' || name === 'best')
   expect(await below('populate=boss.team,boss,boss.best')).toEqual(['team', 'best'])
@@ -265,7 +265,7 @@ test('a path of one text ends before what the caller may not find, unless the fi
   expect(await refusal('mice?populate=boss.papers.nope,best', 'notes')).not.toBe(200)
 })
 
-test('what belongs to a level has no effect beside the names of attributes', async () => {
+test('options of a level have no effect next to names of attributes', async () => {
   const plain = await data('mice?populate[best]=true')
   for (const query of ['count=true', 'sort=name', 'fields=name', 'filters[name]=x', 'populate=boss'])
     expect([query, await data(`mice?populate[best]=true&populate[${query.split(/[=[]/)[0]}]${query.slice(query.search(/[=[]/))}`)]).toEqual(
@@ -321,7 +321,7 @@ test('relations to files need the permission to find files, media attributes do 
   expect((await data('mice?populate=papers'))[0].papers).toEqual([])
 })
 
-test('who made a document may be a condition where the schema shows it', async () => {
+test('the creator of a document may be a condition if the schema shows it', async () => {
   for (const token of ['full', 'mice']) {
     expect(await refusal('mice?filters[createdBy][id]=1', token)).toBe(200)
     expect(await refusal('mice?sort=createdBy.id', token)).toBe(200)
@@ -329,7 +329,7 @@ test('who made a document may be a condition where the schema shows it', async (
   expect(await refusal('notes?filters[createdBy][id]=1')).toEqual(['Invalid key createdBy', 'createdBy'])
 })
 
-test('a morphTo shows drafts unless it stands in a list or has a level of its own; it is flat in the nested format', async () => {
+test('a morphTo shows drafts unless it is in a list or has a separate level; it is flat in the nested format', async () => {
   const [{ id: guard }] = (await served.sql("select id from mice where name = 'guard'")) as [{ id: number }]
   const [{ id: note }] = (await served.sql('select id from notes')) as [{ id: number }]
   await served.sql(
@@ -350,7 +350,7 @@ test('a morphTo shows drafts unless it stands in a list or has a level of its ow
   expect(await about('populate=about,about')).toEqual(['api::note.note'])
   expect(await about(`populate[about][on][${mouse}]=true`)).toEqual([mouse])
   expect(await about(`populate[about][on][${mouse}][fields]=name`)).toEqual([])
-  // What the versions of a document are asked for holds where the state does.
+  // Parameters for versions of a document apply like the state.
   expect(await about('populate=about,about&status=draft')).toEqual([mouse, 'api::note.note'])
   expect(await about('populate=about,about&status=draft&hasPublishedVersion=true')).toEqual(['api::note.note'])
   expect(await about(`populate[about][on][${mouse}][fields]=name&status=draft&publicationFilter=never-published`)).toEqual([mouse])
@@ -366,7 +366,7 @@ test('a morphTo shows drafts unless it stands in a list or has a level of its ow
   expect(counted.body.data[0].attributes).toMatchObject({ team: { data: { attributes: { count: 1 } } }, price: { count: 1 } })
 })
 
-test('behind the inverse side of a polymorphic relation everything has a locale, whatever it is reached through', async () => {
+test('after the inverse side of a polymorphic relation everything has a locale, through any path', async () => {
   await served.sql("update notes_about_mph set field = 'notes' where about_type = ?", mouse)
   const [{ notes }] = await data('mice?status=draft&filters[name]=guard&populate[notes][populate]=about')
   expect(notes[0].locale).toBeNull()

@@ -63,26 +63,20 @@ async function linesWith(count: number, act: () => Promise<unknown>): Promise<re
   }, patience)
 }
 
-rule(
-  'audit.1',
-  'there is no audit log unless it is configured; a file is readable for its owner alone; stdout is the log, whatever its level',
-  async () => {
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-    const plainly = await serveProject(project)
-    await plainly.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"data":{"name":"x"}}' })
-    expect(plainly.log.some((line) => line.includes('"audit"'))).toBe(false)
-    await plainly.close()
-    const loud = await serveProject(project, { environment: { OCTAVO_AUDIT_LOG: 'stdout', LOG_LEVEL: 'error' } })
-    await loud.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"data":{"name":"x"}}' })
-    expect(loud.log.map((line) => JSON.parse(line))).toMatchObject([
-      { audit: true, action: 'create', type: 'api::note.note', msg: 'audit' },
-    ])
-    await loud.close()
-    await expect(serveProject(project, { environment: { OCTAVO_AUDIT_LOG: '/nowhere/audit.jsonl' } })).rejects.toThrow(
-      /The audit log cannot be written to \/nowhere\/audit\.jsonl/,
-    )
-  },
-)
+rule('audit.1', 'the audit log is off by default; a file is readable for its owner only; stdout has it at any log level', async () => {
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const plainly = await serveProject(project)
+  await plainly.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"data":{"name":"x"}}' })
+  expect(plainly.log.some((line) => line.includes('"audit"'))).toBe(false)
+  await plainly.close()
+  const loud = await serveProject(project, { environment: { OCTAVO_AUDIT_LOG: 'stdout', LOG_LEVEL: 'error' } })
+  await loud.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"data":{"name":"x"}}' })
+  expect(loud.log.map((line) => JSON.parse(line))).toMatchObject([{ audit: true, action: 'create', type: 'api::note.note', msg: 'audit' }])
+  await loud.close()
+  await expect(serveProject(project, { environment: { OCTAVO_AUDIT_LOG: '/nowhere/audit.jsonl' } })).rejects.toThrow(
+    /The audit log cannot be written to \/nowhere\/audit\.jsonl/,
+  )
+})
 
 rule(
   'audit.2',
@@ -150,7 +144,7 @@ rule('audit.3', 'sign-ins have a line whether they succeed or not, and so have a
   ])
 })
 
-rule('audit.4', 'what administrators do has the lines of their activity, with names of fields and without values', async () => {
+rule('audit.4', 'actions of administrators have the lines of their activity, with names of fields and without values', async () => {
   const id = await addAdministrator(served, 'ada@admins.example')
   const actor = { kind: 'administrator', id }
   let documentId = ''
@@ -196,43 +190,39 @@ rule('audit.5', 'no value, token or password is in the audit log', () => {
   return Promise.resolve()
 })
 
-rule(
-  'audit.6',
-  'a file that is moved away is made anew; lines that cannot be written wait, and those without room are counted',
-  async () => {
-    renameSync(file, `${file}.1`)
-    const before = linesOf(`${file}.1`).length
-    await vi.waitFor(async () => {
-      expect((await send('/api/notes', 'POST', { data: { name: 'z' } })).status).toBe(201)
-      expect(linesOf(file).length).toBeGreaterThan(0)
-    }, patience)
-    expect(linesOf(`${file}.1`).length).toBeGreaterThanOrEqual(before)
-    // A folder in its place: nothing can be written, and nothing else fails.
-    renameSync(file, `${file}.2`)
-    mkdirSync(file)
-    await vi.waitFor(async () => {
-      expect((await send('/api/notes', 'POST', { data: { name: 'z' } })).status).toBe(201)
-      expect(served.log.some((line) => line.includes('the audit log cannot be written'))).toBe(true)
-    }, patience)
-    const { body } = await send('/api/notes', 'POST', { data: { name: 'last' } })
-    rmSync(file, { recursive: true })
-    await vi.waitFor(() => expect(linesOf(file).at(-1)).toMatchObject({ documentId: body.data.documentId }), patience)
-    expect(served.log.filter((line) => line.includes('the audit log cannot be written'))).toHaveLength(1)
+rule('audit.6', 'a moved file is recreated; lines that cannot be written wait, and those without room are counted', async () => {
+  renameSync(file, `${file}.1`)
+  const before = linesOf(`${file}.1`).length
+  await vi.waitFor(async () => {
+    expect((await send('/api/notes', 'POST', { data: { name: 'z' } })).status).toBe(201)
+    expect(linesOf(file).length).toBeGreaterThan(0)
+  }, patience)
+  expect(linesOf(`${file}.1`).length).toBeGreaterThanOrEqual(before)
+  // A folder in its place: nothing can be written, and nothing else fails.
+  renameSync(file, `${file}.2`)
+  mkdirSync(file)
+  await vi.waitFor(async () => {
+    expect((await send('/api/notes', 'POST', { data: { name: 'z' } })).status).toBe(201)
+    expect(served.log.some((line) => line.includes('the audit log cannot be written'))).toBe(true)
+  }, patience)
+  const { body } = await send('/api/notes', 'POST', { data: { name: 'last' } })
+  rmSync(file, { recursive: true })
+  await vi.waitFor(() => expect(linesOf(file).at(-1)).toMatchObject({ documentId: body.data.documentId }), patience)
+  expect(served.log.filter((line) => line.includes('the audit log cannot be written'))).toHaveLength(1)
 
-    // A full disk.
-    const full = await serveProject(project, { environment: { OCTAVO_AUDIT_LOG: '/dev/full' } })
-    for (let count = 0; count < 3; count++)
-      expect((await full.ask('/api/notes', { method: 'POST', headers: json, body: '{"data":{"name":"x"}}' })).status).toBe(201)
-    await vi.waitFor(() => expect(full.log.some((line) => line.includes('ENOSPC'))).toBe(true), patience)
-    await full.close()
-    expect(full.log.filter((line) => line.includes('the audit log cannot be written'))).toHaveLength(1)
+  // A full disk.
+  const full = await serveProject(project, { environment: { OCTAVO_AUDIT_LOG: '/dev/full' } })
+  for (let count = 0; count < 3; count++)
+    expect((await full.ask('/api/notes', { method: 'POST', headers: json, body: '{"data":{"name":"x"}}' })).status).toBe(201)
+  await vi.waitFor(() => expect(full.log.some((line) => line.includes('ENOSPC'))).toBe(true), patience)
+  await full.close()
+  expect(full.log.filter((line) => line.includes('the audit log cannot be written'))).toHaveLength(1)
 
-    const place = join(served.folder, 'small.jsonl')
-    const lost: number[] = []
-    const small = await openAppendedFile(place, { bytes: 100, failed: () => {}, recovered: (count) => void lost.push(count) })
-    for (let count = 0; count < 10; count++) small.add('x'.repeat(19))
-    await small.close()
-    expect(lost).toEqual([5])
-    expect(readFileSync(place, 'utf8')).toBe(`${'x'.repeat(19)}\n`.repeat(5))
-  },
-)
+  const place = join(served.folder, 'small.jsonl')
+  const lost: number[] = []
+  const small = await openAppendedFile(place, { bytes: 100, failed: () => {}, recovered: (count) => void lost.push(count) })
+  for (let count = 0; count < 10; count++) small.add('x'.repeat(19))
+  await small.close()
+  expect(lost).toEqual([5])
+  expect(readFileSync(place, 'utf8')).toBe(`${'x'.repeat(19)}\n`.repeat(5))
+})

@@ -1,4 +1,4 @@
-// docs/spec/authentication.md: the public, API tokens, users, and changes of what they may do.
+// docs/spec/authentication.md: the public, API tokens, users, and changes of their permissions.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
@@ -27,7 +27,7 @@ const refusal = async (path: string, token: string) => {
 const unknown = [401, 'UnauthorizedError', 'Missing or invalid credentials']
 const refusedUser = [401, 'UnauthorizedError', 'Invalid credentials']
 
-rule('authentication.1', 'without the permission a request is 403, whatever it asks for', async () => {
+rule('authentication.1', 'any request without the permission is 403', async () => {
   for (const path of [
     'pitches',
     'pitches/nobody',
@@ -61,7 +61,7 @@ rule('authentication.2', 'the scheme may be written in any case', async () => {
     expect((await magazine.ask('/api/pitches', { headers: { authorization } })).status).toBe(200)
 })
 
-rule('authentication.3', 'a token that nobody issued is refused everywhere it is looked at', async () => {
+rule('authentication.3', 'an unknown token is refused everywhere', async () => {
   for (const token of ['nonsense', 'a.b.c', 'Reader', 'full.'])
     for (const path of ['/api/tags', '/api/pitches', '/api/users/me', '/api/i18n/locales', '/api/upload/files'])
       expect([path, ...(await refusal(path, token))]).toEqual([path, ...unknown])
@@ -115,7 +115,7 @@ rule('authentication.5', 'blocked and deleted users are refused', async () => {
   expect(await refusal('/api/tags', jwt(987_654))).toEqual(refusedUser)
 })
 
-rule('authentication.6', 'an API token is known by its hash, not by what is stored', async () => {
+rule('authentication.6', 'an API token is identified by its hash, not by its stored text', async () => {
   expect(await status('/api/pitches', 'full')).toBe(200)
   const [row] = await magazine.sql("SELECT access_key FROM strapi_api_tokens WHERE name = 'full'")
   const stored = row!.access_key
@@ -123,7 +123,7 @@ rule('authentication.6', 'an API token is known by its hash, not by what is stor
   expect(await refusal('/api/pitches', stored)).toEqual(unknown)
 })
 
-rule('authentication.6', 'past its time it is refused with a word of its own', async () => {
+rule('authentication.6', 'an expired token is refused with a specific error', async () => {
   expect(await refusal('/api/tags', 'late')).toEqual([401, 'UnauthorizedError', 'Token expired'])
   expect(await status('/api/pitches', 'soon')).toBe(200)
 })
@@ -185,7 +185,7 @@ rule('authentication.8', 'a full-access token may do what needs a permission', a
   expect(all(await magazine.ask('/api/pitches', { token: 'full' }), 'title')).toEqual(expected(versions('pitch'), 'title'))
 })
 
-rule('authentication.9', 'a custom token may do what it lists', async () => {
+rule('authentication.9', 'a custom token has its listed permissions', async () => {
   expect(await status('/api/tags', 'tags')).toBe(200)
   for (const path of ['articles', 'tags/x', 'setting', 'i18n/locales', 'users'])
     expect([path, await status(`/api/${path}`, 'tags')]).toEqual([path, 403])

@@ -1,4 +1,4 @@
-// docs/spec/caching.md: no response is stale, whoever has written; ETags, and what caches may keep.
+// docs/spec/caching.md: no response is stale after a write of any client; ETags, and permissions of caches.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
@@ -23,7 +23,7 @@ afterAll(async () => {
 const write = (at: Served, method: string, path: string, data?: object): Promise<Answer> =>
   at.ask(`/api/${path}`, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
 
-/** What a path says in both processes, asked twice in each: the second time from memory where something is kept. */
+/** Response for a path in both processes, requested twice in each: the second time from the cache if it is cached. */
 async function said(path: string): Promise<string> {
   const texts: string[] = []
   for (const at of [served, beside, served, beside]) texts.push((await at.ask(`/api/${path}`, { token })).text)
@@ -72,7 +72,7 @@ rule('caching.1', 'each kind of write is in the next read, in this process and i
 })
 
 let salt = 0
-/** What a path says to someone who is the first to ask: an empty filter makes it another read. */
+/** Response for a path without caches: an empty filter makes it another read. */
 async function uncached(at: Served, path: string): Promise<string> {
   const { text } = await at.ask(`/api/${path}${path.includes('?') ? '&' : '?'}filters[$or][0][id][$gt]=${-++salt}`, { token })
   return text
@@ -84,7 +84,7 @@ rule('caching.1', 'a write by another program is in the next read', async () => 
     await said(`tags/${documentId}`)
     await served.sql('UPDATE tags SET name = ? WHERE document_id = ?', `by hand ${number}`, documentId)
     expect(await said(`tags/${documentId}`)).toContain(`"by hand ${number}"`)
-    // Between two writes of the service, and right behind one.
+    // Between two writes of the service, and right after one.
     await write(served, 'PUT', `tags/${documentId}`, { name: `by hand ${number} of the service` })
     await served.sql('UPDATE tags SET name = ? WHERE document_id = ?', `again ${number}`, documentId)
     expect(await said(`tags/${documentId}`)).toContain(`"again ${number}"`)

@@ -1,4 +1,4 @@
-// What the code of a project may name: private attributes in conditions, and in the data of hooks what callers may not find.
+// Names available to project code: private attributes in conditions, and in the data of hooks values that callers may not find.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { grantsOf } from '../../src/foundation/grants.js'
 import type { Hook } from '../../src/foundation/public/hooks.js'
@@ -25,7 +25,7 @@ const files = {
   },
 }
 
-/** What it adds depends on the text. */
+/** Adds a value that depends on the text. */
 const before: Hook['before'] = ({ data, caller }) => {
   if (data === null || caller?.kind !== 'user') return
   if (data.text === 'with a part') data.about = { reader: caller.id }

@@ -1,4 +1,4 @@
-// What the code of a project finds in process.env.
+// Variables in process.env of project code.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -7,7 +7,7 @@ import { rule } from '../support/rule.js'
 
 rule(
   'project-code.7',
-  'code of a project finds the variables of .env in process.env; those of the process take precedence, and settings are what they were',
+  'code of a project finds the variables of .env in process.env; those of the process take precedence, and settings do not change',
   async () => {
     const folder = await copyGolden()
     rmSync(join(folder, 'octavo.config.json'))

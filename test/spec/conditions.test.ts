@@ -103,7 +103,7 @@ describe.each(['specification', 'strapi'] as const)('in the contract %s', (contr
     }
   })
 
-  rule('writing.27', 'what no column can hold is 400 in a hidden attribute as well', async () => {
+  rule('writing.27', 'a value that no column can store is 400 in a hidden attribute as well', async () => {
     for (const path of paths)
       for (const wrong of [{ notes: 'str' }, { big: 'abc' }, { seo: 'str' }, { zone: [{ __component: 'none.none' }] }, { mail: 5 }])
         expect((await press.send('POST', path, { ...book, isbn: isbn(), ...wrong })).status).toBe(400)
@@ -118,14 +118,14 @@ describe.each(['specification', 'strapi'] as const)('in the contract %s', (contr
     expect(await press.refusal('POST', 'items', { ...book, isbn: taken })).toBe('This attribute must be unique')
   })
 
-  rule('writing.27', 'an update counts what is stored where the body leaves it out', async () => {
+  rule('writing.27', 'an update uses stored values that the body leaves out', async () => {
     const { documentId, inner } = await press.make('items?populate=inner', { ...book, isbn: isbn(), inner: { mode: 'a', forA: 'x' } })
     const path = `items/${documentId}`
     expect(await messages('PUT', path, { isbn: null })).toHaveLength(2)
     expect(await messages('PUT', path, { other: 'longer', big: '9', mail: 'none' })).toEqual([])
     expect(await messages('PUT', path, { inner: { id: inner.id, forA: null } })).toHaveLength(2)
     expect(await messages('PUT', path, { inner: { id: inner.id, mode: 'b', forA: null } })).toEqual([])
-    // What it reveals has to be there.
+    // The revealed attributes must be there.
     expect(await messages('PUT', path, { inner: { id: inner.id, mode: 'a' } })).toHaveLength(2)
     expect(await messages('PUT', path, { isOpen: true })).toEqual(['400', expect.stringMatching(/^opens must be/)])
     expect(await messages('PUT', path, { isOpen: true, opens: '2026-01-01' })).toEqual([])

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 const here = dirname(fileURLToPath(import.meta.url))
 const folder = join(here, '..', '..', 'docs', 'spec')
 
-/** Tables of what tests do, beside the rules. */
+/** Tables of tested behaviour in addition to the rules. */
 const lists = ['attacks', 'faults']
 const parts = readdirSync(folder)
   .filter((file) => file.endsWith('.md') && file !== 'README.md')
@@ -83,7 +83,7 @@ function citations(): Readonly<Record<string, readonly string[]>> {
   const cited: Record<string, string[]> = {}
   for (const file of (readdirSync(tests, { recursive: true }) as string[]).sort()) {
     if (!file.endsWith('.test.ts')) continue
-    // Whatever looks like an id at the beginning of a title is one.
+    // Every text that looks like an id at the beginning of a title is one.
     const ids = readFileSync(join(tests, file), 'utf8').matchAll(/\b(?:S[01]\d\d|[OR]\d\d)\b|(?<=['"`])[A-Z]{1,2}\d{1,3}(?=:? )/g)
     for (const id of new Set([...ids].map(([found]) => found))) cited[id] = [...(cited[id] ?? []), file.replaceAll('\\', '/')]
   }

@@ -1,4 +1,4 @@
-// The types of custom fields: what a project says, what the database has, what its code registers, and what is known of plugins.
+// Custom field types: their declaration in a project, their columns, their registration by code, and known plugins.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'

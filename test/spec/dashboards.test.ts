@@ -45,7 +45,7 @@ const labelsIn = (expression: string): readonly string[] => [
 /** Labels that Prometheus itself adds, and that of buckets. */
 const added = new Set(['job', 'instance', 'le'])
 
-rule('operations.13', 'every metric of the dashboard and the alerts is exposed, and every metric of ours is in the guide', async () => {
+rule('operations.13', 'every metric of the dashboard and the alerts is exposed, and every metric of Octavo is in the guide', async () => {
   const served = await serveProject(contentType('note', { name: { type: 'string' } }), { config: managed })
   const { text } = await askManagement(served, '/metrics')
   await served.close()

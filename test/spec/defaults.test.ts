@@ -32,7 +32,7 @@ afterAll(() => served.close())
 
 const get = async (query: string, token = full) => (await served.ask(`/api/${query}`, { token })).body
 
-rule('defaults.1', 'what a request leaves out is taken from the defaults, what it names wins', async () => {
+rule('defaults.1', 'omitted parameters come from the defaults, given ones win', async () => {
   const asked =
     'articles?populate[author][fields][0]=name&fields[0]=title&sort=title:desc&filters[rank][$notNull]=true&pagination[pageSize]=3'
   expect(await get('articles')).toEqual(await get(asked))

@@ -1,5 +1,5 @@
-// What is linked to drafts from elsewhere: files by uploads, rows of types without drafts, polymorphic lists, relations of one owner.
-// What a PUT has left in sync is remembered, so each is asked after such a PUT too.
+// Links to drafts from outside: files by uploads, rows of types without drafts, polymorphic lists, relations of one owner.
+// A PUT remembers drafts that it left in sync, so each is requested after such a PUT too.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { access, component, contentType, reading } from './library.js'

@@ -148,7 +148,7 @@ export async function giveRights({ sql }: Served, code: string, rows: readonly R
   }
 }
 
-/** What one administrator asks. */
+/** Requests of one administrator. */
 export interface Desk {
   /** The row id. */
   readonly id: number

@@ -81,7 +81,7 @@ rule('errors.5', 'one document and single types check the same', async () => {
   }
 })
 
-rule('errors.6', 'queries on which Strapi fails are refused', async () => {
+rule('errors.6', 'queries that make Strapi fail are refused', async () => {
   const queries = [
     'fields=',
     'filters[readingMinutes]=abc',

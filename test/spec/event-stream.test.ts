@@ -69,7 +69,7 @@ describe('the event stream', () => {
     return stream
   }
   const received = (stream: Stream) => stream.events.map(({ event, data }) => [event, data.entry?.title ?? data.entry?.documentId])
-  /** A document whose event everybody receives last, so that what was not sent before is known not to come. */
+  /** A document whose event every client receives last, which proves that earlier missing events will not follow. */
   async function last(title: string): Promise<void> {
     await send('POST', '/posts', { title })
   }
@@ -176,7 +176,7 @@ describe('the event stream', () => {
     await send('POST', '/guardeds', { title: 'not chosen' })
     await send('POST', '/tasks', { title: 'chosen' })
     const { body } = await send('POST', '/posts', { title: 'chosen too' })
-    // What is deleted before its event is sent is not shown any more.
+    // A document deleted before its event is sent is not shown.
     await expect.poll(() => received(chosen).length, patience).toBe(2)
     await send('DELETE', `/posts/${body.data.documentId}`)
     await last('end')
@@ -330,7 +330,7 @@ describe('clients of the event stream', () => {
         const origin = at % 2 === 0 ? served.origin : other.origin
         const stream = await openStream(`${origin}/api/events?types=${note}`, { 'last-event-id': lastId })
         await expect.poll(() => stream.events.length, patience).toBeGreaterThanOrEqual(1)
-        // A client knows what it has read: later events are lost with the connection, and sent again.
+        // Clients remember the events that they read: later ones are lost with the connection, and sent again.
         const taken = stream.events.slice(0, 7)
         stream.close()
         received.push(...taken.map(({ data }) => data.entry.title))
@@ -394,7 +394,7 @@ describe('clients of the event stream', () => {
     const { documentId } = (await write('POST', '/papers', { title: 'paper', text: 'x'.repeat(400_000) })).body.data
     for (let index = 0; index < 60; index++) await write('PUT', `/papers/${documentId}`, { title: `paper ${index}` })
     const slow = await openSlowly(`?types=api::paper.paper&lastEventId=${start.lastId()}`)
-    // The caller is identified every 15 seconds; the stream waits for the client meanwhile.
+    // The caller is identified every 15 seconds, and the stream waits for the client in between.
     await new Promise((resolve) => setTimeout(resolve, 17_000))
     await revoke(served, 'public', 'api::paper.paper.find')
     slow.socket.resume()

@@ -35,7 +35,7 @@ rule('fields.1', 'spaces around names, repeated names and id itself change nothi
   expect(await keys('fields[0]=documentId')).toEqual(['id', 'documentId'])
 })
 
-rule('fields.2', 'the star selects what comes anyway', async () => {
+rule('fields.2', 'the star selects the default fields', async () => {
   const everything = await first('')
   expect(await first('fields=*')).toEqual(everything)
   expect(await first('fields[0]=*')).toEqual(everything)
@@ -54,7 +54,7 @@ rule('fields.3', 'moments and locale come when they are named', async () => {
   expect(document.publishedAt).toBe('2025-03-14T06:00:00.000Z')
 })
 
-rule('fields.4', 'what is no readable scalar cannot be selected', async () => {
+rule('fields.4', 'only readable scalars can be selected', async () => {
   for (const name of [
     'author',
     'cover',
@@ -88,7 +88,7 @@ rule('fields.6', 'fields work on one document, a single type and a populated lev
   expect(setting).toEqual({ id: setting.id, documentId: setting.documentId, siteName: 'Tidewright', foundedOn: '2024-11-01' })
 })
 
-rule('fields.7', 'what rows found through a relation are sorted by comes as well', async () => {
+rule('fields.7', 'the sort key of rows found through a relation is included', async () => {
   expect(await keys('fields=slug&filters[author][name]=Emil%20Sarovic&sort=title')).toEqual(['id', 'documentId', 'title', 'slug'])
   expect(await keys('fields=slug&filters[format]=report&sort=title')).toEqual(['id', 'documentId', 'slug'])
   const { tags } = await first('populate[tags][fields]=slug&populate[tags][sort]=name')

@@ -1,4 +1,4 @@
-// docs/spec/filters.md: conditions behind relations, components and media.
+// docs/spec/filters.md: conditions on relations, components and media.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
@@ -78,7 +78,7 @@ rule('filters.18', 'conditions in one object are about the same related document
   )
 })
 
-rule('filters.19', 'where nothing is related, every attribute is without a value', async () => {
+rule('filters.19', 'all attributes of a missing relation are null', async () => {
   const alone = where(({ photographer }) => photographer === undefined)
   expect(alone.length).toBeGreaterThan(0)
   expect(await slugs('filters[photographer][name][$null]=true')).toEqual(alone)
@@ -94,7 +94,7 @@ rule('filters.19', 'where nothing is related, every attribute is without a value
   )
 })
 
-rule('filters.19', 'this holds for relations to many and for levels behind', async () => {
+rule('filters.19', 'this includes relations to many and deeper levels', async () => {
   expect(await slugs('filters[articles][title][$null]=true', 'tags')).toEqual(['marginalia'])
   expect(await slugs('filters[articles][author][name][$null]=true', 'tags')).toEqual(['marginalia'])
   expect(await slugs('filters[parent][name][$null]=true', 'categories')).toEqual(
@@ -206,7 +206,7 @@ rule('filters.22', 'specification: what no wanted version is related counts as n
   expect(await names('&locale=fr')).toEqual(['oak', 'empty'])
 })
 
-rule('filters.23', 'specification: media cannot be filtered, wherever they stand', async () => {
+rule('filters.23', 'specification: media cannot be filtered, at any level', async () => {
   const cases = [
     'articles?filters[cover][name]=mill.jpg',
     'articles?filters[cover]=1',

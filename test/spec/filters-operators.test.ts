@@ -16,7 +16,7 @@ afterAll(() => Promise.all([library, strapi].map((served) => served.close())))
 
 type Comparable = number | bigint | string | boolean
 
-/** How values of an attribute are compared, and one more value than the samples have. */
+/** Comparison of an attribute's values, and one more value than the samples have. */
 const kinds: Readonly<Record<string, { readonly read: (value: string) => Comparable; readonly other: string }>> = {
   string: { read: (value) => value, other: 'M' },
   text: { read: (value) => value, other: 'Ζ' },
@@ -120,7 +120,7 @@ for (const [attribute, { read, other }] of Object.entries(kinds)) {
     if (order(read(low!), read(high!)) !== 0) expect(await between(high!, low!)).toEqual([])
   })
 
-  rule('filters.11', `${attribute}: what has no value meets no comparison, negated or not`, async () => {
+  rule('filters.11', `${attribute}: null meets no comparison, negated or not`, async () => {
     const one = encode(operands[0]!)
     for (const form of [
       `[$ne]=${one}`,

@@ -24,7 +24,7 @@ const unicode = (text: string) => text.toLowerCase()
 const eachLetter = (text: string) => [...text].map((letter) => letter.toLowerCase()).join('')
 /** As the collation utf8mb4_general_ci of MariaDB compares: without accents. */
 const collated = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
-/** What the contract `strapi` does with case is its database's own: SQLite knows ASCII letters only, and ignores their case everywhere. */
+/** In the contract `strapi`, case depends on the database: SQLite knows ASCII letters only, and ignores their case everywhere. */
 const [asStrapi, asStrapiI] = isOnPostgres ? [kept, eachLetter] : isOnMysql ? [collated, collated] : [ascii, ascii]
 const [cased, uncased] = isOnPostgres
   ? ['looks at the text as it is', 'all letters']
@@ -92,7 +92,7 @@ rule('filters.7', 'specification: letters fold alone as they fold inside a word'
   expect(await found(specification, '$endsWithi', 'σ')).toEqual(['greek'])
 })
 
-rule('filters.8', 'patterns and quotes stand for themselves', async () => {
+rule('filters.8', 'patterns and quotes are literal', async () => {
   for (const served of [specification, strapi]) {
     for (const operator of ['$contains', '$containsi', '$eq', '$eqi', '$startsWith', '$endsWith', '$in']) {
       expect([operator, await found(served, operator, 'a%b')]).toEqual([operator, []])

@@ -1,5 +1,5 @@
-// docs/spec/filters.md: junctions, nesting, forms of values and what is refused. Operators on every type, texts and relations
-// have files of their own.
+// docs/spec/filters.md: junctions, nesting, forms of values and refusals. Operators on every type, texts and relations
+// have separate files.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
@@ -7,7 +7,7 @@ import type { Served } from '../support/serve.js'
 import { serveLibrary } from './library.js'
 import { all, expected, readOnly, type Version, versions } from './magazine.js'
 
-// Where the service runs must not matter to moments without an offset.
+// The local time zone must not matter to times without an offset.
 process.env.TZ = 'Asia/Kathmandu'
 
 let magazine: Served
@@ -58,7 +58,7 @@ rule('filters.5', 'many values are possible', async () => {
   expect(await slugs(list.replaceAll('$in', '$notIn'))).toEqual([])
 })
 
-rule('filters.12', '$or joins filters, beside others that must hold as well', async () => {
+rule('filters.12', '$or joins filters, next to others that must hold as well', async () => {
   const query = 'filters[$or][0][format]=guide&filters[$or][1][readingMinutes][$lt]=6'
   expect(await slugs(query)).toEqual(where(({ format, readingMinutes }) => format === 'guide' || readingMinutes < 6))
   const featured = where(({ format, readingMinutes, featured }) => (format === 'guide' || readingMinutes < 6) && featured)
@@ -81,7 +81,7 @@ rule('filters.12', '$and needs all of its filters', async () => {
   expect(await slugs('filters[$and][0][format]=guide')).toEqual(where(({ format }) => format === 'guide'))
 })
 
-rule('filters.13', '$not stands around attributes or below one', async () => {
+rule('filters.13', '$not is valid around attributes and below one', async () => {
   const wanted = where(({ format }) => format !== 'report')
   for (const query of [
     'filters[$not][format]=report',
@@ -127,7 +127,7 @@ rule('filters.14', 'junctions nest in each other', async () => {
   expect(await slugs(query.join('&'))).toEqual(wanted)
 })
 
-rule('filters.14', 'junctions are possible behind relations', async () => {
+rule('filters.14', 'junctions are possible in relations', async () => {
   const query = 'filters[author][$or][0][name]=Maria%20Holt&filters[author][$or][1][$not][onStaff]=true'
   const freelance = ['@author:emil-sarovic', '@author:clara-wintermoor']
   expect(await slugs(query)).toEqual(where(({ author }) => author === '@author:maria-holt' || freelance.includes(author)))
@@ -207,7 +207,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   stamp: ['soon', ''],
 }
 for (const [attribute, values] of Object.entries(wrong)) {
-  rule('filters.16', `${attribute} refuses what is none of its values`, async () => {
+  rule('filters.16', `${attribute} refuses invalid values`, async () => {
     for (const value of values) {
       for (const form of [`=${value}`, `[$gt]=${value}`, `[$in][0]=${value}`, `[$not]=${value}`]) {
         const { status, body } = await library.ask(`/api/samples?filters[${attribute}]${form}`)
@@ -254,7 +254,7 @@ rule('filters.25', 'names that may not be seen are refused', async () => {
   }
 })
 
-rule('filters.26', 'what is no filter is refused', async () => {
+rule('filters.26', 'invalid filters are refused', async () => {
   const forms = [
     '=',
     '=title',

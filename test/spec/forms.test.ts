@@ -123,7 +123,7 @@ rule('forms.1', 'a document is written by a form with fields in brackets; data a
   })
   expect([bare.status, bare.body.error.message]).toEqual([400, 'Malformed multipart body'])
   expect(await total()).toBe(before)
-  // An input of a page in which no file was chosen.
+  // A file input of a page without a chosen file.
   expect(
     (
       await send('/api/tags', [

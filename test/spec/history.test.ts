@@ -1,4 +1,4 @@
-// The history of documents: what is kept, who may see it, and how it is given back.
+// The history of documents: stored versions, their visibility, and restoring them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addAdministrator, askAdmin, rowsOf, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
@@ -47,7 +47,7 @@ const version = async (id: string, at = 0, desk: Desk = ada) =>
 /** As if all versions of a document were kept long ago. */
 const later = (id: string) => served.sql(`UPDATE ${table} SET created_at = ? WHERE related_document_id = ?`, Date.now() - 700_000, id)
 
-rule('history.1', 'a draft is kept before it is changed, every ten minutes, and what is published', async () => {
+rule('history.1', 'a draft is stored before a change, every ten minutes, and publications are stored', async () => {
   const id = await storyOf({ seo: { metaTitle: 'one' } })
   expect(await versions(id)).toEqual([])
   await patch(id, { title: 'Second', 'seo/metaTitle': 'two' })
@@ -63,7 +63,7 @@ rule('history.1', 'a draft is kept before it is changed, every ten minutes, and 
   await patch(id, { title: 'Fifth' })
   await ok(ada.send('POST', `${stories}/${id}/discard`, undefined, await tag(id)))
   expect(await version(id)).toMatchObject({ status: 'modified', data: { title: 'Fifth' } })
-  // What fails keeps nothing.
+  // Failed writes store nothing.
   await later(id)
   const before = await rowsOf(served, table)
   expect((await ada.send('PATCH', `${stories}/${id}`, { changes: { title: 'x' } }, { 'if-match': '"old"' })).status).toBe(412)
@@ -71,7 +71,7 @@ rule('history.1', 'a draft is kept before it is changed, every ten minutes, and 
   expect(await rowsOf(served, table)).toEqual(before)
 })
 
-rule('history.2', 'writes of the content API keep nothing, and what they left is kept', async () => {
+rule('history.2', 'writes of the content API store nothing, and the state that they left is stored', async () => {
   const id = await storyOf()
   const write = (title: string) =>
     served.ask(`/api/stories/${id}?status=draft`, {
@@ -151,7 +151,7 @@ rule('history.5', 'versions are listed with pages, in one locale', async () => {
   expect((await ada.get(`${stories}/${id}/history/999999`)).status).toBe(404)
 })
 
-rule('history.6', 'nothing that may not be seen today is told by the history', async () => {
+rule('history.6', 'the history reveals nothing that is unreadable today', async () => {
   const hidden = await storyOf({ title: 'Hidden' })
   const id = await storyOf({ secret: 'zebra', seo: { metaTitle: 'm', metaSecret: 'sea lion' }, related: [hidden] }, desks.author!)
   await patch(id, { title: 'Second', secret: 'other', 'seo/metaSecret': 'other' })
@@ -160,7 +160,7 @@ rule('history.6', 'nothing that may not be seen today is told by the history', a
   expect(seen.body.data.data).toEqual({ title: 'First', summary: null, seo: { id: expect.any(Number), metaTitle: 'm' } })
   for (const word of ['zebra', 'sea lion', hidden]) expect(seen.text).not.toContain(word)
   expect((await version(id, 0, desks.author!)).data.related).toEqual([])
-  // Links to what is gone are not shown either.
+  // Links to deleted documents are not shown either.
   await ok(ada.send('DELETE', `${stories}/${hidden}?locale=*`, undefined, await tag(hidden)))
   expect((await version(id)).data.related).toEqual([])
 })
@@ -187,7 +187,7 @@ rule('history.7', 'a version is given back to the draft, as a whole or in parts'
   const whole = await ok(ada.send('POST', path, {}, await tag(id)))
   expect(whole.body.data.draft).toMatchObject({ title: 'First', summary: null, score: 1, related: [{ documentId: other }] })
   expect(whole.body.data.draft.sections).toMatchObject([{ __component: 'block.text', heading: 'h' }])
-  // What was replaced is in the history.
+  // The replaced state is in the history.
   expect((await version(id)).data).toMatchObject({ title: 'First', score: 2, summary: 'words', related: [] })
   expect((await version(id, 1)).data).toMatchObject({ title: 'Second', score: 2 })
   const { body } = await ada.get(`/activity?subject=${story}&subjectId=${id}&limit=1`)

@@ -70,7 +70,7 @@ rule('endpoints.16', 'reads without a route are 404, other methods 405, and Allo
     const answer = await served.ask(path, { method, token: 'all', ...(/^P/.test(method) ? data : {}) })
     expect([method, path, answer.status, answer.headers.get('allow')]).toEqual([method, path, status, allow])
     if (status === 405) expect(answer.text).toBe('Method Not Allowed')
-    // Nobody is told by credentials whether there is a route.
+    // Invalid credentials do not reveal which routes exist.
     if (status >= 404 && status !== 404) expect((await served.ask(path, { method, token: 'wrong' })).status).toBe(status)
   }
   expect((await served.ask('/api/secrets', { token: 'wrong' })).status).toBe(404)

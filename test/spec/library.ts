@@ -9,7 +9,7 @@ interface TypeOptions {
   readonly draftAndPublish?: boolean
   readonly localized?: boolean
   readonly kind?: 'collectionType' | 'singleType'
-  /** Where it is not the singular name with an s. */
+  /** Default: the singular name with an s. */
   readonly plural?: string
 }
 

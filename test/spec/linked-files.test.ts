@@ -1,4 +1,4 @@
-// Which files of the media library administrators may link to, in every place and by every way in which data is written.
+// Files of the media library that administrators may link to, at every position and by every way in which data is written.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
@@ -49,7 +49,7 @@ let ada: Desk
 const desks: Record<string, Desk> = {}
 const ids: number[] = []
 const documentIds: string[] = []
-/** Files of somebody else, and of the administrator with conditions; and ids of none. */
+/** Files of another administrator, and of the one with conditions; and ids of missing files. */
 let [theirs, others, own, absent] = [0, 0, 0, 0]
 
 beforeAll(async () => {
@@ -146,16 +146,20 @@ rule('rights.17', 'a file that may not be seen cannot be linked, in the words of
   expect((await served.sql('SELECT id FROM pages')).length).toBe(1)
 })
 
-rule('rights.17', 'whoever sees a file may link to it; so may super administrators, and callers of the content API', async () => {
-  for (const [place, dataFor] of Object.entries(places)) {
-    expect((await create(desks.owner!, dataFor(own))).status, place).toBe(201)
-    expect((await create(desks.reader!, dataFor(theirs))).status, place).toBe(201)
-    expect((await create(ada, dataFor(theirs))).status, place).toBe(201)
-    const body = JSON.stringify({ data: dataFor(theirs) })
-    const headers = { 'content-type': 'application/json' }
-    expect((await served.ask('/api/pages', { method: 'POST', token: 'everything', headers, body })).status, place).toBe(201)
-  }
-})
+rule(
+  'rights.17',
+  'administrators may link to files that they see; so may super administrators, and callers of the content API',
+  async () => {
+    for (const [place, dataFor] of Object.entries(places)) {
+      expect((await create(desks.owner!, dataFor(own))).status, place).toBe(201)
+      expect((await create(desks.reader!, dataFor(theirs))).status, place).toBe(201)
+      expect((await create(ada, dataFor(theirs))).status, place).toBe(201)
+      const body = JSON.stringify({ data: dataFor(theirs) })
+      const headers = { 'content-type': 'application/json' }
+      expect((await served.ask('/api/pages', { method: 'POST', token: 'everything', headers, body })).status, place).toBe(201)
+    }
+  },
+)
 
 rule('rights.17', 'links that are there stay, and may be sent again to the same place alone', async () => {
   const id = await made({

@@ -37,7 +37,7 @@ const change = (data: object, renames: readonly object[] = [], at = served): Pro
 const titles = async (at = served): Promise<unknown> =>
   (await at.ask('/api/notes?sort=id', { token: full })).body.data?.map(({ title }: { title: string }) => title)
 
-/** A test that SQLite takes too long for: it makes a table anew for each of thousands of columns. */
+/** A test that is too slow for SQLite, which recreates a table for each of thousands of columns. */
 function onServers(sentence: string, prove: () => Promise<void>): void {
   if (isOnServer) rule('live-model.9', sentence, prove)
   else test.skip(`live-model.9: ${sentence} (servers only)`, prove)
@@ -77,7 +77,7 @@ onServers('a change that moves content and cannot be carried out is taken back',
   expect(await titles()).toEqual(['first', 'second'])
 })
 
-rule('live-model.7', 'what the change of a slower process has added is removed again', async () => {
+rule('live-model.7', "additions of a slower process's change are removed again", async () => {
   const other = await serveBeside(served, secrets)
   const expected = await titles()
   try {

@@ -84,7 +84,7 @@ rule('live-model.1', 'types, components and relations of one change are in force
   expect(Object.keys((await read('/api/openapi.json')).body.paths)).toContain('/writers/{id}')
 })
 
-rule('live-model.1', 'reads and writes beside many changes never fail', async () => {
+rule('live-model.1', 'reads and writes never fail during many changes', async () => {
   let isOver = false
   const failures: string[] = []
   const load = async (): Promise<void> => {
@@ -191,7 +191,7 @@ for (const [what, data, message] of refusals)
     expect(existsSync(fileOf('src/api/bad'))).toBe(false)
   })
 
-rule('live-model.4', 'what the code or the settings of the project need stays', async () => {
+rule('live-model.4', 'attributes that code or settings of the project need stay', async () => {
   const project = await serveProject(
     { 'src/api/note/content-types/note/schema.json': note({ title: text, body: text }) },
     {
@@ -288,7 +288,7 @@ rule('live-model.12', 'attributes of JSON are renamed and removed between reads,
   expect(await shown()).toMatchObject(values)
 })
 
-rule('live-model.6', 'what rows lack by the new model is counted, and stays as it is', async () => {
+rule('live-model.6', 'missing values in rows of the new model are counted, and stay missing', async () => {
   const schema = (attributes: object) => ({ 'api::lamp.lamp': typeOf('lamp', 'lamps', attributes) })
   await put(schema({ name: text, power: { type: 'integer' } }))
   for (const name of ['one', 'one', null]) await write('/api/lamps', { name, power: 5 })
@@ -304,7 +304,7 @@ rule('live-model.6', 'what rows lack by the new model is counted, and stays as i
   expect((await read('/api/lamps')).body.data).toHaveLength(3)
 })
 
-rule('live-model.12', 'what is renamed keeps its content, its links and its permissions', async () => {
+rule('live-model.12', 'renamed types and attributes keep their content, their links and their permissions', async () => {
   const pen = (name: string, attributes: object, target = 'api::note.note') => ({
     [`api::${name}.${name}`]: typeOf(name, `${name}s`, { ...attributes, note: link('manyToOne', target) }),
   })
@@ -349,7 +349,7 @@ rule('live-model.13', 'a plan changes nothing, and is refused for another versio
   expect((await send('plan', { data: { 'api::cup.cup': null } })).body.data.losses).toEqual([])
 })
 
-rule('live-model.13', 'a plan has the SQL of its steps, the rows they go through, and who gets what is new', async () => {
+rule('live-model.13', 'a plan has the SQL of its steps, the number of rows, and who gains access to new attributes', async () => {
   const jar = (attributes: object) => ({ 'api::jar.jar': typeOf('jar', 'jars', attributes) })
   expect((await put(jar({ size: text, lid: text }))).status).toBe(200)
   for (const size of ['1', '2', 'wide']) await write('/api/jars', { size, lid: 'y' })
@@ -375,7 +375,7 @@ rule('live-model.13', 'a plan has the SQL of its steps, the rows they go through
   ])
 })
 
-rule('live-model.18', 'what looks like a rename is named, and not assumed', async () => {
+rule('live-model.18', 'a possible rename is named, and not assumed', async () => {
   const height = { type: 'integer' }
   const pot = (attributes: object) => ({ 'api::pot.pot': typeOf('pot', 'pots', attributes) })
   expect((await put(pot({ name: text, glaze: text, height }))).status).toBe(200)
@@ -390,7 +390,7 @@ rule('live-model.18', 'what looks like a rename is named, and not assumed', asyn
   // The guide's example: other rules for writes make no other attribute. One with the same definition is preferred.
   expect(await possible(pot({ name: text, coating: { ...text, required: true, maxLength: 50 }, height }))).toEqual([rename])
   expect(await possible(pot({ name: text, coating: text, surface: { ...text, required: true }, height }))).toEqual([rename])
-  // Of two that could be meant, none is named; nor is what has another type.
+  // Neither of two possible renames is named, nor one to another type.
   expect(await possible(pot({ name: text, height, coating: text, surface: text }))).toEqual([])
   expect(await possible(pot({ name: text, height, coating: { type: 'text' } }))).toEqual([])
   expect(await possible({ 'api::pot.pot': null, 'api::vase.vase': typeOf('vase', 'vases', { name: text, glaze: text, height }) })).toEqual([
@@ -453,7 +453,7 @@ const ask = (url: string, method: string, data?: object): Promise<Answer> =>
     ...(data === undefined ? {} : { body: JSON.stringify({ data }), headers: { 'content-type': 'application/json' } }),
   })
 
-rule('live-model.1', 'reads and writes beside changes that move content never fail and are never wrong', async () => {
+rule('live-model.1', 'reads and writes during changes that move content never fail and are never wrong', async () => {
   const schema = (attributes: object, more: object = {}) => ({ 'api::tool.tool': typeOf('tool', 'tools', attributes, more) })
   await put(schema({ name: text, weight: { type: 'integer' } }))
   for (let weight = 0; weight < 20; weight++) await write('/api/tools', { name: `tool ${weight}`, weight })
@@ -584,7 +584,7 @@ test('the name of a change is in the log', () => {
   expect(served.log.some((line) => line.includes('the model was changed') && line.includes('api::late.late'))).toBe(true)
 })
 
-rule('live-model.17', 'what another process was asked for before a change that moves content', async () => {
+rule('live-model.17', 'old requests of another process across a change that moves content', async () => {
   const held = (attributes: object, more: object = {}) => typeOf('held', 'helds', attributes, more)
   expect((await put({ 'api::held.held': held({ kept: text, first: text }) })).status).toBe(200)
   const gate: { opens(): void; opened: Promise<void>; reached(): void; isReached: Promise<void> }[] = []
@@ -637,7 +637,7 @@ rule('live-model.17', 'what another process was asked for before a change that m
     expect([refused.status, refused.headers.get('retry-after')], refused.text).toEqual([503, '1'])
     expect((await write('/api/helds', { kept: 'z', third: 'three' }, other)).status).toBe(201)
     expect((await read('/api/helds?sort=id', other)).body.data.map(({ kept }: { kept: string }) => kept)).toEqual(['x', 'z'])
-    // What only adds disturbs nobody.
+    // Additions disturb no requests.
     const beside = await during(
       () => write('/api/helds', { kept: 'beside' }, other),
       async () => {

@@ -1,5 +1,5 @@
-// What the seed of examples/magazine says, and short ways to ask the service that serves it. Expected values are computed
-// from here, never from an answer.
+// Content of the seed of examples/magazine, and helpers for requests to the service that serves it. Expected values are computed
+// from here, never from a response.
 import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -777,7 +777,7 @@ export async function idsOf(served: Pick<Served, 'ask'>): Promise<Ids> {
 export function send(served: Pick<Served, 'ask'>, { method = 'GET', path, headers = {}, token, body, form }: Mistake): Promise<Answer> {
   const sent = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body)
   const all = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''))
-  // Without a type of its own, fetch says that a text is one.
+  // Without an explicit type, fetch declares a string as text.
   const bytes = headers['content-type'] === '' && sent !== undefined ? new TextEncoder().encode(sent) : sent
   const files = new FormData()
   for (const [name, file] of Object.entries(form ?? {})) files.append(name, new Blob(['not a picture']), file)

@@ -52,7 +52,7 @@ const send = (at: Served, method: string, path: string, body: object): Promise<A
 const put = (at: Served, data: object): Promise<Answer> => send(at, 'PUT', '/api/content-type-builder/schemas', { data })
 const note = (schema: object) => ({ 'api::note.note': schema })
 
-/** Why a project with this schema does not start, or what it is warned of. */
+/** Error or warnings of a start of a project with this schema. */
 async function said(schema: object, more: object = {}): Promise<{ readonly error?: string; readonly warnings?: string }> {
   const folder = project({ [fileOf('note')]: schema, ...more })
   return loadModel({ folder }).then(

@@ -67,7 +67,7 @@ rule('filters.30', '$not around a relation to many asks for documents without su
   expect(await names('writers?filters[$not][posts][name]=b')).toEqual(['idle'])
   expect(await names('writers?filters[$not][posts][tags][name]=none')).toEqual(['idle', 'w'])
   expect(await names('tags?filters[$not][posts][name]=b&filters[name][$notNull]=true')).toEqual(['ta'])
-  // Documents of which all targets are such; no target at all is not another one.
+  // Documents all of whose targets match; a missing target does not differ.
   expect(await posts('filters[$not][tags][$not][name]=ta')).toEqual(['a', 'none', 'null'])
   expect(await posts('filters[$not][tags][id][$notNull]=true')).toEqual(['none'])
   expect(await posts('filters[$not][tags][name][$null]=true')).toEqual(['a', 'a+b', 'b'])
@@ -76,7 +76,7 @@ rule('filters.30', '$not around a relation to many asks for documents without su
 rule('filters.30', 'each target is compared by negated operators, and relations to one have a value or none', async () => {
   expect(await posts('filters[tags][name][$ne]=ta')).toEqual(['a+b', 'b'])
   expect(await posts('filters[tags][$not][name]=ta')).toEqual(['a+b', 'b'])
-  // What has no target has none without such tags either.
+  // A document without targets has none with such tags either.
   expect(await posts('filters[parts][$not][tags][name]=ta')).toEqual(['a+b'])
   expect(await posts('filters[$not][parts][$not][tags][name]=ta')).toEqual(['a', 'b', 'none', 'null'])
   expect(await posts('filters[parent][$not][tags][name]=tb')).toEqual([])

@@ -1,4 +1,4 @@
-// The management port on a real service: probes, what it refuses, and that it is only there where it is configured.
+// The management port on a real service: probes, refusals, and its absence by default.
 import { renameSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
@@ -11,7 +11,7 @@ import { access, contentType, plain, reading, seeded } from './library.js'
 
 const notes = { ...contentType('note', { name: { type: 'string' } }), ...seeded('note', plain({ first: {} })), ...access(reading('note')) }
 
-/** Holds the event loop up for so many milliseconds. */
+/** Blocks the event loop for `milliseconds`. */
 function block(milliseconds: number): void {
   const end = performance.now() + milliseconds
   while (performance.now() < end);
@@ -97,7 +97,7 @@ function exchange(sent: string): Promise<string> {
   })
 }
 
-rule('operations.5', 'other paths are 404, other methods 405, and what is sent is bounded', async () => {
+rule('operations.5', 'other paths are 404, other methods 405, and bodies are bounded', async () => {
   for (const path of ['/', '/metricsx', '/live/', '/%', '/_health']) expect((await askManagement(served, path)).status, path).toBe(404)
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
     const { status, headers } = await askManagement(served, '/live', { method })

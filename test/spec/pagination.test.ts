@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([served, configured, magazine].map((each) => each.close())))
 
-/** What `pagination[…]` of a query answers: the numbers from where to where, and the meta. */
+/** Response to `pagination[…]` in a query: the first and last number, and the meta. */
 async function page(parameters: Readonly<Record<string, string | number>>, from = served) {
   const query = Object.entries(parameters).map(([name, value]) => `pagination[${name}]=${value}`)
   const answer = await from.ask(`/api/numbers?${query.join('&')}`)
@@ -103,7 +103,7 @@ rule('pagination.7', 'numbers may be written in any notation', async () => {
   }
 })
 
-rule('pagination.7', 'what is no number is refused for page and start, and the maximum for sizes', async () => {
+rule('pagination.7', 'page and start must be numbers, and invalid sizes become the maximum', async () => {
   for (const value of ['abc', '1,5', 'NaN']) {
     expect(await page({ page: value })).toEqual([400, 'ValidationError'])
     expect(await page({ start: value })).toEqual([400, 'ValidationError'])
@@ -117,7 +117,7 @@ rule('pagination.7', 'fractions are refused', async () => {
     expect([name, ...(await page({ [name]: '1.5' }))]).toEqual([name, 400, 'ValidationError'])
 })
 
-rule('pagination.8', 'behind the end a page is empty and the totals stay', async () => {
+rule('pagination.8', 'after the end a page is empty and the totals stay', async () => {
   expect(await page({ page: 7 })).toEqual([[], totals(7, 25)])
   expect(await page({ start: count })).toEqual([[], { start: count, limit: 25, total: count }])
   expect(await page({ page: 1_000_000, pageSize: 100 })).toEqual([[], totals(1_000_000, 100)])
@@ -139,7 +139,7 @@ rule('pagination.8', 'so they do where conditions lead through relations', async
   }
 })
 
-rule('pagination.8', 'the page told is the page asked for, however far', async () => {
+rule('pagination.8', 'the reported page is the requested one, at any distance', async () => {
   for (const value of [1e9, 1e15]) expect((await page({ page: value, pageSize: 1 }))[1]).toEqual(totals(value, 1))
   const { page: told } = (await page({ page: '1e300' }))[1] as { page: number }
   expect(Number.isInteger(told)).toBe(true)

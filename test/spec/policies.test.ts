@@ -9,7 +9,7 @@ import { addToken, secrets } from './callers.js'
 const full = 'may-do-everything'
 const [article, tag, author, homepage] = ['api::article.article', 'api::tag.tag', 'api::author.author', 'api::homepage.homepage'] as const
 
-/** What the project's functions do in the test that runs; absent: policies allow. */
+/** The project's functions in the current test; by default policies allow. */
 let policy: Policy = () => true
 let before: NonNullable<ReadHooks['before']> = () => {}
 let after: NonNullable<ReadHooks['after']> = () => {}
@@ -99,7 +99,7 @@ rule('policies.1', 'the permission and the form of the request are looked at bef
 
 rule(
   'policies.2',
-  'errors of a policy are responses if they have a name of the API, else 500; so is what is neither true nor false',
+  'errors of a policy are responses if they have a name of the API, else 500; so are results other than true or false',
   async () => {
     policy = () => {
       throw Object.assign(new Error('Only on Sundays'), { name: 'PolicyError', details: { day: 'Monday' } })
@@ -174,7 +174,7 @@ rule('policies.4', 'a file that is uploaded to a document needs the policy for u
   expect([entry.status, JSON.parse(entry.text).error.message]).toEqual([400, 'No entry with this refId'])
 })
 
-rule('read-hooks.1', 'what is before a read may change its query, within the permissions of the caller', async () => {
+rule('read-hooks.1', 'a before hook may change the query of a read, within the permissions of the caller', async () => {
   const calls: ReadBeforeCall[] = []
   after = () => {}
   before = (call) => {
@@ -206,7 +206,7 @@ rule('read-hooks.1', 'what is before a read may change its query, within the per
   expect((await ask('GET', 'tags', undefined, 'reads-tags')).body.error.message).toContain('Invalid key articles')
 })
 
-rule('read-hooks.2', 'what is after a read may change the response; writes, scripts and what is not there have none', async () => {
+rule('read-hooks.2', 'an after hook may change the response; writes, scripts and missing documents have none', async () => {
   before = () => {}
   const formats: string[] = []
   after = ({ response }) => {

@@ -95,7 +95,7 @@ rule('relations.14', 'a relation to one has one, and row ids name their rows', a
   }
 })
 
-rule('relations.14', 'drafts keep what they name until they are published, discarding takes it back', async () => {
+rule('relations.14', 'drafts keep their targets until they are published, discarding reverts them', async () => {
   const [a, b] = ids(await made(press, 'remarks', 'ab'))
   const { documentId } = await press.make('gadgets', { remarks: [a] })
   const list = async (query = '') => names((await press.read(`gadgets/${documentId}?${shown}${query}`)).remarks)
@@ -111,7 +111,7 @@ rule('relations.14', 'drafts keep what they name until they are published, disca
   expect([await list(), await list('&status=draft')]).toEqual(['ba', 'ba'])
 })
 
-rule('relations.14', 'what is not there is 400, and so is a target that the caller may not find', async () => {
+rule('relations.14', 'a missing target is 400, and so is one that the caller may not find', async () => {
   for (const remarks of [['nothing'], [{ documentId: 'nothing' }], { connect: ['nothing'] }]) {
     expect(await press.refusal('POST', 'gadgets', { remarks })).toBe('Document with id "nothing", locale "null" not found')
   }
@@ -137,7 +137,7 @@ const placements = [
   ['', 'b>c a<a', 'needs to be connected first'],
 ] as const
 
-rule('relations.7', 'entries of connect follow the entry that they are placed beside, unless the list has it already', async () => {
+rule('relations.7', 'connected entries follow the entry of their position, unless the list has it already', async () => {
   const documents = new Map((await made(strapi, 'tags', 'abcde')).map(({ name, documentId }) => [name as string, documentId as string]))
   const sides: Readonly<Record<string, string>> = { '<': 'before', '>': 'after' }
   for (const [present, connect, wanted] of placements) {
@@ -163,7 +163,7 @@ rule('relations.7', 'a long chain of entries may be given in any order', async (
   expect(gadget.tags.map(({ id }: { id: number }) => id).slice(1)).toEqual(tags.map(({ id }) => id))
 })
 
-rule('relations.6', 'a position beside a polymorphic target names its type and row', async () => {
+rule('relations.6', 'a position relative to a polymorphic target names its type and row', async () => {
   const type = (name: string) => `api::${name}.${name}`
   for (const on of [press, strapi]) {
     const [w1, w2, w3] = (await made(on, 'widgets', 'wvu')).map(({ id, documentId }) => ({ id, documentId, __type: type('widget') }))
@@ -191,7 +191,7 @@ rule('relations.6', 'a position beside a polymorphic target names its type and r
   }
 })
 
-rule('writing.23', 'what is not writable is refused in bodies and gets its default', async () => {
+rule('writing.23', 'unwritable attributes are refused in bodies and get their defaults', async () => {
   for (const on of [press, strapi]) {
     for (const data of [{ serial: 'mine' }, { serial: null }, { unknown: 1, serial: 'mine' }, { owner: null }]) {
       const key = 'owner' in data ? 'owner' : 'serial'

@@ -1,4 +1,4 @@
-// docs/spec/populate.md: relations, components and media in an answer. Zones and relations to many types have a file of their own.
+// docs/spec/populate.md: relations, components and media in a response. Zones and relations to many types have a separate file.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
@@ -15,7 +15,7 @@ const seeded = (key: string): Version => articles.find((article) => article.key 
 const mill = seeded('tidal-mills')
 const names = (references: readonly string[]) => references.map((reference) => target(reference).name)
 
-/** The article about tidal mills, with its slug and what is populated. */
+/** The article about tidal mills, with its slug and populated relations. */
 async function one(query: string, slug = mill.slug): Promise<Version> {
   const { status, body } = await magazine.ask(`/api/articles?fields=slug&filters[slug]=${slug}&${query}`)
   if (status !== 200) throw new Error(`${query}: ${JSON.stringify(body)}`)
@@ -189,7 +189,7 @@ rule('populate.9', 'a level has no pages, no locale and no status', async () => 
   expect((await refusal('populate[author][populate][articles][limit]=1'))[1]).toBe(400)
 })
 
-rule('populate.10', 'what the caller may not find is missing, without an error', async () => {
+rule('populate.10', 'relations that the caller may not find are missing, without an error', async () => {
   const forms = [
     '=pitch',
     '=*',
@@ -208,13 +208,13 @@ rule('populate.10', 'what the caller may not find is missing, without an error',
   expect(Object.keys(author)).toContain('events')
 })
 
-rule('populate.10', 'inner filters and sort keys behind it have no effect', async () => {
+rule('populate.10', 'filters and sort keys inside it have no effect', async () => {
   expect((await one('populate[author][filters][pitches][title]=nonsense')).author.name).toBe('Teodor Brask')
   const { related } = await one('populate[related][sort]=pitch.title:desc&populate[related][fields]=slug')
   expect(expected(related)).toEqual(mill.related.map((reference: string) => target(reference).slug))
 })
 
-rule('populate.11', 'where nothing is related there is null or an empty list', async () => {
+rule('populate.11', 'missing relations are null or an empty list', async () => {
   const article = await one('populate=*', 'card-by-card')
   for (const name of ['photographer', 'editorialOf']) expect([name, article[name]]).toEqual([name, null])
   const editorial = await one('populate=*', 'editorial-between-two-tides')
@@ -334,7 +334,7 @@ rule('populate.23', 'forms that say nothing clear are refused', async () => {
   expect(populated(await one('populate='))).toEqual([])
 })
 
-rule('populate.24', 'entries of a list beside names do not count', async () => {
+rule('populate.24', 'entries of a list next to names do not count', async () => {
   const shown = async (query: string) => {
     const { body } = await magazine.ask(`/api/articles?pagination[pageSize]=1&fields[0]=title&${query}`)
     return Object.keys(body.data[0]).filter((name) => !['id', 'documentId', 'title'].includes(name))

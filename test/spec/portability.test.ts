@@ -26,7 +26,7 @@ function statementsOf(dialect: string): readonly Recorded[] {
   })
 }
 
-/** A select that is cut: what it selects, and its last key. */
+/** A limited select: its columns, and its last sort key. */
 interface Cut {
   readonly selected: string
   readonly key: string
@@ -47,7 +47,7 @@ function cutOf(before: string): Cut {
   return { selected: selected.trim(), key: key.trim() }
 }
 
-/** Counts up to a bound, and the first of sorted values, are the same whichever of equal rows they come from. */
+/** Counts up to a bound, and the first of sorted values, are the same for any of equal rows. */
 const isSameForEqualRows = ({ selected, key }: Cut): boolean => selected === '1' || selected === key.replace(/ (?:asc|desc).*$/, '')
 
 const isId = (key: string): boolean => /^(?:(?:"\w+"|`\w+`)\.)?["`']?id["`']?(?: (?:asc|desc))?$/.test(key)

@@ -86,7 +86,7 @@ export interface Press {
   make(path: string, data: object): Promise<Document>
   /** Changes a document and gives it as it was answered. */
   change(path: string, data: object): Promise<Document>
-  /** What a read shows. */
+  /** The document that a read returns. */
   read(path: string): Promise<Document>
   /** The message of a write that is refused with 400. */
   refusal(method: string, path: string, data: unknown): Promise<string>

@@ -1,4 +1,4 @@
-// Failures of a project's code: what is logged, what the client sees, and what goes on. The service is a process of its own.
+// Failures of a project's code: log, response to the client, and continued service. The service is a separate process.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -126,7 +126,7 @@ rule('project-code.4', 'a thrown value that is no error is a failure', async () 
   expect(line!.err!.message).toBe("the careless hook threw a value that is not an error: { not: 'an error' }")
 })
 
-rule('project-code.2', 'a promise that nobody awaits is logged with its code and its request, and nothing ends', async () => {
+rule('project-code.2', 'an unhandled rejection is logged with its code and its request, and nothing ends', async () => {
   const named = 'unhandled promise rejection in the careless hook'
   for (const [name, type, message] of [
     ['before later', 'cities', named],
@@ -152,7 +152,7 @@ rule('project-code.2', 'a promise that nobody awaits is logged with its code and
   expect(child.process.exitCode).toBeNull()
 })
 
-rule('project-code.3', 'an exception of a timer ends the process, after the responses to what was sent', async () => {
+rule('project-code.3', 'an exception of a timer ends the process, after the responses to earlier requests', async () => {
   const under = Array.from({ length: 5 }, () => ask('GET', '/api/articles?populate=*'))
   const { status, requestId } = await create('before timer')
   expect(status).toBe(201)

@@ -1,5 +1,5 @@
-// Whether a draft is in sync with its publication is a matter of content, never of times; and what is published, unpublished or
-// discarded leaves the lists of other documents in their order. Moments never go back.
+// A draft is in sync with its publication according to content, never to times; and publishing, unpublishing and
+// discarding leave the lists of other documents in their order. Times never go back.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
@@ -25,7 +25,7 @@ const act = (path: string, action: string) => send('POST', `${path}/actions/${ac
 const level = (table: string, documentId: string) =>
   served.sql(`update ${table} set updated_at = ? where document_id = ?`, 1_700_000_000_000, documentId)
 
-/** Whether lists call the document modified; both states and both filters have to agree. */
+/** True if lists report the document as modified; both states and both filters have to agree. */
 async function isModified(plural: string, documentId: string): Promise<boolean> {
   const found = async (query: string) => (await send('GET', `${plural}?filters[documentId]=${documentId}&${query}`)).length === 1
   const modified = await found('publicationFilter=modified')
@@ -140,7 +140,7 @@ describe.each([
     expect(await isModified('tags', id)).toBe(true)
     await send('PUT', `tags/${id}`, { weight: 5 })
     expect((await send('GET', `tags/${id}`)).color).toBe('#ffffff')
-    // And the other way about: a draft that was saved, and is what it was.
+    // And the reverse: a draft that was saved with its former value.
     await send('PUT', `tags/${id}?status=draft`, { color: '#ffffff' })
     expect(await isModified('tags', id)).toBe(false)
   })
@@ -216,7 +216,7 @@ describe('lists of other documents keep their order', () => {
     }
   })
 
-  rule('writing.26', 'a document that is new to a list stands where the draft has it', async () => {
+  rule('writing.26', 'a document new to a list takes its position in the draft', async () => {
     const [a, x, b] = [await tag(), await tag({}, '?status=draft'), await tag()]
     const id = await product({ tags: [a, x, b] })
     expect(await listed(id, 'published')).toEqual([a, b])
@@ -274,7 +274,7 @@ rule('writing.25', 'moments never go back, also where the clock does', async () 
   }
 })
 
-rule('writing.25', 'other locales change with what they share, and each write publishes what has no drafts', async () => {
+rule('writing.25', 'other locales change with shared values, and each write publishes types without drafts', async () => {
   const moments = async (path: string) => {
     const { updatedAt, publishedAt } = await send('GET', path)
     return { updated: Date.parse(updatedAt), published: Date.parse(publishedAt) }
@@ -303,7 +303,7 @@ rule('writing.25', 'other locales change with what they share, and each write pu
   expect(again.published).toBe(again.updated)
 })
 
-rule('status.7', 'a write is answered with its document, whatever conditions on its versions are given', async () => {
+rule('status.7', 'a write returns its document, regardless of conditions on its versions', async () => {
   for (const query of ['publicationFilter=modified', 'publicationFilter=new', 'hasPublishedVersion=false', 'hasPublishedVersion=x']) {
     const name = `Tag ${query} ${Date.now()}`
     expect((await send('POST', `tags?${query}`, { name })).name).toBe(name)

@@ -1,4 +1,4 @@
-// docs/spec/relations.md: which side of a relation makes its table, and what becomes of those that none makes.
+// docs/spec/relations.md: the side of a relation that creates its table, and relations without such a side.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { octavo } from '../start/command.js'
 import { rule } from '../support/rule.js'
@@ -107,7 +107,7 @@ const shown = async (type: string, attribute: string, query = ''): Promise<strin
     .join()
 }
 
-rule('relations.16', 'a side with inversedBy makes the table and gives it away, whatever mappedBy says', async () => {
+rule('relations.16', 'a side with inversedBy creates the table and gives it away, with any mappedBy', async () => {
   const shop = await make('shops', { title: 's' })
   await make('offers', { title: 'o', shop })
   expect([await shown('offers', 'shop'), (await ask('GET', 'offers?filters[shop][title]=s')).data.length]).toEqual(['s', 1])
@@ -121,7 +121,7 @@ rule('relations.16', 'the last side that gives its table counts', async () => {
   expect(await shown('rides', 'riders')).toBe('b')
 })
 
-rule('relations.16', 'where both sides make a table, it is that of the side which is loaded last', async () => {
+rule('relations.16', 'if both sides create a table, it is that of the side which is loaded last', async () => {
   const member = await make('members', { title: 'm' })
   await make('teams', { title: 't', fans: [member] })
   expect([await shown('members', 'loves'), await shown('teams', 'fans')]).toEqual(['t', 'm'])

@@ -137,7 +137,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     expect((await shown(path)).published).toEqual([...all().slice(0, 3), known.other, known.topic, known.place])
   })
 
-  test('rows that were there before keep what they name', async () => {
+  test('existing rows keep their targets', async () => {
     const { documentId } = await press.make('cols', { name: 'a' })
     const [row] = await press.served.sql('select id from topics where document_id = ? and published_at is not null', known.topic)
     await press.served.sql('update cols set topic_id = ? where document_id = ? and published_at is not null', row!.id as number, documentId)

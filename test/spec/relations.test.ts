@@ -39,7 +39,7 @@ async function tagsOf(book: string, { read } = press): Promise<string> {
   return letters(published.tags)
 }
 
-/** Writes `tags` of a new book with `before` and gives what it has then. */
+/** Writes `tags` of a new book with `before` and returns its tags afterwards. */
 async function after(before: string, tags: unknown): Promise<string> {
   const book = await bookWith(before)
   await press.change(`books/${book}`, { tags })
@@ -92,7 +92,7 @@ rule('relations.3', 'null and empty lists empty the relation, what says nothing 
     expect(await after('ab', tags)).toBe('ab')
 })
 
-rule('relations.3', 'false and empty lists among the entries are left out, false alone names what is not there', async () => {
+rule('relations.3', 'false and empty lists among the entries are left out, a single false is a missing target', async () => {
   const [c] = ids('c')
   expect(await after('ab', [false, c, []])).toBe('c')
   expect(await after('ab', [[]])).toBe('')
@@ -102,7 +102,7 @@ rule('relations.3', 'false and empty lists among the entries are left out, false
   expect(await refused('ab', { connect: false })).toBe('Invalid relations')
 })
 
-rule('relations.4', 'set beside connect or disconnect is 400, or wins in the contract strapi', async () => {
+rule('relations.4', 'set next to connect or disconnect is 400, or wins in the contract strapi', async () => {
   for (const tags of [
     { set: ids('c'), connect: ids('d') },
     { set: ids('c'), disconnect: ids('a') },
@@ -242,7 +242,7 @@ rule('relations.8', 'a relation to one keeps the last entry', async () => {
   }
 })
 
-rule('relations.8', 'what stands before the last entry is not looked at', async () => {
+rule('relations.8', 'entries before the last one are ignored', async () => {
   const { documentId: author } = await press.make('people', { name: 'The last' })
   const book = await press.make('books?populate=author', { title: 'By the last', author: ['nobody', 999_999, {}, author] })
   expect(book.author.documentId).toBe(author)
@@ -266,7 +266,7 @@ rule('relations.8', 'of several that are connected the contract strapi keeps the
   expect(editor.edits.documentId).toBe(books[1])
 })
 
-rule('relations.8', 'who may have one owner only is taken away from the previous one', async () => {
+rule('relations.8', 'a target with a single owner is removed from the previous one', async () => {
   const { documentId: editor } = await press.make('people', { name: 'An editor' })
   const first = (await press.make('books', { title: 'Edited first', editor })).documentId
   const second = (await press.make('books', { title: 'Edited then', editor })).documentId
@@ -368,7 +368,7 @@ rule('relations.10', 'media are set, and connected in the contract strapi only',
   }
 })
 
-rule('relations.11', 'a link to what is not published waits for it', async () => {
+rule('relations.11', 'a link to an unpublished document waits for it', async () => {
   const { documentId: tag } = await press.make('tags?status=draft', { name: 'later' })
   const { documentId: book } = await press.make('books', { title: 'Waiting', tags: [names.a, tag, names.b] })
   const shown = async (status: string) => letters((await press.read(`books/${book}?populate=tags&status=${status}`)).tags)
@@ -390,7 +390,7 @@ rule('relations.11', 'a list that is given when the target is published counts, 
   expect([await shown('draft'), await shown('published')]).toEqual(['ab', 'ab'])
 })
 
-rule('relations.12', 'who may not find the target cannot write the relation', async () => {
+rule('relations.12', 'a relation to a target that the caller may not find cannot be written', async () => {
   const actions = ['book.book.create', 'book.book.update', 'book.book.find', 'tag.tag.find'].map((action) => `api::${action}`)
   await addToken(press.served, 'books', { type: 'custom', actions })
   const { documentId: contract } = await press.make('contracts', { text: 'Secret' })

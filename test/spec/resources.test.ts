@@ -62,7 +62,7 @@ rule('resources.2', 'attributes are members of the document', async () => {
   expect(first).not.toHaveProperty('attributes')
 })
 
-rule('resources.3', 'versions and locales share the documentId and have ids of their own', async () => {
+rule('resources.3', 'versions and locales share the documentId and have separate ids', async () => {
   const query = '/api/articles?fields=slug&pagination[pageSize]=1'
   const rows = await Promise.all(['', '&status=draft', '&locale=de'].map(async (more) => (await magazine.ask(query + more)).body.data[0]))
   for (const { id } of rows) expect(Number.isInteger(id)).toBe(true)
@@ -126,7 +126,7 @@ for (const attribute of ['day', 'moment']) {
 }
 
 rule('resources.10', 'at has the form of its database', async () => {
-  // PostgreSQL drops zeros behind the point, and the point with them.
+  // PostgreSQL drops trailing zeros of fractions, and empty fractions.
   const shortest = { first: '23:59:59.999', second: '00:00:00', third: '08:00:00', nothing: null }
   expect(await answered('at')).toEqual(isOnPostgres ? shortest : given('at'))
 })
@@ -157,7 +157,7 @@ rule('resources.12', 'blocks have a type and children', async () => {
   expect(answer.body[0]).toMatchObject({ type: 'paragraph', children: [{ type: 'text', text: expect.any(String) }] })
 })
 
-rule('resources.13', 'what has no value is null', async () => {
+rule('resources.13', 'missing values are null', async () => {
   const { nothing } = await sampled(library)
   const { id, documentId, name, createdAt, updatedAt, publishedAt, ...empty } = nothing!
   expect(Object.keys(empty).length).toBe(17)
@@ -182,7 +182,7 @@ rule('resources.15', 'relations, media, components and zones are not there unask
     expect(first).not.toHaveProperty(name)
 })
 
-rule('resources.16', 'a related document stands in its own shape', async () => {
+rule('resources.16', 'a related document has its own shape', async () => {
   const tram = await article('last-tram-to-orla-hill', 'populate[author]=true&populate[tags]=true')
   expect(tram.author).toMatchObject({ id: expect.any(Number), documentId: expect.stringMatching(documentIdForm), name: 'Ines Calloway' })
   expect(tram.author).not.toHaveProperty('data')
@@ -238,7 +238,7 @@ rule('resources.20', 'formats of an image are described, a file without has null
   expect(cover.formats).toEqual(file('@file:mill').formats)
   expect(Object.keys(cover.formats).sort()).toEqual(['large', 'medium', 'small', 'thumbnail'])
   const { cover: drawing } = await article('card-by-card', 'populate=cover')
-  // jsonb has an order of its own.
+  // jsonb sorts its keys.
   const names = (formats: object) => (isOnPostgres ? Object.keys(formats).sort() : Object.keys(formats))
   expect(names(drawing.formats)).toEqual(names(file('@file:loom').formats))
   const { sample } = (await magazine.ask('/api/issues?populate=sample&filters[number]=4')).body.data[0]

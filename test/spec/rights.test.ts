@@ -81,7 +81,7 @@ async function ask(desk: Desk, verb: Verb, id: string, locale: string): Promise<
   }
 }
 
-/** What an answer says: its status, of lists and totals also how many there are. */
+/** Status of a response, with the count and total of lists. */
 const said = (verb: Verb, { status, body }: Answer): string =>
   status !== 200 ? String(status) : verb === 'list' ? `200 ${body.data.length}` : verb === 'total' ? `200 ${body.data.total}` : '200'
 
@@ -102,7 +102,7 @@ const matrix: readonly (readonly [role: string, whose: 'own' | 'others', locale:
   ['colleague', 'others', 'en', absent],
   ['fields', 'others', 'en', ['200 1', '200 1', '200', '200', '403', '403', '403', '201', '201', '403']],
   ['german', 'others', 'de', allowed],
-  // What is not seen in English is seen in German: the document is there, and the locale is not.
+  // Documents invisible in English are visible in German: the document is there, and the locale is not.
   ['german', 'others', 'en', ['200 0', '200 0', '200', '404', '404', '404', '404', '404', '403', '404']],
   ['reader', 'others', 'en', ['200 1', '200 1', '200', '403', '403', '403', '403', '403', '403', '403']],
   ['blind', 'own', 'en', refused],
@@ -119,7 +119,7 @@ describe('rights.9: each act of each role', () => {
       const before = await ada.get(`${stories}/${id}?locale=${locale}`)
       const answer = await ask(desk, verb, id, locale)
       found.push(said(verb, answer))
-      // What is refused has changed nothing.
+      // Refused requests have changed nothing.
       if (answer.status >= 400) expect((await ada.get(`${stories}/${id}?locale=${locale}`)).body).toEqual(before.body)
     }
     expect(Object.fromEntries(verbs.map((verb, index) => [verb, found[index]]))).toEqual(
@@ -175,13 +175,13 @@ rule('rights.10', 'each right to write has its own attributes, locales and condi
   expect([await newLocale({ title: 'x', score: 1 }), await newLocale({ title: 'x', day: '2026-01-01' })]).toEqual([400, 200])
   expect((await mixed.send('POST', `${stories}?locale=en`, { data: { title: 'x' } })).status).toBe(403)
   expect((await mixed.send('POST', `${stories}?locale=de`, { data: { title: 'x', day: '2026-01-01' } })).status).toBe(201)
-  // Who may delete only some of the locales cannot delete them all.
+  // Permission to delete some of the locales is not enough to delete all.
   const both = await storyOf(desks.german!, {}, true)
   const tags = `${(await revisionOf(both))['if-match']}, ${(await revisionOf(both, 'de'))['if-match']}`
   expect((await desks.german!.send('DELETE', `${stories}/${both}?locale=*`, undefined, { 'if-match': tags })).status).toBe(403)
 })
 
-rule('rights.10', 'what could not be seen afterwards is not written', async () => {
+rule('rights.10', 'values that would become unreadable are not written', async () => {
   await giveRights(served, 'away', [
     { action: 'read', subject: story, properties: { locales: ['en'] } },
     { action: 'create', subject: story },
@@ -255,7 +255,7 @@ rule('rights.11', 'nothing reveals hidden attributes', async () => {
   const changed = await fields.send('PATCH', path, { changes: { title: 'x' } }, { 'if-match': '"wrong"' })
   expect(changed.status).toBe(412)
   for (const word of ['zebra', 'sea lion', 'a:b!']) expect(changed.text).not.toContain(word)
-  // Nor do paths: how many entries there are is not told.
+  // Nor do paths: the number of entries is not revealed.
   const entries = await ada.send('POST', stories, { data: { title: 'Entries', links: [{ metaTitle: 'one' }] } })
   const guessed = await Promise.all(
     ['0', '1'].map((at) =>
@@ -263,7 +263,7 @@ rule('rights.11', 'nothing reveals hidden attributes', async () => {
     ),
   )
   expect(guessed.map(({ status, text }) => [status, text])).toEqual([guessed[0]!, guessed[0]!].map(({ text }) => [400, text]))
-  // Nor does what is wrong with a draft.
+  // Nor do errors of a draft.
   await giveRights(served, 'publisher', [
     { action: 'read', subject: story, properties: { fields: ['title'], locales: null } },
     { action: 'publish', subject: story },
@@ -302,13 +302,13 @@ rule('rights.11', 'nothing reveals hidden documents', async () => {
   const { fields } = desks as { fields: Desk }
   expect([(await fields.get(`${at}/links/related`)).status, (await fields.get(`/choices/${story}/related`)).status]).toEqual([400, 400])
   expect((await fields.get(`${at}/uses`)).body.data).toEqual([])
-  // A link to what is hidden is refused like one to what does not exist, and stays when the list is set.
+  // A link to a hidden document is refused like one to a missing document, and stays when the list is set.
   const link = (id: string) => async () => author.send('PATCH', at, { changes: { related: { connect: [id] } } }, await revisionOf(own))
   const [hidden, missing] = [await link(others)(), await link('aaaaaaaaaaaaaaaaaaaaaaaa')()]
   expect([hidden.status, hidden.text.replaceAll(others, 'ID')]).toEqual([400, missing.text.replaceAll('aaaaaaaaaaaaaaaaaaaaaaaa', 'ID')])
   expect((await author.send('PATCH', at, { changes: { related: { set: [] } } }, await revisionOf(own))).status).toBe(200)
   expect((await ada.get(at)).body.data.draft.related).toMatchObject([{ documentId: others }])
-  // Whatever is sent, a document that is hidden answers like one that does not exist.
+  // Any request about a hidden document gets the same response as about a missing one.
   for (const [method, path, body, headers] of [
     ['GET', '', undefined, {}],
     ['PATCH', '', { changes: { title: 'x' } }, { 'if-match': '"wrong"' }],
@@ -329,7 +329,7 @@ rule('rights.11', 'nothing reveals hidden documents', async () => {
     )
     expect([method, path, one!.status, one!.text]).toEqual([method, path, none!.status, none!.text])
   }
-  // A locale that may not be seen is not listed, and its state is not told.
+  // An unreadable locale is not listed, and its state is not revealed.
   const both = await storyOf(ada, { summary: 'English words' }, true)
   const view = await german.get(`${stories}/${both}`)
   expect(view.body.data.locales.map(({ locale }: { locale: string }) => locale)).toEqual(['de'])
@@ -340,7 +340,7 @@ rule('rights.11', 'nothing reveals hidden documents', async () => {
   )
 })
 
-rule('rights.11', 'a locale that may not be seen cannot be told from one that is not there', async () => {
+rule('rights.11', 'an unreadable locale looks like a missing one', async () => {
   await giveRights(
     served,
     'english',
@@ -389,7 +389,7 @@ rule('rights.11', 'links to documents of types that may not be read stay', async
   expect((await ada.get(path)).body.data.draft.subjects).toMatchObject([{ documentId: idOf(two) }, { documentId: ana }])
 })
 
-rule('rights.12', 'entries of which a part may be written stay', async () => {
+rule('rights.12', 'partly writable entries stay', async () => {
   const { fields } = desks as { fields: Desk }
   const id = await storyOf(ada)
   const path = `${stories}/${id}`

@@ -1,4 +1,4 @@
-// What a role allows, as one value of the administration API.
+// Permissions of a role, as one value of the administration API.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { adminRole, allowAdmins, rowsOf } from '../support/administration.js'
 import { rule } from '../support/rule.js'
@@ -44,7 +44,7 @@ rule('rights.14', 'rights are one value with a revision', async () => {
   ])
 })
 
-rule('rights.14', 'whoever may only change rights is not told them', async () => {
+rule('rights.14', 'administrators who may only change rights cannot read them', async () => {
   await allowAdmins(served, 'changer', 'admin::roles.update')
   const changer = await openDesk(served, 'changer@office.example', ['changer'])
   const path = await pathOf('changer')
@@ -53,7 +53,7 @@ rule('rights.14', 'whoever may only change rights is not told them', async () =>
   expect([refused.status, refused.body.error.details, refused.headers.get('etag')]).toEqual([412, {}, null])
 })
 
-rule('rights.14', 'what GET returns can be sent back, whatever rows Strapi and others have written', async () => {
+rule('rights.14', 'a GET response can be sent back, with any rows that Strapi and others have written', async () => {
   const strange = [
     { properties: [] },
     { properties: { fields: ['title', 'gone'], locales: 'en' } },
@@ -77,7 +77,7 @@ rule('rights.14', 'what GET returns can be sent back, whatever rows Strapi and o
   const again = await put(ada, path, rights)
   expect([again.status, again.body.data.rights]).toEqual([200, rights])
   expect(await rowsOf(served, 'admin_permissions')).toEqual(rows)
-  // Of a row that changes, what it names already may stay; nothing else that would be refused.
+  // A changed row may keep its former names; other invalid ones are refused.
   const of = (one: { fields: string[] | null }) =>
     one.fields?.includes('gone') ? { ...one, fields: ['gone', 'summary'], locales: ['en'] } : one
   expect((await put(ada, path, rights.map(of))).status).toBe(200)
@@ -132,7 +132,7 @@ rule('rights.14', 'the roles of a database of Strapi can be sent back, and be gi
   }
 })
 
-rule('rights.15', 'what is written is what Strapi writes', async () => {
+rule('rights.15', 'rows are written as Strapi writes them', async () => {
   const path = await pathOf('written')
   await put(ada, path, [
     { action: explorer('read'), subject: story },
@@ -198,7 +198,7 @@ rule('rights.15', 'what is written is what Strapi writes', async () => {
   expect((await put(ada, await pathOf('strapi-super-admin'), [])).status).toBe(400)
 })
 
-rule('administration.24', 'the right to change users can be given, and by nobody who lacks a part of it', async () => {
+rule('administration.24', 'the right to change users can be given, but not by administrators who lack a part of it', async () => {
   const user = 'plugin::users-permissions.user'
   const fields = ['username', 'email', 'provider', 'password', 'resetPasswordToken', 'confirmationToken', 'confirmed', 'blocked', 'role']
   const path = await pathOf('users')
@@ -224,7 +224,7 @@ rule('administration.24', 'the right to change users can be given, and by nobody
   )) as [{ id: number }]
   expect((await clerk.send('PATCH', `/users/${id}`, { password: 'Correct-Horse-8' })).status).toBe(200)
   expect((await clerk.get('/users')).text).not.toContain('$2')
-  // Whoever may change all but passwords does not give the right to change them.
+  // An administrator who may change everything except passwords cannot give the right to change them.
   const most = fields.filter((name) => name !== 'password' && !name.endsWith('Token'))
   await allowAdmins(served, 'most', 'admin::roles.read', 'admin::roles.update')
   await giveRights(
@@ -239,7 +239,7 @@ rule('administration.24', 'the right to change users can be given, and by nobody
   expect([await give(most), await give([...most, 'password']), await give(null)]).toEqual([200, 403, 403])
 })
 
-rule('rights.16', 'nobody gives rights that they lack', async () => {
+rule('rights.16', 'administrators cannot give rights that they lack', async () => {
   await allowAdmins(served, 'lead', 'admin::roles.read', 'admin::roles.update', 'plugin::upload.read')
   await giveRights(served, 'lead', [
     { action: 'read', subject: story, properties: { fields: ['title', 'summary', 'seo.metaTitle'], locales: ['de'] } },
@@ -280,7 +280,7 @@ rule('rights.16', 'nobody gives rights that they lack', async () => {
     if (isUpdate) await put(ada, path, present)
   }
   expect((await rowsOf(served, 'admin_permissions')).length).toBe(before.length)
-  // What is there may go, and does not come back.
+  // Existing rows may be removed, and do not come back.
   expect((await put(lead, path, [])).status).toBe(200)
   expect((await put(lead, path, present)).status).toBe(403)
   // Nor for the own role.

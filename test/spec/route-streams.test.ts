@@ -1,4 +1,4 @@
-// Streams that custom routes return, and what becomes of routes when their clients leave or the service stops.
+// Streams that custom routes return, and the end of routes when their clients leave or the service stops.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -28,7 +28,7 @@ beforeEach(() => {
 
 const logged = (since: number, text: string): Promise<void> => expect.poll(() => served.log.slice(since).join(''), patience).toContain(text)
 
-/** A client that reads only what it is told to. */
+/** A client that reads only on request. */
 async function open(path = '/api/stream', of: Served = served): Promise<{ socket: Socket; text: () => string }> {
   const { hostname, port } = new URL(of.origin)
   const socket = connect(Number(port), hostname)
@@ -104,7 +104,7 @@ rule('routes.8', 'a stream is as fast as its client, and ends when the client le
   const { socket, text } = await open()
   await expect.poll(() => text().length, patience).toBeGreaterThan(1_000_000)
   socket.pause()
-  // What the sockets of both sides hold is a few megabytes.
+  // The socket buffers of both sides hold a few megabytes.
   let before = -1
   let polls = 0
   const stands = (): boolean => {

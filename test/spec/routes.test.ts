@@ -1,4 +1,4 @@
-// Custom routes: paths, permissions, validation, what they return, and what they may do.
+// Custom routes: paths, permissions, validation, return values, and their capabilities.
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ const files = {
   ...typeOf('note', { text: { type: 'string' }, order: { type: 'relation', relation: 'manyToOne', target: order } }, true),
 }
 
-/** What the route of the running test does. */
+/** The handler of the current test's route. */
 let handle: (call: RouteCall) => unknown = () => 'nothing to do'
 let before: (call: BeforeCall) => unknown = () => {}
 let scopesAsked = 0
@@ -313,10 +313,10 @@ rule('routes.3', 'the action of a route is granted to roles and tokens', async (
   expect((await served.ask('/api/orders/featured', { token: 'reads' })).status).toBe(200)
   await grant(served, 'public', `${order}.mine`)
   await expect.poll(async () => (await served.ask('/api/mine')).body, patience).toEqual({ kind: 'public' })
-  // An open route has other senders, whose credentials are none of ours.
+  // An open route has other senders, whose credentials are not Octavo's.
   for (const authorization of ['Bearer nobody', 'Basic eDp5', `Bearer ${user}`])
     expect((await served.ask('/api/open', { headers: { authorization } })).body).toEqual({ kind: 'public' })
-  // What is refused is not read.
+  // Refused bodies are not read.
   expect((await post('/api/orders/x/checkout', 'x'.repeat(1_000), { token: 'reads' })).status).toBe(403)
 })
 
@@ -507,7 +507,7 @@ rule('routes.9', 'routes see and write only the documents of their caller', asyn
   }
   const seen = await asAnn()
   expect(seen.body, seen.text).toMatchObject({ found: ['mine'], one: null, count: 1, through: 0, changed: null, all: 2 })
-  // What is populated is in the scope too; defaults of the type, which would leave it out, do not hold.
+  // Populated relations are in the scope too; defaults of the type, which would leave it out, do not apply.
   expect(seen.body.notes).toEqual([expect.objectContaining({ name: 'mine' }), null])
 
   const refusals: readonly (readonly [(call: RouteCall) => unknown, number, string])[] = [
@@ -552,7 +552,7 @@ rule('routes.9', 'routes see and write only the documents of their caller', asyn
     expect(scopesAsked).toBe(asked)
   }
 
-  // Hooks see the caller of the route; what is unrestricted is the project's own.
+  // Hooks see the caller of the route; unrestricted calls are the project's own.
   const callers: unknown[] = []
   before = ({ caller }) => void callers.push(caller)
   handle = async ({ documents: own, unrestricted, transaction, may }) => {

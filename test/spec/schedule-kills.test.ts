@@ -6,7 +6,7 @@ import { patience } from '../support/until.js'
 
 const children = openChildren(null)
 
-/** Every second: writes `begin <pid> <time>`, works for so many milliseconds, writes `end <pid> <time>`. */
+/** Every second: writes `begin <pid> <time>`, works for `milliseconds`, writes `end <pid> <time>`. */
 const configure = (milliseconds: number): void =>
   children.configure(`
     const writeRun = (what, time) => write('runs', what, process.pid, time.getTime())
@@ -47,7 +47,7 @@ rule('schedules.5', 'a process that is killed while it runs a schedule leaves it
   expect(begun().filter((line) => !ends.has(line.time)).length).toBeLessThanOrEqual(2)
 })
 
-test('a process that is paused during a run loses the schedule, and its run is told to end', async () => {
+test('a process paused during a run loses the schedule, and its run is aborted', async () => {
   configure(120_000)
   const one = run()
   await one.origin

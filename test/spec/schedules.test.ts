@@ -123,7 +123,7 @@ rule('schedules.3', 'of several processes one runs a schedule at each of its tim
   opened = [first]
 })
 
-rule('schedules.4', 'there is one run at a time; times that come meanwhile are skipped', async () => {
+rule('schedules.4', 'there is one run at a time; times during a run are skipped', async () => {
   let [running, most, runs] = [0, 0, 0]
   const slow = everySecond(async () => {
     running++
@@ -141,10 +141,10 @@ rule('schedules.4', 'there is one run at a time; times that come meanwhile are s
   expect(skipped[0]).toMatchObject({ level: 40, schedule: 'tick' })
 })
 
-rule('schedules.6', 'times that nobody ran are skipped but for the last minute, or made up for once', async () => {
+rule('schedules.6', 'missed times are skipped except for the last minute, or made up for once', async () => {
   const runs: string[] = []
   const run = ({ name, time }: ScheduleCall) => void runs.push(`${name} ${time.toISOString()}`)
-  /** Once an hour, at the time that was so many seconds ago; and that time. */
+  /** An hourly schedule whose last time was `seconds` ago; and that time. */
   const hourly = (seconds: number) => {
     const time = new Date(Math.floor(Date.now() / 1_000 - seconds) * 1_000)
     return { cron: `${time.getUTCSeconds()} ${time.getUTCMinutes()} * * * *`, timeZone: 'UTC', time: time.toISOString() }
@@ -169,7 +169,7 @@ rule('schedules.6', 'times that nobody ran are skipped but for the last minute, 
   expect(runs).toHaveLength(2)
 })
 
-rule('schedules.7', 'a run that takes too long is told to end, and holds the schedule until it does', async () => {
+rule('schedules.7', 'a run that takes too long is aborted, and holds the schedule until it ends', async () => {
   const signals: AbortSignal[] = []
   let end = (): void => {}
   const served = await serve(
@@ -218,7 +218,7 @@ rule('schedules.8', 'failures are logged, and the next time is run', async () =>
   ])
 })
 
-rule('schedules.9', 'a stop begins no run, and tells those that go on', async () => {
+rule('schedules.9', 'a stop begins no run, and aborts current ones', async () => {
   const runs: AbortSignal[] = []
   let ended = 0
   const served = await serve([

@@ -43,7 +43,7 @@ describe('the tasks of a user', () => {
   let served: Served
   let ann = { id: 0, token: '' }
   let bob = { id: 0, token: '' }
-  /** What the scope of the running test returns. */
+  /** The scope that the current test returns. */
   let scope: (call: ScopeCall) => ScopeResult | Promise<ScopeResult>
   const own = ({ caller }: ScopeCall): ScopeResult => caller.kind === 'token' || (caller.kind === 'user' && { owner: { id: caller.id } })
 
@@ -109,13 +109,13 @@ describe('the tasks of a user', () => {
       expect((await send('POST', `/tasks/${his}/actions/${action}`, ann.token)).status).toBe(404)
     expect((await send('DELETE', `/tasks/${his}`, ann.token)).status).toBe(204)
     expect((await send('GET', `/tasks/${his}`, bob.token)).body.data.title).toBe('kept')
-    // A draft that belongs to somebody else hides the document for writing.
+    // A draft of another owner hides the document for writing.
     await send('PUT', `/tasks/${his}?status=draft`, 'all', { owner: ann.id })
     expect((await send('PUT', `/tasks/${his}`, bob.token, { title: 'taken' })).status).toBe(404)
     expect((await send('PUT', `/tasks/${his}`, ann.token, { title: 'taken' })).status).toBe(404)
   })
 
-  rule('scopes.3', 'what would leave the scope is refused, and not written', async () => {
+  rule('scopes.3', 'writes that would leave the scope are refused', async () => {
     scope = own
     expect((await send('POST', '/tasks', 'all', { title: 'of nobody' })).status).toBe(201)
     const before = (await send('GET', '/tasks', 'all')).body.meta.pagination.total

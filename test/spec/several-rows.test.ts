@@ -1,5 +1,5 @@
-// Rows of types without locales that have one in their column, and documents with several rows of one version: other programs, several
-// processes at once and earlier releases leave both behind.
+// Rows of types without locales that have one in their column, and documents with several rows of one version: other programs, concurrent
+// processes and earlier releases leave both.
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -64,7 +64,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
   const make = async (plural: string, data: object): Promise<string> => (await send('POST', plural, data)).documentId
   const statusOf = async (path: string) => (await served.ask(`/api/${path}`, { token: 'everything' })).status
   const rowsOf = (table: string, id: string) => served.sql(`SELECT * FROM ${table} WHERE document_id = ? ORDER BY id`, id)
-  /** Another row of the same version, changed so many seconds after all there are. */
+  /** Another row of the same version, changed `later` seconds after all others. */
   async function again(table: string, row: Record<string, unknown>, changes: object, later: number): Promise<number> {
     const { id: _, ...values } = row
     return insert(served, table, { ...values, ...changes, updated_at: Number(row.updated_at) + later * 1_000 } as never)
@@ -92,7 +92,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     expect(await served.sql('SELECT name FROM settings')).toEqual([{ name: 'two' }])
   })
 
-  rule('writing.29', 'drafts and published versions belong together whatever locales their rows have', async () => {
+  rule('writing.29', 'drafts and published versions belong together regardless of the locales of their rows', async () => {
     for (const [draft, published] of [
       ['fr', 'fr'],
       ['fr', null],

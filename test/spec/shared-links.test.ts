@@ -64,7 +64,7 @@ const populated = [
   'populate[plain]=true',
 ].join('&')
 
-/** What of a document is about its links, with names in place of ids. */
+/** The links of a document, with names in place of ids. */
 function shown(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shown)
   if (typeof value !== 'object' || value === null) return value
@@ -138,13 +138,13 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     return `${plural}/${(await press.make(plural, content())).documentId}`
   }
 
-  /** What a published version shows of what a draft has. */
+  /** The part of a draft that its published version shows. */
   const unpublished = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value ?? null), (key, inner) =>
       key === 'topics' ? inner.filter((topic: unknown) => topic !== null) : inner === known.topicDraft ? null : inner,
     )
 
-  rule('writing.33', 'a write in one locale takes no link from another, whatever that one lacks', async () => {
+  rule('writing.33', 'a write in one locale takes no link from another, even if it lacks the link', async () => {
     for (const plural of ['pages', 'sheets', 'home']) {
       const path = await made(plural)
       const english = await versions(path, ['en'])
@@ -170,38 +170,34 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     }
   })
 
-  rule(
-    'writing.31',
-    'a write that names shared components takes from other locales what it takes away itself, and nothing else',
-    async () => {
-      const path = await made('pages')
-      await press.change(`${path}?locale=fr`, { title: 'Français' })
-      const { items } = await press.read(`${path}?locale=fr&status=draft&populate[items][populate]=*`)
-      expect(items[1].menus.map((menu: Document) => menu.documentId)).toEqual([known.all, known.two])
-      // Turned round, with a change, without a target that both have.
-      await press.change(`${path}?locale=fr`, { items: [{ id: items[1].id, label: 'changed', menus: [known.two] }, { id: items[0].id }] })
-      const [draft, published] = (await versions(path, ['en'])) as Document[]
-      const expected = [
-        { label: 'changed', menus: [known.en, known.two], page: known.page },
-        { label: 'first', menus: [known.en] },
-      ]
-      expect(published.items).toMatchObject(expected)
-      if (contract === 'specification') expect(draft.items).toMatchObject(expected)
-      expect(published.items[0].leaf).toMatchObject(unpublished(tree().leaf) as object)
-      // The same without ids, and one more in front.
-      await press.change(`${path}?locale=fr`, { items: [{ label: 'new' }, { label: 'changed', menus: [known.all] }, { label: 'first' }] })
-      const [, later] = (await versions(path, ['en'])) as Document[]
-      expect(later.items).toMatchObject([
-        { label: 'new', menus: [] },
-        { label: 'changed', menus: [known.en, known.all] },
-        { label: 'first', menus: [known.en] },
-      ])
-      // One that is removed goes everywhere.
-      await press.change(`${path}?locale=fr`, { items: [], hero: null })
-      const [, last] = (await versions(path, ['en'])) as Document[]
-      expect(last).toMatchObject({ items: [], hero: null })
-    },
-  )
+  rule('writing.31', 'a write that names shared components removes from other locales only the links that it removes itself', async () => {
+    const path = await made('pages')
+    await press.change(`${path}?locale=fr`, { title: 'Français' })
+    const { items } = await press.read(`${path}?locale=fr&status=draft&populate[items][populate]=*`)
+    expect(items[1].menus.map((menu: Document) => menu.documentId)).toEqual([known.all, known.two])
+    // Turned round, with a change, without a target that both have.
+    await press.change(`${path}?locale=fr`, { items: [{ id: items[1].id, label: 'changed', menus: [known.two] }, { id: items[0].id }] })
+    const [draft, published] = (await versions(path, ['en'])) as Document[]
+    const expected = [
+      { label: 'changed', menus: [known.en, known.two], page: known.page },
+      { label: 'first', menus: [known.en] },
+    ]
+    expect(published.items).toMatchObject(expected)
+    if (contract === 'specification') expect(draft.items).toMatchObject(expected)
+    expect(published.items[0].leaf).toMatchObject(unpublished(tree().leaf) as object)
+    // The same without ids, and one more in front.
+    await press.change(`${path}?locale=fr`, { items: [{ label: 'new' }, { label: 'changed', menus: [known.all] }, { label: 'first' }] })
+    const [, later] = (await versions(path, ['en'])) as Document[]
+    expect(later.items).toMatchObject([
+      { label: 'new', menus: [] },
+      { label: 'changed', menus: [known.en, known.all] },
+      { label: 'first', menus: [known.en] },
+    ])
+    // One that is removed goes everywhere.
+    await press.change(`${path}?locale=fr`, { items: [], hero: null })
+    const [, last] = (await versions(path, ['en'])) as Document[]
+    expect(last).toMatchObject({ items: [], hero: null })
+  })
 
   describe('a link that a draft takes away before it is published', () => {
     const item = (label: string, topics: readonly string[], menus: readonly string[] = []) => ({ label, topics, menus })
@@ -414,7 +410,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
         else if (kind === 1) await press.send('POST', `${path}/actions/publish?locale=${locale}`)
         else await press.change(`${path}?locale=${locale}&status=${status}`, { title: `title ${step}`, rank: random.below(9) })
         const after = await versions(path, others)
-        // What a draft shares may be published.
+        // Shared values of a draft may be published.
         const steady = (after as Document[]).map((version, at) =>
           ['hero', 'items', 'zone'].map((name) => {
             const was = (before[at] as Document)[name] ?? null

@@ -1,4 +1,4 @@
-// What locales share is the same in all of them after every kind of write, in drafts and in published versions: values, files, components.
+// Shared values are the same in all locales after every kind of write, in drafts and in published versions: values, files, components.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
@@ -23,7 +23,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     return answer.body.data
   }
 
-  /** What the locales of a document share, once for each value that is not the same everywhere. */
+  /** Shared values of a document's locales, each once for every differing state. */
   async function shared(id: string, status: string): Promise<readonly string[]> {
     const rows = await send('GET', `?locale=*&status=${status}&filters[documentId]=${id}&sort=locale&populate=*`)
     const text = (row: Record<string, unknown>) =>

@@ -64,7 +64,7 @@ rule('operations.11', 'slow reads and writes are logged with type, duration and 
   expect(lines(silent, 'a read was slow')).toEqual([])
 })
 
-rule('operations.12', 'the same plan is logged once a minute, whatever its values are', async () => {
+rule('operations.12', 'the same plan is logged once a minute, with any values', async () => {
   if (isOnServer) return
   const served = await serve(5, 30_000)
   for (const text of ['one', 'two', 'three']) await served.ask(`/api/notes?filters[text][$containsi]=${text}&sort=text`)

@@ -195,7 +195,7 @@ rule('sort.7', 'keys lead through components and media', async () => {
   expect(await slugs('sort=cover.name')).toEqual(expected(sorted(articles, cover)))
 })
 
-rule('sort.8', 'through a relation to many a document stands once, at its least or greatest', async () => {
+rule('sort.8', 'through a relation to many a document appears once, at its least or greatest', async () => {
   const tags = ({ tags }: Version) => tags.map((tag: string) => target(tag).name).sort() as string[]
   expect(await slugs('sort=tags.name')).toEqual(expected(sorted(articles, (article) => tags(article)[0])))
   expect(await slugs('sort=tags.name:desc')).toEqual(expected(sorted(articles, (article) => tags(article).at(-1), true)))

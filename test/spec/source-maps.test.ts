@@ -1,5 +1,5 @@
-// docs/spec/headers.md: where texts come from, in characters that nobody sees. Found by asking Strapi 5.54; read here with
-// a reader of the tests' own.
+// docs/spec/headers.md: sources of texts in invisible characters. Recorded from Strapi 5.54; decoded here with
+// a separate decoder.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
@@ -14,14 +14,14 @@ const signs = '\u200b\u200c\u200d\ufeff'
 const mark = /\u200b{4}((?:\u200b|\u200c|\u200d|\ufeff)+)/
 const marks = new RegExp(mark, 'g')
 
-/** What the signs say: two bits each, the highest first. */
+/** The text encoded in the signs: two bits each, the highest first. */
 function said(text: string): string {
   const bits = [...text].map((sign) => signs.indexOf(sign))
   const bytes = Array.from({ length: bits.length / 4 }, (_, at) => bits.slice(at * 4, at * 4 + 4).reduce((sum, two) => sum * 4 + two, 0))
   return Buffer.from(bytes).toString('utf8')
 }
 
-/** The marks of an answer as the text of their parameters, by where they stand in `data`. */
+/** The marks of a response as the text of their parameters, by position in `data`. */
 function marksOf(value: unknown, at = ''): Record<string, string> {
   if (typeof value === 'string') {
     const found = [...value.matchAll(marks)].map(([, found]) => JSON.parse(said(found!)) as { strapiSource: string })
@@ -85,7 +85,7 @@ for (const contract of ['specification', 'strapi'] as const) {
       for (const [at, path] of paths('relatedTo')) expect(path).toBe(at!.replace(/^\d+\./, ''))
     })
 
-    rule('headers.9', 'single types, drafts and other locales are told apart; a locale that is not shown is not told', async () => {
+    rule('headers.9', 'single types, drafts and other locales differ; a hidden locale is not revealed', async () => {
       const setting = marksOf((await ask(magazine, 'setting?fields=siteName')).body.data)
       expect(setting.siteName).toMatch(/&path=siteName&model=api::setting\.setting&kind=singleType$/)
       const [draft] = (await ask(magazine, 'articles?fields=title,locale&locale=de&status=draft')).body.data
@@ -98,7 +98,7 @@ for (const contract of ['specification', 'strapi'] as const) {
       expect(marksOf(shown)['localizations.0.title']).toMatch(/&path=localizations\.0\.title&model=api::article\.article&.*&locale=en$/)
     })
 
-    rule('headers.9', 'what was just written is marked', async () => {
+    rule('headers.9', 'responses to writes are marked', async () => {
       const created = await send('words?fields=text', 'POST', { name: 'new', text: 'written' })
       expect([created.status, marksOf(created.body.data).text]).toEqual([
         201,

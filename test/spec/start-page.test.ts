@@ -1,4 +1,4 @@
-// docs/spec/start-page.md, as far as the page itself says it: what it names, links and loads.
+// docs/spec/start-page.md, checked in the page's text: its names, links and resources.
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'

@@ -18,7 +18,7 @@ afterAll(() => Promise.all([magazine, strapi, notes].map((served) => served.clos
 
 const slugs = async (query: string, served = magazine) => all(await served.ask(`/api/articles?pagination[pageSize]=100&${query}`))
 
-/** Documents whose versions differ in every way that a publication filter tells apart: name by locale and state. */
+/** Documents whose versions differ in every way that a publication filter distinguishes: name by locale and state. */
 const noteLocales: Readonly<Record<string, Seeded['locales']>> = {
   fresh: { en: { draft: { name: 'fresh' } } },
   same: { en: { published: { name: 'same' } } },
@@ -39,7 +39,7 @@ const noteProject = {
   ...access(reading('note'), [{ code: 'en', default: true }, { code: 'de' }]),
 }
 
-rule('status.1', 'published versions are what is read without asking', async () => {
+rule('status.1', 'published versions are read by default', async () => {
   const published = expected(versions('article'))
   expect(await slugs('')).toEqual(published)
   expect(await slugs('status=published')).toEqual(published)
@@ -121,7 +121,7 @@ rule('status.5', 'so do relations of types without Draft & Publish', async () =>
   }
 })
 
-rule('status.6', 'hasPublishedVersion tells documents that were ever published', async () => {
+rule('status.6', 'hasPublishedVersion finds documents that were ever published', async () => {
   const published = new Set(expected(versions('article'), 'key'))
   const [yes, no] = [true, false].map((wanted) =>
     versions('article', { status: 'draft' }).filter(({ key }) => published.has(key) === wanted),
@@ -162,7 +162,7 @@ rule('status.7', 'publicationFilter compares the versions of a document', async 
     expect([query, all(await notes.ask(`/api/notes?${query}`), 'name')]).toEqual([query, names])
 })
 
-rule('status.7', 'the magazine tells which drafts have changed since', async () => {
+rule('status.7', 'the magazine shows drafts changed since their publication', async () => {
   const published = new Map(versions('article').map((version) => [version.key, version.publishedAt]))
   const changed = versions('article', { status: 'draft' }).filter(
     ({ key, updatedAt }) => published.has(key) && updatedAt > published.get(key),

@@ -1,4 +1,4 @@
-// Projects as Strapi's loader reads them: extensions that have only what they change.
+// Projects as Strapi's loader reads them: extensions that have only their changes.
 import { afterAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
@@ -43,7 +43,7 @@ describe('paths', () => {
     const own = service.documents('plugin::users-permissions.user')
     await sql("insert into up_users (document_id, username, email) values ('abc', 'anna', 'anna@users.example')")
     expect(await own.findMany()).toHaveLength(1)
-    // What the public may see of accounts is not at the path of the type.
+    // Public attributes of accounts are not at the path of the type.
     expect(await ask('/api/users')).toMatchObject({ status: 403 })
     expect(await ask('/api/Users/1')).toMatchObject({ status: 403 })
     const { status, body } = await send('POST', '/api/users', { data: { name: 'berta' } })
@@ -83,7 +83,7 @@ describe('paths', () => {
 })
 
 describe('extensions', () => {
-  rule('projects.17', 'an extension lies over the type of the plugin key by key', async () => {
+  rule('projects.17', 'an extension is merged into the type of the plugin key by key', async () => {
     const { ask, send, warnings } = await serve({
       ...extension('users-permissions', 'role', { options: { draftAndPublish: false } }),
       ...extension('upload', 'file', { pluginOptions: { search: { include: true } } }),
@@ -98,7 +98,7 @@ describe('extensions', () => {
     expect(warnings().filter((text) => text.includes('schema.json'))).toEqual([])
   })
 
-  rule('projects.17', 'what its attributes lack of those of the plugin stays; those of users are in no response', async () => {
+  rule('projects.17', 'attributes missing in it stay; those of users are in no response', async () => {
     const { ask, send, warnings } = await serve({
       ...user({ color: { type: 'string' }, email: { type: 'email', required: true } }),
       ...extension('users-permissions', 'role', { attributes: { name: { type: 'string' } } }),

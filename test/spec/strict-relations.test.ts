@@ -117,7 +117,7 @@ rule('writing.31', 'what is published needs targets that are published', async (
   const wanted = ['list.0.topic: topic', 'one.topic: topic', 'topic: topic', 'topics: topics'].map((each) => `${each} must be defined.`)
   expect(await missing('POST', 'pages', drafts)).toEqual(wanted)
   expect(await missing('POST', 'pages', whole({ topics: [draft, topics[0]] }))).toEqual([])
-  // Without drafts the link itself is what is asked for.
+  // Without drafts the link itself is required.
   expect(await missing('POST', 'items', drafts)).toEqual([])
   const { documentId } = await press.make('pages?status=draft', drafts)
   expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual(wanted)

@@ -1,4 +1,4 @@
-// A database that is not there: whoever had one is told, whoever begins gets one, and who only looks makes nothing.
+// A missing database: an error for projects that had one, a new one for new projects, and read-only commands create nothing.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -127,7 +127,7 @@ test('inspecting a database creates no files and needs no secrets', async () => 
   expect(everything(folder)).toEqual(before)
 })
 
-test("commands on what only Octavo's own tables have say that it has not been started on a database of Strapi; others list what is there", async () => {
+test("commands about Octavo's own tables say that it has not been started on a database of Strapi; others list the content", async () => {
   const folder = project({})
   for (const name of ['src', '.env']) cpSync(join(goldenProject, name), join(folder, name), { recursive: true })
   mkdirSync(join(folder, '.tmp'), { recursive: true })
@@ -150,7 +150,7 @@ test("commands on what only Octavo's own tables have say that it has not been st
   expect(everything(folder)).toEqual(before)
 })
 
-test("Strapi's config/database tells the file, in JavaScript and in TypeScript; what cannot be told is named", async () => {
+test("Strapi's config/database determines the file, in JavaScript and in TypeScript; undetermined values are named", async () => {
   const javascript = `const path = require('path')
     module.exports = ({ env }) => ({ connection: { client: 'sqlite', connection: { filename: path.join(__dirname, '..', env('FILE', 'content/site.db')) } } })`
   const typescript = `import path from 'path'

@@ -1,4 +1,4 @@
-// S144: what is bundled can be audited: dist/sbom.cdx.json lists exactly the libraries that the bundler takes in, as they are locked.
+// S144: bundled libraries can be audited: dist/sbom.cdx.json lists exactly the libraries in the bundle, in their locked versions.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'

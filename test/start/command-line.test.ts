@@ -12,7 +12,7 @@ afterAll(removeProjects)
 
 const files = { ...contentType('note', { name: { type: 'string' } }), 'octavo.config.json': { admin: { enabled: true } } }
 const main = join(root, 'dist', 'main.js')
-/** What the log says of the first administrator. */
+/** The log line about the first administrator. */
 const shown = async (folder: string, cwd: string): Promise<string | undefined> =>
   / or run: ([^)]+)\)/.exec((await octavo(['start', folder], {}, { cwd })).out)?.[1]
 

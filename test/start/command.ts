@@ -29,7 +29,7 @@ export interface Ended {
   readonly err: string
 }
 
-/** Runs the command to its end; a process that serves is told to stop as soon as it says so. `options`: another user or folder. */
+/** Runs the command to its end; a process that serves is stopped as soon as it says so. `options`: another user or folder. */
 export function octavo(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},

@@ -1,5 +1,5 @@
-// `octavo dev`: what is saved is served without a request refused, what is wrong is reported while the version before is served, and
-// nothing is left when it ends.
+// `octavo dev`: saved changes are served without refused requests, errors are reported while the previous version is served, and
+// nothing remains when it ends.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -26,7 +26,7 @@ interface Dev {
   readonly process: ChildProcess
   /** Standard output and standard error so far. */
   printed(): string
-  /** Waits until something is printed behind what was when this was called last. */
+  /** Waits for output after that of the previous call. */
   prints(text: RegExp): Promise<void>
   status(path: string): Promise<number>
   save(path: string, content: unknown): void
@@ -206,7 +206,7 @@ rule(
     await creates('good day a!')
     dev.save('octavo.config.ts', config('?'))
     await creates('good day a?')
-    // Nothing but the time of the files, files that nobody reads, and those of the service.
+    // Only the times of files, unused files, and those of the service change.
     for (const file of ['octavo.config.ts', schemaOf('note')]) utimesSync(join(folder, file), new Date(), new Date())
     dev.save('notes.txt', 'x')
     dev.save('lib/unused.ts', 'export const unused = 1')

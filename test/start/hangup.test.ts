@@ -1,4 +1,4 @@
-// SIGHUP to a command that serves: sent by somebody it ends no process, and where the terminal was closed the command drains and ends.
+// SIGHUP to a command that serves: sent by another process it ends no process, and when the terminal is closed the command drains and ends.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { project, removeProjects, root } from './command.js'
 afterEach(endAll)
 afterAll(removeProjects)
 
-/** Whether there is a command that gives another one a terminal. */
+/** True if a command can provide a terminal. */
 const hasTerminal = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
 
 const isHeld = (folder: string): boolean => existsSync(join(folder, 'held'))

@@ -1,4 +1,4 @@
-// `octavo init`, from the package as it is published: what it creates, and when it creates nothing.
+// `octavo init`, from the published package: its files, and the cases in which it creates none.
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -142,7 +142,7 @@ describe('creates', () => {
     expect(existsSync(join(place, 'from-magazine', 'seed', 'check.mjs'))).toBe(false)
   })
 
-  test('a configuration that the compiler accepts, in TypeScript and in JavaScript, and in which it finds a misspelt setting', () => {
+  test('a configuration that the compiler accepts, in TypeScript and in JavaScript, and with a misspelt setting found', () => {
     expect(init('scripted', '--no-typescript', ...apart).status).toBe(0)
     const written = everything('scripted')
     for (const name of ['octavo.config.ts', 'tsconfig.json', 'types/octavo.d.ts']) expect(written).not.toContain(name)

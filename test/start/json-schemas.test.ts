@@ -1,4 +1,4 @@
-// The JSON schemas of the package, with which editors complete and check schema files: they accept what Strapi writes, and mark mistakes.
+// The JSON schemas of the package, with which editors complete and check schema files: they accept Strapi's files, and mark errors.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
@@ -15,7 +15,7 @@ beforeAll(() => {
   component = compile('component')
 })
 
-/** What is wrong with a schema, as `path: message`. */
+/** Errors in a schema, as `path: message`. */
 function problems(validate: ValidateFunction, schema: unknown): readonly string[] {
   validate(schema)
   return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath}: ${message} ${JSON.stringify(params)}`)

@@ -1,4 +1,4 @@
-// `octavo locales` beside a service that follows at the next request, and what else a newcomer's project is told.
+// `octavo locales` next to a service, which follows at the next request, and other hints for new projects.
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// The management port of processes: what becomes of it when the service stops, and where others have it.
+// The management port of processes: its end when the service stops, and ports in use.
 import { readdirSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { afterAll, afterEach, expect, vi } from 'vitest'
@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 afterAll(removeProjects)
 
-/** A port that somebody has. */
+/** A port in use. */
 async function takenPort(): Promise<{ readonly port: number; readonly server: Server }> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -39,7 +39,7 @@ rule('operations.4', 'a stopping service is not ready at once, keeps serving, an
   await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), patience)
   const { body } = await askAt(management, '/ready')
   expect(body).toEqual({ status: 'not ready', failing: [{ part: 'service', problem: 'The service is stopping' }] })
-  // What is asked now is still served.
+  // Requests are still served now.
   expect((await askAt(origin, '/api/tags')).status).toBe(200)
   expect((await askAt(management, '/live')).status).toBe(200)
   // Once the service accepts no more connections, the management port still responds, or the process has ended.
@@ -78,7 +78,7 @@ rule('operations.3', 'while the database is prepared, the port responds: live, a
   expect([status, body]).toEqual([503, { status: 'not ready', failing: [{ part: 'service', problem: 'The service does not listen yet' }] }])
   const { text } = await askAt(management, '/metrics')
   expect(text).toContain('octavo_ready 0')
-  // What nobody has been asked for has no value yet.
+  // A metric without requests has no value yet.
   expect(text).not.toMatch(/^octavo_schema_version/m)
   server.close()
 })

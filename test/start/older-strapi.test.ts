@@ -12,7 +12,7 @@ import { octavo } from './command.js'
 const folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
 afterAll(() => removeProject(folder))
 
-/** What only newer versions of Strapi 5 have. */
+/** Features of newer versions of Strapi 5. */
 const later = [
   'alter table admin_users drop column reset_password_token_expires_at',
   'alter table strapi_sessions drop column metadata',

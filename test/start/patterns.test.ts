@@ -1,4 +1,4 @@
-// O49: a schema's regular expression is never run without a bound, means what it means in JavaScript, and a dangerous one is named.
+// O49: a schema's regular expression always runs with a bound, has its JavaScript meaning, and a dangerous one is named.
 import { expect, test } from 'vitest'
 import { createPatternChecks, runPatternChecks } from '../../src/content/documents/input/pattern-deadline.js'
 import { inSteps } from '../../src/foundation/runtime/event-loop.js'
@@ -7,7 +7,7 @@ import { findDangerousPatterns, getPattern, preparePatterns } from '../../src/mo
 import { access, component, contentType } from '../spec/library.js'
 import { serveProject } from '../support/serve.js'
 
-// What backtracks takes longer than any test may.
+// Backtracking would take longer than the timeout of any test.
 test('values that make an engine backtrack are refused, others are taken; the start names the patterns', async () => {
   const patterns = { nested: '^(a+)+$', ahead: '^(?=a)(a+)+$', harmless: '^[a-z0-9]+(?:-[a-z0-9]+)*$' }
   const attributes = Object.fromEntries(Object.entries(patterns).map(([name, regex]) => [name, { type: 'text', regex }]))
@@ -43,7 +43,7 @@ test('all values of a body have one deadline together, and the body is refused',
   const { status, body } = await post(['a', ...slow])
   expect([status, body.error.message]).toEqual([400, 'parts[1].text must match the following: "/^(?=a)(a+)+$/"'])
   expect((await post(['a', 'b', 'c'])).body.error.message).toBe('2 errors occurred')
-  // What is harmless takes no part of the deadline that anybody would notice.
+  // A harmless pattern takes no noticeable part of the deadline.
   expect((await post(Array.from({ length: 2_000 }, (_, index) => 'a'.repeat(1 + (index % 20))))).status).toBe(201)
   await served.close()
 })

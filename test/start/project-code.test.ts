@@ -1,5 +1,5 @@
-// What a start says of the code of a Strapi project, which it does not run: where each file runs in Strapi, what it does there, and which
-// defaults take its place. The patterns are those of Strapi's documentation and of public projects.
+// Messages of a start about the code of a Strapi project, which it does not run: where each file runs in Strapi, its purpose there, and the
+// defaults in its place. The patterns are those of Strapi's documentation and of public projects.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ const types = {
   ...component('a', 'seo', { text: { type: 'string' } }),
 }
 
-/** Starts a project with these files, waits until its code was read, and returns what was logged of it. */
+/** Starts a project with these files, waits until its code was read, and returns the log lines about it. */
 async function read(files: Readonly<Record<string, unknown>>): Promise<readonly Line[]> {
   const folder = project({ 'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } }, ...types, ...files })
   const environment = { PATH: process.env.PATH, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', OCTAVO_DATABASE_READER_THREADS: '1' }
@@ -61,7 +61,7 @@ const routed = (uid: string, ...middlewares: string[]) => `
 
 /** The lines of a file. */
 const linesOf = (lines: readonly Line[], path: string) => lines.filter((line) => line.path === path)
-/** What is said of the first file of this kind. */
+/** The message about the first file of this kind. */
 const messageOf = (lines: readonly Line[], kind: string): string =>
   lines.find(({ path, level, msg }) => path !== undefined && level === 40 && msg.startsWith(kind))?.msg ?? ''
 /** The defaults that were suggested for a type. */
@@ -79,7 +79,7 @@ const inTypeScript = (body: string) => `
   }`
 
 const [always, ifNone] = ['sets populate', 'sets populate where a request has none']
-/** What a middleware does, and what is said of it; the last is false if its value is no constant that could be a default. */
+/** A middleware, its message, and its value; the last is false if it is not a constant that could be a default. */
 const middlewares: readonly (readonly [string, string, unknown])[] = [
   ['ctx.query.populate = populate', always, one],
   ['ctx.query = { ...ctx.query, populate }', always, one],

@@ -1,4 +1,4 @@
-// Schemas that cannot mean what they say end the start, with the file, the place in it and what would be right.
+// Schemas without a valid meaning end the start, with the file, the position in it and the correction.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const other = contentType('dish', {
 const file = 'src/api/menu/content-types/menu/schema.json'
 const dishes = { type: 'relation', relation: 'oneToMany', target: 'api::dish.dish', mappedBy: 'menu' }
 
-/** What is said of a project with a type `menu` of these attributes. */
+/** Output for a project with a type `menu` of these attributes. */
 const withAttributes = (attributes: object) =>
   saidOf({ ...other, ...contentType('menu', { title: { type: 'string' }, dishes, ...attributes }) })
 
@@ -110,7 +110,7 @@ describe('ends the start', () => {
   })
 })
 
-describe('is told', () => {
+describe('is reported', () => {
   test('a schema at a place where no content-type is looked for', async () => {
     const { error, warnings } = await saidOf({ 'src/api/post/schema.json': {}, 'src/api/page/content-types/schema.json': {} })
     expect([error, warnings.toSorted()]).toEqual([
@@ -167,7 +167,7 @@ describe('is told', () => {
 
 const strapis = { 'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } } }
 
-describe('ends the start, but is told where Strapi serves the project too', () => {
+describe('ends the start, but is only reported if Strapi serves the project too', () => {
   test.each([
     [{ name: { type: 'string', required: 'yes' } }, 'attributes.name.required is "yes"; it must be true or false'],
     [{ name: { type: 'string', maxLength: '10' } }, 'attributes.name.maxLength is "10"; it must be a whole number'],

@@ -1,4 +1,4 @@
-// Secrets of a project: made once, kept in .env, and nothing that is unset, half written or elsewhere voids what was made with them.
+// Secrets of a project: generated once and stored in .env; data protected by them stays valid if a secret is unset, half written or elsewhere.
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -80,7 +80,7 @@ test('a database with tokens is not given another salt; one without is', async (
 })
 
 test('a .env that cannot be written ends the start with a sentence', async () => {
-  // Whoever runs the tests may be allowed everything: a folder is in its place.
+  // The tests may run with all permissions: a folder takes the name of the file.
   const { status, err } = await octavo(['start', project({ ...notes, '.env/here': 'a folder' })])
   expect([status, err]).toEqual([1, expect.stringMatching(/^octavo: [^\n]*\.env[^\n]+\n$/)])
 })

@@ -1,4 +1,4 @@
-// Settings that cannot mean what they say end the start with a sentence; those that may be a mistake are told.
+// Settings without a valid meaning end the start with a sentence; probable errors are reported.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The command as a process: what it says and leaves behind when it cannot start, and what it warns of when it can.
+// The command as a process: its output and its files when it cannot start, and its warnings when it can.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -171,7 +171,7 @@ test("a plugin's custom field is text unless its attribute has a type; relations
   expect(data[0]).not.toHaveProperty('menu')
 })
 
-test('indexes of our own come with statistics, which open connections follow', async () => {
+test("Octavo's indexes come with statistics, which open connections follow", async () => {
   const folder = project({
     ...contentType('note', { name: { type: 'string' }, half: { type: 'integer' }, rank: { type: 'integer' } }),
   })

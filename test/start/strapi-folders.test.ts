@@ -1,4 +1,4 @@
-// What a folder and its database say about a project: which contract holds, files with a byte order mark, hooks that would never run.
+// Detection of a project from its folder and database: its contract, files with a byte order mark, hooks that would never run.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'

@@ -145,7 +145,7 @@ rule(
       expect([answer.status, own.find(({ kind }) => kind === 1)!.parent], traceparent).toEqual([200, undefined])
       expect(own[0]!.trace).not.toBe(traceId)
     }
-    // What the sender does not sample has no spans, and its ids in the log all the same.
+    // Requests that the sender does not sample have no spans, but their ids in the log.
     await askAt(origin, '/api/tags', { headers: { traceparent: `00-${'a'.repeat(32)}-${parentId}-00` }, token })
     await vi.waitFor(() => expect(logged().at(-1)).toMatchObject({ trace_id: 'a'.repeat(32) }), patience)
     expect(spans().some(({ trace }) => trace === 'a'.repeat(32))).toBe(false)

@@ -39,7 +39,7 @@ afterAll(async () => {
   if (database?.DATABASE_URL !== undefined) await removeDatabase(database)
 })
 
-/** The inodes of the sockets on which the process listens, as Linux tells them; nothing on other systems. */
+/** The inodes of the process's listening sockets on Linux; empty on other systems. */
 function listening(): readonly string[] {
   const own = `/proc/${child.process.pid}`
   if (process.platform !== 'linux') return []
@@ -48,7 +48,7 @@ function listening(): readonly string[] {
       try {
         return [readlinkSync(`${own}/fd/${name}`)]
       } catch {
-        // Closed meanwhile.
+        // Closed in the meantime.
         return []
       }
     }),
@@ -73,7 +73,7 @@ function ok({ status, text, body }: Answer) {
   return body
 }
 
-/** Keys of API tokens and of a user, by what they may do. */
+/** Keys of API tokens and of a user, by permission. */
 const keys: Record<string, string> = {}
 /** The ids of documents. */
 const ids: Record<string, string> = {}
@@ -172,7 +172,7 @@ const everything = () => ({
   ],
 })
 
-rule('rights.1', 'the content API writes beside the administrator, each caller what it may', async () => {
+rule('rights.1', 'content API clients write at the same time as the administrator, each within its permissions', async () => {
   const second = { title: 'Sonnets', slug: 'sonnets', pages: 3, author: ids.ada, tags: [ids.poetry], related: [ids.engines] }
   ids.sonnets = ok(await sent('POST', '/api/articles', { data: second }, keys.site!)).data.documentId
   ids.profile = ok(await sent('POST', '/api/profiles', { data: { bio: 'Countess', writer: ids.ada } }, keys.site!)).data.documentId

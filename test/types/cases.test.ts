@@ -1,4 +1,4 @@
-// A table of snippets for generated types, the client and documents(): what compiles, and where the compiler sees what is wrong.
+// A table of snippets for generated types, the client and documents(): some compile, and the compiler finds the error in others.
 import { describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { goldenProject } from '../support/serve.js'

@@ -1,4 +1,4 @@
-// Snippets that compile or do not, for the types of the golden project. `▸` stands before the place where the compiler must see the mistake.
+// Snippets that compile or do not, for the types of the golden project. `▸` marks the position where the compiler must find the error.
 
 /** One snippet. Without a mark it must compile. */
 export interface Case {
@@ -6,7 +6,7 @@ export interface Case {
   readonly code: string
 }
 
-/** What every snippet begins with. */
+/** The beginning of every snippet. */
 export const preamble = `
 import { type ContentTypes, createClient, type NameOf, type Result, typed, type Uid } from 'octavo/client'
 import { type AfterCall, type BeforeCall, defineConfig, defineHook, type DocumentService, type Transact } from 'octavo'
@@ -486,7 +486,7 @@ export const wrongNames: readonly Case[] = [
   },
 ]
 
-/** What compiles in a project without generated types. */
+/** Code that compiles in a project without generated types. */
 export const looseCode = `
 import { createClient } from 'octavo/client'
 import { type AfterCall, type BeforeCall, defineConfig, defineHook, type DocumentService, type HookOf, type Transact } from 'octavo'

@@ -9,7 +9,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 /** Below the package itself, whose name leads to its `exports`. Nothing is written there. */
 const virtualFolder = join(root, 'test', 'types', 'virtual')
 
-/** What `octavo types` prints for a project. */
+/** Output of `octavo types` for a project. */
 export const typesOf = (project: string, ...options: readonly string[]): string =>
   execFileSync(process.execPath, [join(root, 'dist', 'main.js'), 'types', project, ...options], { encoding: 'utf8' })
 
@@ -31,10 +31,10 @@ export interface Mistake {
   readonly message: string
 }
 
-/** What compiling files has found, and how much work it was. */
+/** Findings of the compiler, and a measure of its work. */
 export interface Compiled {
   readonly mistakes: readonly Mistake[]
-  /** How often the compiler filled in a type parameter: a measure of work that does not depend on the machine. */
+  /** Number of type instantiations: a measure of work that does not depend on the machine. */
   readonly instantiations: number
 }
 

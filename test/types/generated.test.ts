@@ -1,4 +1,4 @@
-// The file that `octavo types` generates: how it is written, what it promises of real documents, and what it costs the compiler.
+// The file that `octavo types` generates: its text, its agreement with real documents, and its cost for the compiler.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect } from 'vitest'
