@@ -1,6 +1,6 @@
-// What goes into dist/ and how: the options of the bundler, for the build and for the test of what it contains.
+// Content of dist/: the options of the bundler, for the build and for the test of its content.
 
-/** What fastify would load for routes with JSON schemas and for requests without a socket: we have neither, and code is memory too. */
+/** Modules that fastify would load for routes with JSON schemas and for requests without a socket: unused here, and code is memory too. */
 const neverLoaded = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 
 export const bundle = {
@@ -29,7 +29,7 @@ export const bundle = {
   // Node shows the line that an error comes from.
   lineLimit: 400,
   legalComments: 'none',
-  // Native modules stay where they are, and so does what reads TypeScript: it loads its compiler from beside itself.
+  // Native modules stay external, and so does the TypeScript loader: it loads its compiler from its own folder.
   external: ['better-sqlite3', '@node-rs/bcrypt', 'sharp', 'jiti', ...neverLoaded],
   // Libraries written for CommonJS ask for Node's own modules with require.
   banner: { js: "import { createRequire as octavoRequire } from 'node:module';const require = octavoRequire(import.meta.url);" },
@@ -51,7 +51,7 @@ export const clientBundle = (outdir) => ({
   legalComments: 'none',
 })
 
-/** What browsers load for the pages of the service: each script with what it imports, in one file. */
+/** Scripts of the service's pages in browsers: each with its imports, in one file. */
 export const forBrowsers = {
   entryPoints: [
     'src/http/pages/browser/start-page.ts',

@@ -10,7 +10,7 @@ const options = {
   module: ts.ModuleKind.NodeNext,
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   lib: ['lib.es2023.d.ts'],
-  // What Node's modules are does not show in the interface.
+  // Types of Node's modules do not appear in the interface.
   types: [],
   strict: true,
   declaration: true,

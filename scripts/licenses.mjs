@@ -1,4 +1,4 @@
-// Writes the licences of the libraries that are bundled into dist/: whoever passes them on must pass these on too.
+// Writes the licences of the libraries that are bundled into dist/: redistribution of the bundle requires them.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const place = mkdtempSync(join(tmpdir(), 'octavo-package-'))
-/** How each package manager is called; pnpm in a version that runs on Node 20. */
+/** Command of each package manager; pnpm in a version that runs on Node 20. */
 const managers = { npm: ['npm'], pnpm: ['npm', 'exec', '--yes', '--package=pnpm@10.34.8', '--', 'pnpm'] }
 
 try {

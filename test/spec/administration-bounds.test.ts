@@ -1,4 +1,4 @@
-// What helps to write reads no more of a document than limits allow, at every depth of its components.
+// Editing helpers read no more of a document than limits allow, at every depth of its components.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
@@ -82,7 +82,7 @@ const check = async (id: string) => {
   const [{ waiting, more }] = (await ok(ada.get(`/content/${page}/${id}/check`))).body.data
   return { more, paths: waiting.map(({ path }: { path: string[] }) => path.join('/')) }
 }
-/** Zones with so many links in each of their items. */
+/** Zones with `counts` links in their items. */
 const lists = (...counts: readonly number[]) => [
   { __component: 'part.list', items: counts.map((count, index) => ({ label: `${index}`, pages: pages.slice(0, count) })) },
 ]
@@ -108,7 +108,7 @@ rule('administration-editing.2', 'links inside of components are looked at up to
   expect(await check(await create({ title: 'json', extra: Array.from({ length: 9 }, () => ({})) }))).toMatchObject({ more: false })
 })
 
-rule('administration-editing.3', 'no more is taken from another locale than the bound allows', async () => {
+rule('administration-editing.3', 'filling from another locale stays within the bound', async () => {
   const tries: readonly (readonly [object, number])[] = [
     [{ list: lists(1, 1, 1, 1)[0] }, 200],
     [{ list: lists(1, 1, 1, 1, 1)[0] }, 400],
@@ -126,7 +126,7 @@ rule('administration-editing.3', 'no more is taken from another locale than the 
     expect([data, filled.status]).toEqual([data, status])
     if (status === 200) continue
     expect(filled.body.error.message).toContain('limits.copiedLinks')
-    // What is not asked for is not counted.
+    // Unselected lists are not counted.
     const other = { from: 'en', fields: ['title'] }
     expect((await ada.send('POST', `/content/${page}/${id}/fill?locale=de`, other, { 'if-none-match': '*' })).status).toBe(200)
   }

@@ -1,4 +1,4 @@
-// The metrics of a real service, scraped over HTTP: they count what was done, and their labels stay few whatever is requested.
+// The metrics of a real service, scraped over HTTP: they count completed work, and their labels stay few for any requests.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
@@ -76,7 +76,7 @@ rule('operations.7', 'GET /metrics is in the format of Prometheus, and with a to
   await expect(weak).rejects.toThrow(/OCTAVO_MANAGEMENT_TOKEN is too weak/)
 })
 
-rule('operations.9', 'metrics count what was done, and nothing that was refused', async () => {
+rule('operations.9', 'metrics count completed work, and nothing that was refused', async () => {
   const before = await scrape(served)
   const difference = async (name: string, labels: Readonly<Record<string, string>>) =>
     (sumOf(await scrape(served), name, labels) ?? 0) - (sumOf(before, name, labels) ?? 0)
@@ -138,7 +138,7 @@ rule('operations.7', 'a management port that other machines can reach without a 
   expect(await warnings({ host: '127.0.0.1' })).toBe(0)
 })
 
-rule('operations.9', 'bytes of bodies are those that arrived, whatever the headers say', async () => {
+rule('operations.9', 'bytes of bodies are counted as received, regardless of the headers', async () => {
   const route = { http_route: '/api/notes', http_request_method: 'POST' }
   const received = async () => sumOf(await scrape(served), 'http_server_request_body_size_bytes_sum', route) ?? 0
   const before = await received()
@@ -178,7 +178,7 @@ rule('operations.9', 'event streams are counted apart from durations, and a resp
 })
 
 rule('operations.15', 'reads are counted by whether their answer and their plan were in memory, and 304s', async () => {
-  // Right behind a write it may not be known in time what was committed.
+  // Right after a write the commits may not be known in time.
   await vi.waitFor(async () => {
     const hits = async () => sumOf(await scrape(served), 'octavo_cache_requests_total', { result: 'hit' }) ?? 0
     const earlier = await hits()
@@ -223,44 +223,40 @@ rule('operations.15', 'reads are counted by whether their answer and their plan 
   await small.close()
 })
 
-rule(
-  'operations.16',
-  'failures of the database are counted by class, what is refused is none; attempts of webhooks by result',
-  async () => {
-    const receiver = await openReceiver()
-    const statuses = [500, 200, 410]
-    receiver.respond = (_received, response) => void response.writeHead(statuses.shift() ?? 200).end()
-    const own = await serveProject(project, {
-      config: { ...managed, webhooks: { allowPrivateAddresses: true }, limits: { webhookRetryDelay: 10 } },
-    })
-    await insertWebhook(own.sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: {} })
-    const write = (value: unknown) =>
-      own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data: value }) })
-    const delivered = async (result: string) => sumOf(await scrape(own), 'octavo_webhook_deliveries_total', { result })
-    // The first of each is an increase.
-    for (const result of ['delivered', 'failed', 'given_up']) expect(await delivered(result)).toBe(0)
-    await vi.waitFor(async () => {
-      expect((await write({ name: 'delivered' })).status).toBe(201)
-      expect(await delivered('delivered')).toBeGreaterThan(0)
-    }, patience)
-    expect(await delivered('failed')).toBeGreaterThan(0)
-    expect((await write({ name: 'given up' })).status).toBe(201)
-    await vi.waitFor(async () => expect(await delivered('given_up')).toBe(1), patience)
-    expect(sumOf(await scrape(own), 'octavo_webhook_duration_seconds_count', { result: 'given_up' })).toBe(1)
-    await receiver.close()
+rule('operations.16', 'failures of the database are counted by class, refusals are not; attempts of webhooks by result', async () => {
+  const receiver = await openReceiver()
+  const statuses = [500, 200, 410]
+  receiver.respond = (_received, response) => void response.writeHead(statuses.shift() ?? 200).end()
+  const own = await serveProject(project, {
+    config: { ...managed, webhooks: { allowPrivateAddresses: true }, limits: { webhookRetryDelay: 10 } },
+  })
+  await insertWebhook(own.sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: {} })
+  const write = (value: unknown) =>
+    own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data: value }) })
+  const delivered = async (result: string) => sumOf(await scrape(own), 'octavo_webhook_deliveries_total', { result })
+  // The first of each is an increase.
+  for (const result of ['delivered', 'failed', 'given_up']) expect(await delivered(result)).toBe(0)
+  await vi.waitFor(async () => {
+    expect((await write({ name: 'delivered' })).status).toBe(201)
+    expect(await delivered('delivered')).toBeGreaterThan(0)
+  }, patience)
+  expect(await delivered('failed')).toBeGreaterThan(0)
+  expect((await write({ name: 'given up' })).status).toBe(201)
+  await vi.waitFor(async () => expect(await delivered('given_up')).toBe(1), patience)
+  expect(sumOf(await scrape(own), 'octavo_webhook_duration_seconds_count', { result: 'given_up' })).toBe(1)
+  await receiver.close()
 
-    expect((await write({})).status).toBe(400)
-    expect(sumOf(await scrape(own), 'octavo_db_errors_total')).toBe(0)
-    expect(sumOf(await scrape(own), 'octavo_db_commit_unknown_total')).toBe(0)
-    if (isOnServer) expect(sumOf(await scrape(own), 'db_client_connection_timeouts_total')).toBe(0)
-    await own.sql('alter table notes rename to notes_away')
-    expect((await own.ask('/api/notes?filters[name]=nobody')).status).toBe(503)
-    const failed = { http_response_status_code: '503', error_type: 'ServiceUnavailableError' }
-    await vi.waitFor(async () => expect(requests(await scrape(own), failed)).toBe(1), patience)
-    expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'schema_drift' })).toBe(1)
-    await own.close()
-  },
-)
+  expect((await write({})).status).toBe(400)
+  expect(sumOf(await scrape(own), 'octavo_db_errors_total')).toBe(0)
+  expect(sumOf(await scrape(own), 'octavo_db_commit_unknown_total')).toBe(0)
+  if (isOnServer) expect(sumOf(await scrape(own), 'db_client_connection_timeouts_total')).toBe(0)
+  await own.sql('alter table notes rename to notes_away')
+  expect((await own.ask('/api/notes?filters[name]=nobody')).status).toBe(503)
+  const failed = { http_response_status_code: '503', error_type: 'ServiceUnavailableError' }
+  await vi.waitFor(async () => expect(requests(await scrape(own), failed)).toBe(1), patience)
+  expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'schema_drift' })).toBe(1)
+  await own.close()
+})
 
 rule('operations.9', 'events that wait for a receiver that is down are pending, and have an age', async () => {
   const receiver = await openReceiver()

@@ -87,7 +87,7 @@ rule('writing.31', 'a document without required relations and files is refused, 
   expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual([])
 })
 
-rule('writing.31', 'an update may not take the last link away, with what is stored', async () => {
+rule('writing.31', 'an update must not remove the last link, stored or new', async () => {
   for (const path of ['items', 'pages']) {
     const made = await press.make(`${path}?populate=one`, whole({ one: { topic: topics[0], pic: file } }))
     const at = `${path}/${made.documentId}`
@@ -110,7 +110,7 @@ rule('writing.31', 'an update may not take the last link away, with what is stor
   }
 })
 
-rule('writing.31', 'what is published needs targets that are published', async () => {
+rule('writing.31', 'publications need published targets', async () => {
   const { documentId: draft } = await press.make('topics?status=draft', { name: 'draft' })
   const inside = { topic: draft, pic: file }
   const drafts = whole({ topic: draft, topics: [draft], one: inside, list: [inside] })

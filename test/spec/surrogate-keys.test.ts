@@ -1,4 +1,4 @@
-// Keys of responses for caches of others: whatever changes a response is announced by an event about one of them.
+// Surrogate keys of responses for other caches: every change of a response is announced by an event about one of them.
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import type { ContentEvent } from '../../src/foundation/public/events.js'
 import { rule } from '../support/rule.js'

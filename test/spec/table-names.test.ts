@@ -63,7 +63,7 @@ const write = (path: string, data: object): Promise<Answer> => send('POST', path
 const change = (data: object, renames: readonly object[] = []): Promise<Answer> =>
   send('PUT', '/api/content-type-builder/schemas', { data, renames })
 
-/** What the API returns, without ids (those of entries follow from the table) and moments. */
+/** Content of the API, without times and ids (those of entries follow from the table). */
 async function content(...paths: readonly string[]): Promise<unknown> {
   const answers: unknown[] = []
   for (const path of paths) {
@@ -79,7 +79,7 @@ async function undo(): Promise<void> {
   expect(undone.status, undone.text).toBe(200)
 }
 
-/** Renames the words of what was returned. */
+/** Renames words in responses. */
 const renamed = (value: unknown, words: Readonly<Record<string, string>>): unknown =>
   JSON.parse(JSON.stringify(value).replaceAll(/"(\w+(?:\.\w+)?)"/g, (all, word: string) => (word in words ? `"${words[word]}"` : all)))
 

@@ -119,7 +119,7 @@ rule('transactions.3', 'hooks run before and after the transaction, never in it'
   const [one] = await transaction((write) => [0, 1].map((n) => write(city).create({ data: { name: `Hooked ${n}` } })))
   expect(one).toMatchObject({ name: 'Hooked 0' })
   expect(calls).toEqual(['before Hooked 0', 'before Hooked 1', 'after Hooked 0', 'after Hooked and changed'])
-  // A transaction of a hook is one of its own.
+  // A transaction of a hook is a separate one.
   before = async (call) => {
     if (call.data?.name !== 'From a request') return
     const [first] = await call.transaction((write) => [write(city).create({ data: { name: 'By a hook' } })])
@@ -157,7 +157,7 @@ rule('transactions.4', 'errors name the write', async () => {
   await expect(transaction((write) => write('plugin::upload.file').create({ data: {} }))).rejects.toThrow('cannot be written')
 })
 
-rule('transactions.5', 'what is not there fails a transaction, but for a delete', async () => {
+rule('transactions.5', 'a missing document fails a transaction, except for a delete', async () => {
   const { documents, transaction } = served.service
   const documentId = 'abcdefghijklmnopqrstuvwx'
   for (const action of ['update', 'publish', 'unpublish', 'discardDraft'] as const) {
@@ -239,7 +239,7 @@ rule('transactions.7', 'unique values, generated ids, drafts and locales are tho
     write(article).publish({ documentId: story.documentId })
   })
   expect(await versions('published')).toMatchObject({ title: 'Published once', rank: 3 })
-  // A single write afterwards compares the draft anew.
+  // A single write afterwards compares the draft again.
   await documents(article).update({ documentId: story.documentId, data: { rank: 4 }, status: 'published' })
   expect(await versions('published')).toMatchObject({ title: 'Published once', rank: 4 })
   const doctor = await served.sql('select count(*) as number from articles where document_id = ?', story.documentId)
@@ -286,7 +286,7 @@ rule('transactions.8', 'bulk writes are all or nothing', async () => {
     ['Bulk 2', 5],
     ['Bulk 3', 5],
   ])
-  // What no longer matches when the transaction runs is left as it is.
+  // A document that no longer matches when the transaction runs is left unchanged.
   before = async ({ action, data }) => {
     if (action === 'update' && data?.area === 6) await served.sql(`update cities set population = 0 where name = 'Bulk 3'`)
   }

@@ -1,4 +1,4 @@
-// Files that a form links to a document: whichever of its rows is named, or the document itself, they are in all of its versions and stay.
+// Files linked to a document by a form, to any of its rows or to the document itself, are in all of its versions and stay.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
@@ -112,7 +112,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     }
   })
 
-  rule('uploads.20', 'an entry of a component stands for those at its place with its values', async () => {
+  rule('uploads.20', 'an entry of a component selects those at its position with its values', async () => {
     const { documentId } = await send('POST', 'posts', { title: 'a', frames: [{ text: 'x' }, { text: 'y', inner: { text: 'z' } }] })
     const populate = 'populate[frames][populate][pictures]=true&populate[frames][populate][inner][populate]=picture'
     const frames = async (status: string) => (await send('GET', `posts/${documentId}?${populate}&status=${status}`)).frames
@@ -142,7 +142,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     ])
   })
 
-  rule('uploads.20', 'what is not there is refused', async () => {
+  rule('uploads.20', 'a missing target is refused', async () => {
     const page = await send('POST', 'pages', { title: 'en' })
     for (const [ref, refId, query] of [
       ['api::post.post', 'none', ''],

@@ -17,7 +17,7 @@ async function send(data: object): Promise<readonly [number, unknown]> {
   return [answer.status, answer.body.error?.message]
 }
 
-rule('writing.15', 'what is no integer is told alone, whatever it would be compared as', async () => {
+rule('writing.15', 'a value that is not an integer is the only error, for any comparison', async () => {
   await send({ uBig: '1' })
   expect(await send({ uBig: ' 1 ' })).toEqual([400, 'This attribute must be unique'])
   for (const value of [[1], true, 1.5, 1e21])
@@ -35,7 +35,7 @@ rule('writing.7', 'a moment in milliseconds is a whole number', async () => {
   }
 })
 
-rule('writing.7', 'space behind the digits of a moment does not count, space before them does', async () => {
+rule('writing.7', 'space after the digits of a time does not count, space before them does', async () => {
   for (const text of ['1700000000001 ', '1700000000002\t\n'])
     expect([text, (await send({ uDatetime: text }))[0], await send({ uDatetime: text.trim() })]).toEqual([
       text,

@@ -1,4 +1,4 @@
-// Webhooks: what is sent, to whom, in which order, and what follows from the responses.
+// Webhooks: their content, receivers and order, and the effects of responses.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
@@ -47,7 +47,7 @@ const webhook = (name: string, path: string, events: readonly string[] = allEven
 const at = (path: string): readonly Received[] => receiver.received.filter(({ url }) => url === path)
 const names = (path: string) => at(path).map(({ body }) => body.entry?.name ?? body.media?.name)
 
-/** Runs `octavo` beside the service. */
+/** Runs `octavo` next to the service. */
 const octavo = (...given: readonly string[]) => octavoBeside(served, ...given)
 
 async function octavoBeside({ sameDatabase }: Served, ...given: readonly string[]) {
@@ -60,7 +60,7 @@ async function octavoBeside({ sameDatabase }: Served, ...given: readonly string[
   return { status: code, out: out.trim(), error: error.trim() }
 }
 
-describe('what is sent', () => {
+describe('requests', () => {
   rule(
     'webhooks.1',
     'an enabled webhook gets the events that it lists; one that is added or disabled by others does so at once',
@@ -143,7 +143,7 @@ describe('what is sent', () => {
   })
 })
 
-describe('what follows from responses', () => {
+describe('effects of responses', () => {
   rule(
     'webhooks.5',
     'failures are sent again, with the same id and a new timestamp; refusals are not, and redirects are not followed',
@@ -196,21 +196,25 @@ describe('what follows from responses', () => {
     expect(names('/ordered').lastIndexOf('slow 0')).toBeGreaterThan(names('/ordered').indexOf('other 3'))
   })
 
-  rule('webhooks.7', 'what waits when a service stops is delivered by the next one, and two services do not deliver the same', async () => {
-    await webhook('kept', '/kept', ['entry.create'])
-    receiver.respond = status(500)
-    await addCity('kept 1')
-    await expect.poll(() => at('/kept').length, patience).toBeGreaterThan(0)
-    receiver.respond = ok
-    const other = await serveBeside(served, { NODE_ENV: 'development' })
-    try {
-      await Promise.all([2, 3, 4, 5].map((index) => addCity(`kept ${index}`)))
-      await expect.poll(() => [...new Set(names('/kept'))].sort(), patience).toEqual([1, 2, 3, 4, 5].map((index) => `kept ${index}`))
-      expect(names('/kept').filter((name) => name !== 'kept 1')).toHaveLength(4)
-    } finally {
-      await other.close()
-    }
-  })
+  rule(
+    'webhooks.7',
+    'pending deliveries of a stopped service are sent by the next one, and two services do not send the same',
+    async () => {
+      await webhook('kept', '/kept', ['entry.create'])
+      receiver.respond = status(500)
+      await addCity('kept 1')
+      await expect.poll(() => at('/kept').length, patience).toBeGreaterThan(0)
+      receiver.respond = ok
+      const other = await serveBeside(served, { NODE_ENV: 'development' })
+      try {
+        await Promise.all([2, 3, 4, 5].map((index) => addCity(`kept ${index}`)))
+        await expect.poll(() => [...new Set(names('/kept'))].sort(), patience).toEqual([1, 2, 3, 4, 5].map((index) => `kept ${index}`))
+        expect(names('/kept').filter((name) => name !== 'kept 1')).toHaveLength(4)
+      } finally {
+        await other.close()
+      }
+    },
+  )
 
   rule('webhooks.8', 'writes do not wait for receivers that hang, send without end, or break the connection off', async () => {
     await webhook('lies', '/lies', ['entry.create'])
@@ -250,7 +254,7 @@ describe('what follows from responses', () => {
   })
 })
 
-describe('what is kept', () => {
+describe('stored deliveries', () => {
   rule('webhooks.10', 'attempts are listed, and events that were given up are sent again', async () => {
     await webhook('logged', '/logged', ['entry.create'], { 'X-Key': 'hush-header' })
     receiver.respond = (_one, response) => void response.writeHead(410).end('gone for good')
@@ -302,7 +306,7 @@ describe('what is kept', () => {
     expect(names('/later')).toEqual(['in time'])
   })
 
-  rule('webhooks.13', 'commands say what is wrong in a sentence', async () => {
+  rule('webhooks.13', 'commands report errors in a sentence', async () => {
     const create = (...more: string[]) => octavo('webhooks', 'create', served.folder, '--name', 'x', ...more)
     const all = ['--events', 'all']
     const wrong = await Promise.all([
@@ -456,7 +460,7 @@ rule(
   },
 )
 
-rule('webhooks.11', 'the outbox keeps what a webhook waits for, up to a limit, and says what is lost', async () => {
+rule('webhooks.11', 'the outbox keeps events that a webhook waits for, up to a limit, and reports losses', async () => {
   const own = await serveGolden({
     config: {
       limits: { ...limits, webhookAttempts: 1_000, webhookQueue: 1, outboxEvents: 5, outboxBacklog: 20 },
@@ -479,7 +483,7 @@ rule('webhooks.11', 'the outbox keeps what a webhook waits for, up to a limit, a
   }
 })
 
-rule('webhooks.9', 'private addresses are refused in production, whatever they are written like', async () => {
+rule('webhooks.9', 'private addresses in any notation are refused in production', async () => {
   const own = await serveGolden({ config: { limits: { ...limits, webhookAttempts: 1 } } })
   try {
     const hosts = [

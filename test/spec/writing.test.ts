@@ -89,7 +89,7 @@ rule('writing.4', 'a body is an object in data', async () => {
   expect(body.data.publishedAt).not.toBeNull()
 })
 
-rule('writing.5', 'what is absent stays, null clears', async () => {
+rule('writing.5', 'absent values stay, null clears', async () => {
   const whole = { title: 'Before', pages: 7, mood: 'wild', imprint: { place: 'Here' }, chapters: [{ heading: 'One' }] }
   const { documentId } = await press.make('books', whole)
   const path = `books/${documentId}?populate=imprint,chapters`
@@ -147,7 +147,7 @@ rule('writing.7', 'values that break the schema are listed with path and message
   expect(nested.body.error.details.errors).toMatchObject([{ path: ['chapters', '1', 'heading'] }])
 })
 
-rule('writing.8', 'defaults fill what is absent from a new document, null stays null', async () => {
+rule('writing.8', 'defaults fill absent values of a new document, null stays null', async () => {
   expect(await press.make('books', { title: 'By default' })).toMatchObject({ mood: 'calm', inPrint: true, pages: null })
   const none = await press.make('books', { title: 'By choice', mood: null, inPrint: null })
   expect(none).toMatchObject({ mood: null, inPrint: null })
@@ -223,7 +223,7 @@ rule('writing.12', 'the query chooses the locale; a locale of an existing versio
   expect((await press.change(`books/${german.documentId}?locale=de`, { locale: 'en' })).locale).toBe('de')
 })
 
-rule('writing.6', 'locale beside the attributes of a type without locales is ignored if it is a text', async () => {
+rule('writing.6', 'locale next to the attributes of a type without locales is ignored if it is a text', async () => {
   for (const locale of ['de', '', null]) await press.make('tags', { name: 'Everywhere', locale })
   const { documentId } = await press.make('tags', { name: 'Nowhere' })
   for (const locale of [12, false, [], {}]) {
@@ -363,7 +363,7 @@ rule('writing.18', 'large integers and JSON are kept exactly', async () => {
   expect((await press.change(`books/${book.documentId}`, { copies: '-9223372036854775808' })).copies).toBe('-9223372036854775808')
 })
 
-rule('writing.19', 'what is checked first is said first', async () => {
+rule('writing.19', 'errors are reported in the order of checks', async () => {
   const send = async (method: string, path: string, body: string, token?: string) => {
     const answer = await press.served.ask(`/api/${path}`, {
       method,
@@ -426,7 +426,7 @@ rule('writing.21', 'a wrong password and an unknown user are answered alike', as
   }
 })
 
-rule('writing.22', 'publishing, unpublishing and discarding are actions of their own', async () => {
+rule('writing.22', 'publishing, unpublishing and discarding are separate actions', async () => {
   const act = (path: string, action: string, token?: string) => press.send('POST', `${path}/actions/${action}`, undefined, token)
   const { documentId } = await press.make('books?status=draft', { title: 'To be published' })
   const path = `books/${documentId}`
