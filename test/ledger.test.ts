@@ -27,11 +27,11 @@ const others = { test: 3, scripts: 3, bench: 3, titles: 3 }
 
 /** Limits in constructions per 1,000 words. The aim is 2 for README and guide, 4 for the others. */
 const pages: Readonly<Record<string, number>> = {
-  'README.md': 2,
-  'other pages of the root': 4,
-  guide: 2,
+  'README.md': 1,
+  'other pages of the root': 2,
+  guide: 1,
   spec: 4,
-  decisions: 4,
+  decisions: 2,
   differences: 4,
 }
 
