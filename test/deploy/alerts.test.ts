@@ -28,11 +28,11 @@ const cases = [
   },
   {
     ...{ alert: 'OctavoModelsDiffer', title: 'processes of one command differ', minutes: 20, isFiring: true },
-    series: { 'octavo_schema_version{job="octavo"}': '2x30', 'octavo_schema_version_min{job="octavo"}': '1x30' },
+    series: { 'octavo_schema_version{job="octavo",process="1"}': '2x30', 'octavo_schema_version{job="octavo",process="2"}': '1x30' },
   },
   {
     ...{ alert: 'OctavoModelsDiffer', title: 'all are the same', minutes: 20, isFiring: false },
-    series: { 'octavo_schema_version{job="octavo"}': '2x30', 'octavo_schema_version_min{job="octavo"}': '2x30' },
+    series: { 'octavo_schema_version{job="octavo",process="1"}': '2x30', 'octavo_schema_version{job="octavo",process="2"}': '2x30' },
   },
   {
     ...{ alert: 'OctavoNotReady', title: 'a start does not come to its end', minutes: 10, isFiring: true },

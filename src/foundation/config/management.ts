@@ -48,7 +48,7 @@ export const managementLimits = {
   scrapeWait: 2_000,
   /** Milliseconds between two comparisons of the database with the model, which scrapes ask for. */
   driftEvery: 60_000,
-  /** Milliseconds that the main process waits for the others when it is asked whether one serves, and for their metrics. */
+  /** Milliseconds that the main process waits for the others on `/ready`, and on `/metrics`. */
   readyWait: 2_000,
   reportWait: 3_000,
 } as const

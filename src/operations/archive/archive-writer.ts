@@ -221,7 +221,7 @@ export async function openSink(base: string, options: ContainerOptions): Promise
   return options.format === 'dir' ? folderSink(path, workFolder) : tarSink(path, workFolder, options)
 }
 
-/** Whether the existing file is an archive of the same form, or an empty folder. */
+/** True for an archive of the same form, or an empty folder. */
 async function isReplaceable(path: string, { format }: ContainerOptions): Promise<boolean> {
   const stats = await stat(path)
   if (format === 'tar') return stats.isFile()

@@ -161,7 +161,7 @@ function loadedType(type: ContentType): LoadedSchema {
   }
 }
 
-/** Whether a schema is built in and not replaced by the project. */
+/** True for a built-in schema that the project does not replace. */
 const isAsBuiltIn = ({ uid, attributes }: SchemaSource): boolean =>
   builtinSchemas.some((schema) => schema.uid === uid && schema.attributes === attributes)
 

@@ -57,7 +57,7 @@ export interface ExportedArchive extends WrittenArchive {
 }
 
 /**
- * Writes an archive. A failure leaves no files behind.
+ * Writes an archive. Removes its files if it fails.
  * @throws ConfigError if there is one of this name; errors of the database or the disk
  */
 export async function exportArchive(source: RowSource, model: Model, options: ExportOptions): Promise<ExportedArchive> {

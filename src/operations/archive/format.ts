@@ -80,7 +80,7 @@ export interface ManifestScope {
 export interface Manifest {
   readonly octavo: string
   readonly format: 1
-  /** The requested scope of the export: an import replaces no more. */
+  /** The requested scope of the export, which limits what an import replaces. */
   readonly scope: ManifestScope
   readonly files: Readonly<Record<string, ManifestFile>>
 }
@@ -234,7 +234,7 @@ export interface ArchiveScope {
   readonly files: boolean
   /** Settings and webhooks. */
   readonly configuration: boolean
-  /** Whether it includes the entities of a content-type. */
+  /** True if it includes the entities of a content-type. */
   hasType(uid: string): boolean
   readonly isWhole: boolean
 }
@@ -244,7 +244,7 @@ const excludable = [...parts, 'media-library'] as const
 
 const isMediaLibrary = (uid: string): boolean => uid.startsWith('plugin::upload.')
 
-/** Whether an archive may have entities of a type: those of the admin panel and its releases are neither exported nor replaced. */
+/** True for types whose entities an archive may have: those of the admin panel and its releases are neither exported nor replaced. */
 export const isExportable = (uid: string): boolean => !uid.startsWith('admin::') && !uid.startsWith('plugin::content-releases.')
 
 /** Reads the options. `types`: the content-types that may be named. @throws ConfigError for a name that does not exist */

@@ -202,7 +202,7 @@ function storedSetting(form: string, isText: boolean, json: string): RowValue {
 /** Collected rows. A table is always the same value. */
 interface RowBuffer {
   add(table: RowTable, row: CopiedRow): void
-  /** Whether the buffer is full. */
+  /** True if the buffer is full. */
   readonly isFull: boolean
   flush(): Promise<void>
 }

@@ -215,7 +215,7 @@ export interface Losses {
 /** Examples of one kind. */
 const shown = 3
 
-/** Kinds with counts of their own; all others are counted together. */
+/** Kinds that are counted separately; all others are counted together. */
 const kinds = 1_000
 
 export function openLosses(): Losses {
@@ -400,7 +400,7 @@ function storedMorph(
   return table === null ? null : { kind: 'insert', table, target: null, isById: true, row }
 }
 
-/** Whether a relation is shown by its right end: that of a file appears wherever the file does. */
+/** True if the right end of a relation shows it: that of a file appears wherever the file does. */
 export const isHeldByRight = ({ left: { type, field } }: LinkLine): boolean => type === fileType && field === 'related'
 
 /** The ids of imported rows. */
@@ -417,7 +417,7 @@ interface KnownIds {
   largest(uid: string): number
   /** The last number that the database gave. */
   last(uid: string): number
-  /** Whether a row of the database has this id, or a former row had it that must not be confused with the new one. */
+  /** True if a row of the database has this id, or a former row had it that must not be confused with the new one. */
   isTaken(uid: string, id: number): boolean
 }
 

@@ -442,7 +442,7 @@ async function* tarEntries(
 
 const isPlainFile = ({ type }: Header): boolean => type === 'file' || type === 'contiguous-file'
 
-/** Whether the disk failed, not the content. */
+/** True if the disk failed, not the content. */
 const isOfFile = (error: unknown): boolean => typeof (error as NodeJS.ErrnoException).syscall === 'string'
 
 function unreadable(path: string, isEncrypted: boolean, { message }: Error): ConfigError {

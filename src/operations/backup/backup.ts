@@ -44,7 +44,7 @@ export interface BackupOptions {
   readonly to: string
   /** Octavo's version. */
   readonly version: string
-  /** Whether missing files of the media library are accepted. */
+  /** Missing files of the media library are accepted. */
   readonly allowsMissing: boolean
   report(progress: BackupReport): void
   /** Called with what removes everything that was written, before anything is. */

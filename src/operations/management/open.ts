@@ -7,8 +7,16 @@ import { measuredDatabase, measuredLibrary, measuredLimiter } from '../metrics/m
 import { openRegistry } from '../metrics/registry.js'
 import type { MetricSources } from '../metrics/scraped-metrics.js'
 import { watchEventLoop } from './event-loop-lag.js'
-import { failingParts, livePage, type ManagementPort, metricsPage, prepareManagementPort, readyPage, type ServingState } from './server.js'
-import { reportToMain } from './serving-report.js'
+import {
+  failingParts,
+  livePage,
+  type ManagementPort,
+  metricsPage,
+  prepareManagementPort,
+  preparePagesForMain,
+  readyPage,
+  type ServingState,
+} from './server.js'
 
 /** State of the service, which is opened after the port. */
 export interface WatchedService extends ServingState {
@@ -21,7 +29,7 @@ export interface OpenedManagement extends ManagementPort {
   readonly measuring: Measuring
 }
 
-/** Prepares the management port, or reports to the main process that has it; it does not listen yet. `version`: of this build. */
+/** Prepares the management port, or its pages for the main process that has it; it does not listen yet. `version`: of this build. */
 export function openManagement(
   management: ManagementConfig,
   { limits, database }: Config,
@@ -29,18 +37,15 @@ export function openManagement(
 ): OpenedManagement {
   const lag = watchEventLoop()
   const system = database.client === 'postgres' ? 'postgresql' : database.client
-  const registry = openRegistry({ version, system }, () => failingParts(service).length === 0)
+  const isOneOfSeveral = management.askedBy === 'main'
+  const registry = openRegistry({ version, system, isOneOfSeveral }, () => failingParts(service).length === 0)
   const scrape = () => registry.scrape(service.sources(), managementLimits.scrapeWait)
   const pages = new Map([
     ['/live', livePage(lag, limits.eventLoopLag)],
     ['/ready', readyPage(service)],
     ['/metrics', metricsPage({ contentType: registry.contentType, scrape }, management.token)],
   ])
-  const values = (isLast: boolean) => registry.values(isLast ? null : service.sources(), managementLimits.scrapeWait)
-  const port =
-    management.askedBy === 'main'
-      ? reportToMain({ lag: lag.now, failing: () => failingParts(service), metrics: values })
-      : prepareManagementPort(management, pages, logger)
+  const port = isOneOfSeveral ? preparePagesForMain(pages, logger) : prepareManagementPort(management, pages, logger)
   const { metrics } = registry
   return {
     measuring: {

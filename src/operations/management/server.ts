@@ -10,15 +10,18 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import { describePortProblem } from '../../foundation/errors/port-problem.js'
 import type { EventLoopLag } from './event-loop-lag.js'
 
-interface ManagementResponse {
+/** The response of a page. */
+export interface ManagementResponse {
   readonly status: number
   readonly type: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
+type PageRequest = Pick<IncomingMessage, 'url' | 'method' | 'headers'>
+
 /** Responds to GET and HEAD of one path. */
-export type ManagementPage = (request: IncomingMessage) => ManagementResponse | Promise<ManagementResponse>
+export type ManagementPage = (request: PageRequest) => ManagementResponse | Promise<ManagementResponse>
 
 /** The management port. */
 export interface ManagementPort {
@@ -67,6 +70,30 @@ export function prepareManagementPort(
   return { listen: () => listen(server, config, logger), close: () => close(server) }
 }
 
+/** From the main process to a service process: a request for a page. */
+export interface PageQuestion {
+  readonly kind: 'page'
+  readonly path: string
+}
+
+/** The page. */
+export interface PageReport extends PageQuestion {
+  readonly response: ManagementResponse
+}
+
+/** Prepares to return the pages to the main process of several, which has the port. */
+export function preparePagesForMain(pages: ReadonlyMap<string, ManagementPage>, logger: Logger): ManagementPort {
+  const respond = async ({ kind, path }: PageQuestion): Promise<void> => {
+    if (kind !== 'page') return
+    const response = await responseTo({ url: path, method: 'GET', headers: {} }, pages, logger)
+    if (process.connected) process.send!({ kind, path, response } satisfies PageReport, () => {})
+  }
+  return {
+    listen: async () => void process.on('message', respond),
+    close: async () => void process.off('message', respond),
+  }
+}
+
 async function listen(server: Server, { host, port, token, isRequired }: ManagementConfig, logger: Logger): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
@@ -98,11 +125,7 @@ async function close(server: Server): Promise<void> {
   clearTimeout(late)
 }
 
-async function responseTo(
-  request: IncomingMessage,
-  pages: ReadonlyMap<string, ManagementPage>,
-  logger: Logger,
-): Promise<ManagementResponse> {
+async function responseTo(request: PageRequest, pages: ReadonlyMap<string, ManagementPage>, logger: Logger): Promise<ManagementResponse> {
   const [path = ''] = (request.url ?? '').split('?', 1)
   const page = pages.get(path)
   if (page === undefined) return textResponse(404, 'Not Found')

@@ -1,15 +1,6 @@
 // The metrics of a service, as prom-client keeps and writes them; only this room knows it.
 
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { databaseErrorClasses } from '../../database/errors.js'
 import { limiters, type Metrics, measuredResults, rejectionReasons, webhookResults } from '../../foundation/runtime/metrics.js'
 import type { BuildInfo, MetricSources } from './scraped-metrics.js'
@@ -21,8 +12,6 @@ interface MetricsRegistry {
   readonly contentType: string
   /** All metrics as text. `milliseconds`: how long it waits for what the database is asked; without an answer, that is left out. */
   scrape(sources: MetricSources | null, milliseconds: number): Promise<string>
-  /** The same as values, for a sum over several processes. */
-  values(sources: MetricSources | null, milliseconds: number): Promise<ProcessMetrics>
 }
 
 /** Seconds of requests, and of operations of the database, which are shorter. */
@@ -34,20 +23,19 @@ const planNodes = [1, 2, 3, 5, 8, 13, 21, 34, 55, 100]
 const bodyBytes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
 
 /** Opens the metrics of a service, with those of the process. `isReady`: as `/ready` says. */
-export function openRegistry({ version, system }: BuildInfo, isReady: () => boolean): MetricsRegistry {
+export function openRegistry({ version, system, isOneOfSeveral }: BuildInfo, isReady: () => boolean): MetricsRegistry {
   const registry = new Registry()
-  addProcessMetrics(registry)
+  if (isOneOfSeveral) registry.setDefaultLabels(processLabel())
+  collectDefaultMetrics({ register: registry })
   new Gauge({
     name: 'octavo_build_info',
     help: 'The version of the service, of Node.js, and the kind of database; always 1',
     labelNames: ['version', 'node', 'engine'],
-    aggregator: 'first',
     registers: [registry],
   }).set({ version, node: process.versions.node, engine: system }, 1)
   new Gauge({
     name: 'octavo_ready',
-    help: '1: the service serves and reaches its database; of several processes, one of them does',
-    aggregator: 'max',
+    help: '1: the process serves and reaches its database',
     registers: [registry],
     collect() {
       this.set(isReady() ? 1 : 0)
@@ -68,10 +56,6 @@ export function openRegistry({ version, system }: BuildInfo, isReady: () => bool
           scraping = null
         })
       return scraping
-    },
-    values: async (sources, milliseconds) => {
-      await updated(sources, milliseconds)
-      return registry.getMetricsAsJSON()
     },
   }
 }
@@ -216,51 +200,24 @@ function durationMetrics(registry: Registry): Pick<Metrics, DurationMetric> {
 const counter = <Label extends string>(registry: Registry, name: string, help: string, labelNames: readonly Label[]) =>
   new Counter<Label>({ name, help, labelNames, registers: [registry] })
 
-/** Of the event loops of several processes the average hides the one that is late: of these, the largest value counts. */
-const ofEventLoop = /^nodejs_eventloop_lag_(?!min_)/
+/** The label of the metrics of one process among several: its id, as in the log. */
+const processLabel = () => ({ process: String(process.pid) })
 
-/** Adds the metrics of this process. */
-function addProcessMetrics(registry: Registry): void {
+/** Creates the metrics of a main process, which serves nothing itself. */
+export function createProcessMetrics(): { readonly contentType: string; readonly scrape: () => Promise<string> } {
+  const registry = new Registry()
+  registry.setDefaultLabels(processLabel())
   collectDefaultMetrics({ register: registry })
-  for (const { name } of registry.getMetricsAsArray())
-    if (ofEventLoop.test(name)) Object.assign(registry.getSingleMetric(name)!, { aggregator: 'max' })
+  return { contentType: registry.contentType, scrape: () => registry.metrics() }
 }
 
-/** The metrics of a process as values. */
-export type ProcessMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
-
-/** The metrics of all processes of a service. */
-interface SummedMetrics {
-  readonly contentType: string
-  /** Keeps what a process has counted that has ended, so that no sum becomes less. */
-  keep(ended: ProcessMetrics): Promise<void>
-  /** All metrics as text: of these processes, of this one, and of those that have been kept by now. */
-  text(running: readonly ProcessMetrics[]): Promise<string>
-}
-
-/** The kinds of metrics that only become more. */
-const counting = new Set(['counter', 'histogram', 'summary'])
-
-const summed = (all: readonly ProcessMetrics[]): Registry =>
-  AggregatorRegistry.aggregate(all as MetricObjectWithValues<MetricValue<string>>[][])
-
-/** Opens the sum, with the default metrics of this process. */
-export function openSummedMetrics(): SummedMetrics {
-  const own = new Registry()
-  addProcessMetrics(own)
-  let past: Promise<ProcessMetrics> = Promise.resolve([])
-  return {
-    contentType: own.contentType,
-    keep: async (ended) => {
-      const counted = ended.filter(({ type }) => counting.has(String(type)))
-      past = past.then((before) =>
-        summed([before, counted])
-          .getMetricsAsJSON()
-          .catch(() => before),
-      )
-      await past
-    },
-    // `past` is read at the moment of the call, so that nothing is in both.
-    text: async (running) => summed([await past, ...running, await own.getMetricsAsJSON()]).metrics(),
+/** Joins the metrics of several processes: all series of a metric follow its description. */
+export function joinMetrics(texts: readonly string[]): string {
+  const series = new Map<string, string>()
+  for (const metric of texts.flatMap((text) => text.trimEnd().split('\n\n'))) {
+    const [help = '', type = '', ...lines] = metric.split('\n')
+    const description = `${help}\n${type}`
+    series.set(description, [series.get(description) ?? description, ...lines].join('\n'))
   }
+  return `${[...series.values()].join('\n\n')}\n`
 }

@@ -7,11 +7,6 @@ import { managementLimits } from '../../foundation/config/management.js'
 import { within } from '../../foundation/runtime/clock.js'
 import type { PlanCounts } from '../../foundation/runtime/plan-counts.js'
 
-/**
- * Aggregation over several processes on one database: the maximum for shared gauges, the sum for connections.
- */
-const aggregator = 'max'
-
 /** Metrics that are updated by a scrape. */
 interface ScrapedMetrics extends Pick<CacheMetrics, 'notModified'> {
   /** Updates the values, with a limit in milliseconds for the database. */
@@ -21,20 +16,16 @@ interface ScrapedMetrics extends Pick<CacheMetrics, 'notModified'> {
 /** Adds the metrics. */
 export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
-    new Gauge<Label>({ name, help, labelNames, aggregator, registers: [registry] })
+    new Gauge<Label>({ name, help, labelNames, registers: [registry] })
   const setActivity = addActivity(registry)
   const caches = addCacheMetrics(registry)
   const setDrift = addDrift(registry)
   const change = gauge('octavo_schema_version', 'The number of the last change of the model that is in force; 0: none was made')
-  const lowest = new Gauge({
-    ...{ name: 'octavo_schema_version_min', help: 'The same; of several processes the lowest', aggregator: 'min' },
-    registers: [registry],
-  })
   const load = gauge('octavo_schema_load_duration_seconds', 'Seconds that loading the schemas in force took')
   const pending = gauge('octavo_outbox_pending', 'Recorded events that a listener or webhook has not received')
   const age = gauge('octavo_outbox_oldest_age_seconds', 'Seconds since the oldest of them was recorded; 0 if there is none')
   // Zeros before the first scrape of a service that is still starting would be taken for values.
-  for (const one of [change, lowest, load, pending, age]) one.remove()
+  for (const one of [change, load, pending, age]) one.remove()
   /** The pending query to the database, which is not repeated until it ends. */
   let asked: ReturnType<MetricSources['backlog']> | null = null
   const update: ScrapedMetrics['update'] = async (sources, milliseconds) => {
@@ -50,7 +41,6 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
     await drifted
     await isFollowed
     change.set(modelChange())
-    lowest.set(modelChange())
     load.set(modelLoadSeconds())
     if (found === null) {
       pending.remove()
@@ -67,7 +57,6 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
 function addDrift(registry: Registry): (look: MetricSources['drift']) => Promise<void> {
   const differences = new Gauge({
     name: 'octavo_schema_drift',
-    aggregator,
     help: 'Differences between the database and the model in force',
     labelNames: ['kind'],
     registers: [registry],
@@ -101,10 +90,7 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
   const waits = addWaits(registry)
   const setReplicas = addReplicaMetrics(registry)
   let retriedBefore = 0
-  const wal = new Gauge({
-    ...{ name: 'octavo_sqlite_wal_bytes', help: 'Bytes of the write-ahead log of SQLite', aggregator },
-    registers: [registry],
-  })
+  const wal = new Gauge({ name: 'octavo_sqlite_wal_bytes', help: 'Bytes of the write-ahead log of SQLite', registers: [registry] })
   return ({ pools, replicas, retriedTransactions, walBytes }) => {
     timeouts.reset()
     waits(pools)
@@ -210,7 +196,6 @@ function addReplicaMetrics(registry: Registry): (activity: ReplicaActivity) => v
   })
   const lag = new Gauge({
     name: 'octavo_replica_lag_seconds',
-    aggregator: 'max',
     help: 'Seconds since a replica was last recent enough to be used; 0: it is used',
     labelNames: ['replica'],
     registers: [registry],
@@ -247,4 +232,6 @@ export interface BuildInfo {
   readonly version: string
   /** The kind of database, as OpenTelemetry names it. */
   readonly system: 'sqlite' | 'postgresql' | 'mysql'
+  /** Every series has the label `process`. */
+  readonly isOneOfSeveral: boolean
 }

@@ -1,7 +1,7 @@
 // A service process of `octavo dev`: `octavo start`, on a port shared with the process that it replaces. It loads its code first and waits
 // for the message to begin.
 import { limitYoungGeneration } from '../../../foundation/runtime/gc.js'
-import { tellStarter } from '../processes/messages.js'
+import { tellStarter } from '../processes/workers.js'
 import { serve } from '../serve.js'
 import { leaveHangupToStarter } from '../signals.js'
 

@@ -7,7 +7,8 @@ import { addToProcess } from '../../../foundation/config/code-environment.js'
 import type { Config } from '../../../foundation/config/config.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { openLog } from '../../../foundation/runtime/log.js'
-import type { ProcessesPort, WatchedProcesses } from '../../../operations/management/processes-port.js'
+import type { WatchedProcesses } from '../../../operations/management/processes-port.js'
+import type { ManagementPort } from '../../../operations/management/server.js'
 import { startFailure } from '../explain-error.js'
 import { checkPorts } from '../port-check.js'
 import { watchShutdown } from '../shutdown.js'
@@ -58,7 +59,7 @@ export async function serveTogether(folder: string, config: Config, { allowsNew,
 /** The processes, and the management port of all of them. */
 interface ServiceProcesses {
   readonly members: Members
-  readonly management: ProcessesPort | null
+  readonly management: ManagementPort | null
   isStopping: boolean
 }
 
@@ -84,7 +85,6 @@ async function prepareProcesses(
     endTime: limits.drainDelay + limits.drainTimeout + killTime,
     logger,
     begin: (isFirst) => startMember({ ...begin, isFirst }, { folder, environment, write, leaving }),
-    ended: ({ asked }) => void running.management?.ended(asked),
     hopeless: () => {
       logger.fatal('service processes end again and again, and none serves; the command ends')
       hopeless()
@@ -95,8 +95,8 @@ async function prepareProcesses(
     for (const { pid } of members.running()) kill(pid)
   })
   const watched = {
-    serving: () => members.serving().map(({ asked }) => asked),
-    running: () => members.listening().map(({ asked }) => asked),
+    serving: () => members.serving().map(({ askPage }) => askPage),
+    listening: () => members.listening().map(({ askPage }) => askPage),
     isStopping: () => running.isStopping,
   }
   const management = await openManagementPort(config, watched, logger)
@@ -114,7 +114,7 @@ function kill(pid: number | null): void {
 }
 
 /** Opens the management port of all processes, if there is one. Only then is its code loaded. */
-async function openManagementPort(config: Config, processes: WatchedProcesses, logger: Logger): Promise<ProcessesPort | null> {
+async function openManagementPort(config: Config, processes: WatchedProcesses, logger: Logger): Promise<ManagementPort | null> {
   if (config.management === null) return null
   const { openProcessesPort } = await import('../../../operations/management/processes-port.js')
   const port = openProcessesPort(config.management, config, processes, logger)
@@ -135,7 +135,7 @@ interface ListeningHandle {
 }
 
 /** A port that processes share. */
-export interface SharedPort {
+interface SharedPort {
   /** Stops listening and passes on every connection that was accepted. */
   close(): Promise<void>
 }
@@ -144,7 +144,7 @@ export interface SharedPort {
 const passingTime = 100
 
 /** Finds the next port that this process listens on. */
-export function findSharedPort(): SharedPort {
+function findSharedPort(): SharedPort {
   let handle: ListeningHandle | null = null
   let closing: Promise<void> | null = null
   subscribe('tracing:net.server.listen:asyncEnd', (message) => {

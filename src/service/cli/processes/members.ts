@@ -3,9 +3,18 @@ import type { Worker } from 'node:cluster'
 import type { Readable } from 'node:stream'
 import type { Logger } from 'pino'
 import { pause } from '../../../foundation/runtime/clock.js'
-import { type AskedProcess, askedProcess } from '../../../operations/management/processes-port.js'
-import type { BeginServing, EndServing, LeavePort, LeavingPort } from './messages.js'
-import { killAfter, type LoadingWorker, startWorker, waitForMessage } from './workers.js'
+import type { AskPage } from '../../../operations/management/processes-port.js'
+import {
+  type BeginServing,
+  createAskPage,
+  type EndServing,
+  killAfter,
+  type LeavePort,
+  type LeavingPort,
+  type LoadingWorker,
+  startWorker,
+  waitForMessage,
+} from './workers.js'
 
 /** A service process. */
 export interface ServiceMember {
@@ -13,10 +22,10 @@ export interface ServiceMember {
   readonly pid: number | null
   /** The address on which it listens; null: it ended first. */
   readonly serves: Promise<string | null>
-  /** Resolves when it has ended and everything that it sent was read. */
+  /** Resolves when it has ended and its output was read. */
   readonly ended: Promise<MemberEnd>
   /** For the management port. */
-  readonly asked: AskedProcess
+  readonly askPage: AskPage
   /** Asks it to end, and kills it after a timeout. */
   end(how: Omit<EndServing, 'kind'>, milliseconds: number): void
 }
@@ -72,7 +81,7 @@ function createMember(
     pid: worker.process.pid,
     serves: serving.then((message) => message?.address ?? null),
     ended: waitForEnd(worker),
-    asked: askedProcess(worker),
+    askPage: createAskPage(worker),
     end: (how, milliseconds) => {
       whenLoaded = { kind: 'end', ...how }
       tell(worker, whenLoaded)
@@ -88,7 +97,7 @@ const createFailedMember = (failed: Promise<string>): ServiceMember => ({
   pid: null,
   serves: Promise.resolve(null),
   ended: failed.then((error) => ({ status: null, signal: null, error })),
-  asked: { ask: async () => null, lastMetrics: () => null },
+  askPage: async () => null,
   end: () => {},
 })
 
@@ -99,12 +108,11 @@ function tell(worker: Worker, message: BeginServing | EndServing | LeavePort): v
 
 async function waitForEnd(worker: Worker): Promise<MemberEnd> {
   const closed = new Promise((resolve) => worker.process.stdout!.once('close', resolve))
-  const disconnected = new Promise((resolve) => worker.once('disconnect', resolve))
   const end = await new Promise<MemberEnd>((resolve) => {
     worker.once('exit', (status: number | null, signal: string | null) => resolve({ status, signal }))
   })
   // A process that it has started itself may keep its output open.
-  await Promise.race([Promise.all([closed, disconnected]), pause(outputTime)])
+  await Promise.race([closed, pause(outputTime)])
   return end
 }
 
@@ -123,109 +131,14 @@ export function passLines(stream: Readable, write: (line: string) => void): void
   })
 }
 
-/** A process that serves for this time has not failed; one that ends before is replaced after a pause. */
-const settledMs = 10_000
-const maxPauseMs = 30_000
-/** Failures in a row after which the command ends, unless another process has settled. */
-const maxFailures = 5
-
-export interface Consequence {
-  /** Failures in a row, this one included; 0: it had served for long enough. */
-  readonly failures: number
-  /** Milliseconds until it is replaced. */
-  readonly pause: number
-  /** As many have failed as may in a row. */
-  readonly isHopeless: boolean
-}
-
-/** The consequence of an end. `served`: milliseconds of service, null if it never served; `before`: previous failures in a row. */
-export function getConsequence(served: number | null, before: number, pauseMs: number): Consequence {
-  if (served !== null && served >= settledMs) return { failures: 0, pause: 0, isHopeless: false }
-  const failures = before + 1
-  return {
-    failures,
-    pause: Math.min(maxPauseMs, pauseMs * 2 ** Math.min(before, 30)),
-    isHopeless: failures >= maxFailures,
-  }
-}
-
-/** Time for a process that does not serve yet to end by itself. */
-const endTime = 2_000
-
-/** Ends a process that does not serve in time. The returned function is true until then. */
-export function endWhereLate(member: ServiceMember, milliseconds: number, logger: Logger): () => boolean {
-  let isLate = false
-  const ending = setTimeout(() => {
-    isLate = true
-    logger.error({ pid: member.pid, milliseconds }, 'a service process does not serve in time (limits.processStartTimeout); it is ended')
-    member.end({ waits: false, isReplaced: false }, endTime)
-  }, milliseconds)
-  void member.serves.then(() => clearTimeout(ending))
-  return () => !isLate
-}
-
-/** The processes that are replaced. */
-export interface ReplaceableMembers {
-  /** Those that listen and are not being replaced. */
-  serving(): readonly ServiceMember[]
-  /** Those that do not listen yet. */
-  starting(): readonly ServiceMember[]
-  /** Starts another one and waits until it serves; otherwise resolves to how it ended. */
-  add(): Promise<ServiceMember | MemberEnd>
-  /** Ends one that another one has taken the place of, and waits until it has ended. */
-  leave(member: ServiceMember): Promise<void>
-  isStopping(): boolean
-}
-
-/** True for a process that serves. */
-export const isMember = (found: ServiceMember | MemberEnd): found is ServiceMember => 'serves' in found
-
-/** Returns a function that replaces all processes. A call during a replacement starts another one afterwards, for newer changes. */
-export function createRollingRestart(
-  { serving, starting, add, leave, isStopping }: ReplaceableMembers,
-  logger: Logger,
-): () => Promise<void> {
-  let restarting: Promise<void> | null = null
-  let isAskedAgain = false
-
-  async function replaceAll(): Promise<void> {
-    logger.info('the service processes are replaced, one after the other')
-    // Those that are starting may have read the configuration before it changed.
-    for (const member of [...serving(), ...starting()]) {
-      await member.serves
-      if (isStopping()) return
-      // A process that ended in the meantime was already replaced.
-      if (!serving().includes(member)) continue
-      const next = await add()
-      if (isStopping()) return
-      if (!isMember(next)) return logger.error({ ...next }, 'a service process could not be started; those before it serve on')
-      // If the former process ended in the meantime, its replacement is surplus.
-      await leave(serving().includes(member) ? member : next)
-    }
-    logger.info('all service processes are replaced')
-  }
-
-  async function replaceWhileAsked(): Promise<void> {
-    while (isAskedAgain && !isStopping()) {
-      isAskedAgain = false
-      await replaceAll()
-    }
-  }
-
-  return () => {
-    isAskedAgain = true
-    restarting ??= replaceWhileAsked().finally(() => {
-      restarting = null
-    })
-    return restarting
-  }
-}
-
 /** The service processes. */
 export interface Members {
   /** Starts all, the first one alone, because it prepares the project. Resolves to how that ended if it does not serve, otherwise to null. */
   start(): Promise<MemberEnd | null>
-  /** Replaces one after the other; where that is not possible, those before serve on. */
+  /**
+   * Replaces one after the other; where that is not possible, those before serve on. A call during a replacement starts another one
+   * afterwards, for newer changes.
+   */
   restart(): Promise<void>
   /** Ends all. `waits`: they serve for a moment longer. Resolves to whether each has ended well. */
   stop(waits: boolean): Promise<boolean>
@@ -250,48 +163,68 @@ export interface MembersOptions {
   readonly logger: Logger
   /** Starts a process; `isFirst`: the first of all. */
   begin(isFirst: boolean): ServiceMember
-  /** Called when a process has ended. */
-  ended(member: ServiceMember): void
   /** Called when processes fail again and again, and none serves. */
   hopeless(): void
 }
 
+/** A process that serves for this time has not failed; one that ends before is replaced after a pause. */
+const settledMs = 10_000
+const maxPauseMs = 30_000
+/** Failures in a row after which the command ends, unless another process has settled. */
+const maxFailures = 5
+
+/** Time for a process that does not serve yet to end by itself. */
+const lateEndTime = 2_000
+
+/** True for a process that serves. */
+const isMember = (found: ServiceMember | MemberEnd): found is ServiceMember => 'serves' in found
+
 /** Prepares the processes. */
 export function createMembers(options: MembersOptions): Members {
   const { count, endTime, logger } = options
-  const { running, starting, since, add, replace } = createReplacement(options, () => isStopping)
-  let isStopping = false
-  const serving = () => [...since.keys()]
-  const leave = async (member: ServiceMember): Promise<void> => {
-    since.delete(member)
-    member.end({ waits: true, isReplaced: true }, endTime)
-    await member.ended
+  const group = createGroup(options)
+  const { running, starting, since, add, replace } = group
+  let restarting: Promise<void> | null = null
+  let isRestartDue = false
+
+  async function restartWhileDue(): Promise<void> {
+    while (isRestartDue && !group.isStopping) {
+      isRestartDue = false
+      await restartAll(group, endTime, logger)
+    }
   }
-  const addOrReplace = async (): Promise<void> => {
-    const other = await add(false)
-    if (!isMember(other) && !isStopping) await replace(null, other, null)
-  }
+
   return {
     start: async () => {
       const first = await add(true)
       if (!isMember(first)) return first
-      await Promise.all(Array.from({ length: count - 1 }, addOrReplace))
-      if (!isStopping) logger.info({ processes: since.size }, 'all service processes serve')
+      await Promise.all(
+        Array.from({ length: count - 1 }, async () => {
+          const other = await add(false)
+          if (!isMember(other) && !group.isStopping) await replace(null, other, null)
+        }),
+      )
+      if (!group.isStopping) logger.info({ processes: since.size }, 'all service processes serve')
       return null
     },
-    restart: createRollingRestart(
-      { serving, starting: () => [...starting], add: () => add(false), leave, isStopping: () => isStopping },
-      logger,
-    ),
-    stop: async (waits) => {
-      isStopping = true
-      const all = [...running]
-      const served = new Set(serving())
-      for (const member of all) member.end({ waits, isReplaced: false }, endTime)
-      const ends = await Promise.all(all.map((member) => member.ended))
-      return ends.every((end, index) => end.status === 0 || (!served.has(all[index]!) && isInterrupted(end)))
+    restart: () => {
+      isRestartDue = true
+      restarting ??= restartWhileDue().finally(() => {
+        restarting = null
+      })
+      return restarting
     },
-    serving,
+    stop: async (waits) => {
+      group.isStopping = true
+      const all = [...running].map((member) => ({ member, served: since.has(member) }))
+      for (const { member } of all) member.end({ waits, isReplaced: false }, endTime)
+      const endedWell = all.map(async ({ member, served }) => {
+        const end = await member.ended
+        return end.status === 0 || (!served && isInterrupted(end))
+      })
+      return (await Promise.all(endedWell)).every(Boolean)
+    },
+    serving: () => [...since.keys()],
     listening: () => [...running].filter((member) => !starting.has(member)),
     running: () => [...running],
   }
@@ -301,13 +234,38 @@ export function createMembers(options: MembersOptions): Members {
 const isInterrupted = ({ status, signal }: MemberEnd): boolean =>
   status === 130 || status === 143 || signal === 'SIGINT' || signal === 'SIGTERM'
 
+/** Replaces all processes, one after the other. */
+async function restartAll(group: MemberGroup, endTime: number, logger: Logger): Promise<void> {
+  const { since, starting, add } = group
+  logger.info('the service processes are replaced, one after the other')
+  // Those that are starting may have read the configuration before it changed.
+  for (const member of [...since.keys(), ...starting]) {
+    await member.serves
+    if (group.isStopping) return
+    // A process that ended in the meantime was already replaced.
+    if (!since.has(member)) continue
+    const next = await add(false)
+    if (group.isStopping) return
+    if (!isMember(next)) return logger.error({ ...next }, 'a service process could not be started; those before it serve on')
+    // If the former process ended in the meantime, its replacement is surplus.
+    const surplus = since.has(member) ? member : next
+    since.delete(surplus)
+    surplus.end({ waits: true, isReplaced: true }, endTime)
+    await surplus.ended
+  }
+  logger.info('all service processes are replaced')
+}
+
+type MemberGroup = ReturnType<typeof createGroup>
+
 /** Starts processes, and others in the place of those that end by themselves. */
-function createReplacement({ limits, logger, begin, ended, hopeless }: MembersOptions, isStopping: () => boolean) {
+function createGroup({ limits, logger, begin, hopeless }: MembersOptions) {
   const running = new Set<ServiceMember>()
   /** Those that do not listen yet. */
   const starting = new Set<ServiceMember>()
   /** Start of service by process, without ending ones. */
   const since = new Map<ServiceMember, number>()
+  const group = { running, starting, since, isStopping: false, add, replace }
   let failures = 0
 
   /** Starts a process and waits until it serves; otherwise resolves to how it ended. One that ends later is replaced. */
@@ -315,41 +273,45 @@ function createReplacement({ limits, logger, begin, ended, hopeless }: MembersOp
     const member = begin(isFirst)
     running.add(member)
     starting.add(member)
-    const hasTime = isFirst ? () => true : endWhereLate(member, limits.processStartTimeout, logger)
-    const end = member.ended.then((how) => {
-      running.delete(member)
-      ended(member)
-      return how
-    })
+    let isLate = false
+    const ending = isFirst ? undefined : setTimeout(endLate, limits.processStartTimeout)
+    function endLate(): void {
+      isLate = true
+      const milliseconds = limits.processStartTimeout
+      logger.error({ pid: member.pid, milliseconds }, 'a service process does not serve in time (limits.processStartTimeout); it is ended')
+      member.end({ waits: false, isReplaced: false }, lateEndTime)
+    }
+    const end = member.ended.finally(() => running.delete(member))
     const address = await member.serves
+    clearTimeout(ending)
     starting.delete(member)
-    if (address === null || !hasTime() || isStopping()) return end
+    if (address === null || isLate || group.isStopping) return end
     since.set(member, performance.now())
-    void end.then((how) => lost(member, how))
+    void end.then((how) => replaceLost(member, how))
     return member
   }
 
-  async function lost(member: ServiceMember, how: MemberEnd): Promise<void> {
+  async function replaceLost(member: ServiceMember, how: MemberEnd): Promise<void> {
     const began = since.get(member)
     since.delete(member)
-    if (began !== undefined && !isStopping()) await replace(member.pid, how, performance.now() - began)
+    if (began !== undefined && !group.isStopping) await replace(member.pid, how, performance.now() - began)
   }
 
   /** Replaces a process that ended. `served`: milliseconds of service; null: it never served. */
   async function replace(pid: number | null, how: MemberEnd, served: number | null): Promise<void> {
-    const consequence = getConsequence(served, failures, limits.processRestartDelay)
-    failures = consequence.failures
-    logger.error({ pid, ...how, failures, pause: consequence.pause }, 'a service process ended; another one is started')
-    if (consequence.isHopeless && !hasSettled()) return hopeless()
-    await pause(consequence.pause)
-    if (isStopping()) return
+    failures = served !== null && served >= settledMs ? 0 : failures + 1
+    const pauseMs = failures === 0 ? 0 : Math.min(maxPauseMs, limits.processRestartDelay * 2 ** Math.min(failures - 1, 30))
+    logger.error({ pid, ...how, failures, pause: pauseMs }, 'a service process ended; another one is started')
+    if (failures >= maxFailures && !hasSettled()) return hopeless()
+    await pause(pauseMs)
+    if (group.isStopping) return
     const next = await add(false)
     if (isMember(next)) logger.info({ pid: next.pid }, 'another service process serves')
-    else if (!isStopping()) await replace(null, next, null)
+    else if (!group.isStopping) await replace(null, next, null)
   }
 
   /** True if a process has served for long enough to say that the others could too. */
   const hasSettled = (): boolean => [...since.values()].some((began) => performance.now() - began >= settledMs)
 
-  return { running, starting, since, add, replace }
+  return group
 }

@@ -6,7 +6,7 @@ import { askBeforeLeavingPort } from '../../../foundation/runtime/shared-port.js
 import { serve } from '../serve.js'
 import type { Shutdown } from '../shutdown.js'
 import { leaveHangupToStarter } from '../signals.js'
-import { type BeginServing, type EndServing, type LeavePort, type LeavingPort, tellStarter } from './messages.js'
+import { type BeginServing, type EndServing, type LeavePort, type LeavingPort, tellStarter } from './workers.js'
 
 limitYoungGeneration()
 leaveHangupToStarter()

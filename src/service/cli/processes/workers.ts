@@ -1,9 +1,49 @@
-// Cluster workers for services, as `octavo dev` and `octavo start --processes` start and end them, and the connections passed to them.
+// Cluster workers for services, as `octavo dev` and `octavo start --processes` start and end them; their messages and connections.
 
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import { pause } from '../../../foundation/runtime/clock.js'
-import type { FromService } from './messages.js'
+import type { AskPage } from '../../../operations/management/processes-port.js'
+import type { ManagementResponse, PageQuestion, PageReport } from '../../../operations/management/server.js'
+
+/** To a process: serve the project. */
+export interface BeginServing {
+  readonly kind: 'begin'
+  /** The first of all: it prints where the project is served. */
+  readonly isFirst: boolean
+  /** An empty database may be created although the project had one. */
+  readonly allowsNew: boolean
+  /** The shared address, even if the configuration has changed. */
+  readonly host: string
+  readonly port: number
+  /** The main process has a management port. */
+  readonly isManaged: boolean
+}
+
+/** To a process: end. */
+export interface EndServing {
+  readonly kind: 'end'
+  /** Serve for a moment longer, for load balancers. */
+  readonly waits: boolean
+  /** Another process has taken its place. */
+  readonly isReplaced: boolean
+}
+
+/** From a process: it is about to stop listening. */
+export interface LeavingPort {
+  readonly kind: 'leaving'
+}
+
+/** To a process: nothing is lost if it stops listening. */
+export interface LeavePort {
+  readonly kind: 'leave'
+}
+
+/** From a process: its code is loaded, or the service listens. */
+export type FromService = { readonly kind: 'loaded' } | { readonly kind: 'serving'; readonly address: string }
+
+/** Sends a message to the parent process. */
+export const tellStarter = (message: FromService): void => void process.send?.(message)
 
 export interface WorkerOptions {
   /** The file that it runs. */
@@ -58,6 +98,35 @@ export const waitForExit = (worker: Worker): Promise<unknown> =>
 export function killAfter(worker: Worker, milliseconds: number): void {
   const killing = setTimeout(() => worker.process.kill('SIGKILL'), milliseconds)
   worker.once('exit', () => clearTimeout(killing))
+}
+
+/** Returns a function that requests management pages of a process. Requests for the same page share one message. */
+export function createAskPage(worker: Worker): AskPage {
+  const pending = new Map<string, { readonly page: Promise<ManagementResponse | null>; resolve(page: ManagementResponse | null): void }>()
+  const end = (path: string, page: ManagementResponse | null): void => {
+    pending.get(path)?.resolve(page)
+    pending.delete(path)
+  }
+  worker.on('message', ({ kind, path, response }: PageReport) => {
+    if (kind === 'page') end(path, response)
+  })
+  worker.on('exit', () => {
+    for (const path of [...pending.keys()]) end(path, null)
+  })
+  return (path) => {
+    const before = pending.get(path)
+    if (before !== undefined) return before.page
+    if (!worker.isConnected()) return Promise.resolve(null)
+    let resolve!: (page: ManagementResponse | null) => void
+    const page = new Promise<ManagementResponse | null>((settle) => {
+      resolve = settle
+    })
+    pending.set(path, { page, resolve })
+    worker.send({ kind: 'page', path } satisfies PageQuestion, (error) => {
+      if (error !== null) end(path, null)
+    })
+    return page
+  }
 }
 
 /**
