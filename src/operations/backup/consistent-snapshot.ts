@@ -23,8 +23,8 @@ const [tries, interval] = [12, 25]
 
 /**
  * Takes a snapshot, and keeps the local files as they were in it. A file that is the same right before and right after the snapshot is the
- * one of its row; one that was replaced in between belongs to a snapshot before or after, so another one is taken. Nothing but the snapshot
- * lies between the two looks at the folder, so it ends even while files are uploaded. A file that neither look finds may have come and gone in
+ * one of its row; one that was replaced in between belongs to a snapshot before or after, so another one is taken. Only the snapshot is
+ * between the two looks at the folder, so it ends even while files are uploaded. A file that neither look finds may have come and gone in
  * between; it is missing if the snapshot before lacks it too.
  */
 export async function takeSnapshot(config: Config, model: Model, kept: KeptFiles): Promise<ConsistentSnapshot> {

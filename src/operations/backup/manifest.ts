@@ -102,7 +102,7 @@ function manifestOf(content: string): BackupManifest | null {
 /** A name without a path that no folder hides. */
 const isVisibleName = (name: string): boolean => isStoredName(name) && !name.startsWith('.')
 
-/** Whether backups have such a path. Every path of a manifest is checked by it. */
+/** True for the paths of a backup. Every path of a manifest is checked by it. */
 export function isBackupPath(path: string): boolean {
   const [first, ...rest] = path.split('/')
   if (first === databaseName) return rest.length === 0

@@ -188,7 +188,7 @@ const [sharedFile, privateFile] = [0o664, 0o660]
 
 const isRoot = (): boolean => process.getuid?.() === 0
 
-/** The mode of a new file in `folder`. `isPrivate`: not readable by all, whatever the mode of the folder. */
+/** The mode of a new file in `folder`. `isPrivate`: not readable by all, even if the folder is. */
 export async function accessIn(folder: string, isPrivate = false): Promise<FileAccess> {
   const { uid, gid, mode } = await stat(await nearest(folder))
   return { mode: (mode & (isPrivate ? privateFile : sharedFile)) | 0o600, owner: isRoot() ? { uid, gid } : null }

@@ -1,4 +1,4 @@
-// The steps of a restore: existing files are set aside, then the new ones are renamed into place. Each step is a rename, or can
+// The steps of a restore: existing files are renamed to names with a suffix, then the new ones are renamed into place. Each step is a rename, or can
 // be done again, so that a restore that was killed goes on.
 
 import { existsSync } from 'node:fs'
@@ -51,7 +51,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 export const uploadsIn = async (folder: string): Promise<readonly string[]> =>
   (await namesIn(folder)).filter((name) => !staysThere(name) && name !== '.octavo' && name !== '.gitkeep')
 
-/** Paths that a restore sets aside by renaming. */
+/** Paths that a restore renames to preserve them. */
 export async function replacedPaths({ uploadsFolder, database: { server, filename } }: Config): Promise<readonly string[]> {
   const names = await uploadsIn(uploadsFolder)
   return [...(server === null ? databaseFiles.map((ending) => filename + ending) : []), ...names.map((name) => join(uploadsFolder, name))]
@@ -69,7 +69,7 @@ export async function clearStaged({ uploadsFolder, database: { filename } }: Con
     for (const name of await namesIn(folder)) if (name.startsWith(prefix)) await rm(join(folder, name), { recursive: true, force: true })
 }
 
-/** Executes the steps of a note. Returns the paths that were set aside. */
+/** Executes the steps of a note. Returns the new paths of former files. */
 export async function carryOutRestore(config: Config, note: RestoreNote): Promise<readonly string[]> {
   const { uploadsFolder } = config
   const places = placesOf(config, note.stamp)
@@ -84,7 +84,7 @@ export async function carryOutRestore(config: Config, note: RestoreNote): Promis
   return [...[places.asideDatabase, places.aside].filter((path) => existsSync(path)), ...objects]
 }
 
-/** @throws ConfigError if the new database is gone: nothing more is set aside for it */
+/** @throws ConfigError if the new database is gone: the existing files stay */
 function refuseLostStaging(
   { database: { server, filename } }: Config,
   { phase }: RestoreNote,
@@ -134,7 +134,7 @@ async function replaceBy(from: string, to: string): Promise<void> {
   await syncToDisk(dirname(to))
 }
 
-/** Returns the names of objects that were set aside. */
+/** Returns the new names of former objects. */
 async function putInPlace(config: Config, note: RestoreNote, { staged, stagedDatabase }: RestorePlaces): Promise<readonly string[]> {
   const { uploadsFolder, folder, database } = config
   if (database.server === null) {
@@ -151,7 +151,7 @@ async function syncAll(folders: readonly string[]): Promise<void> {
   for (const folder of folders) if (existsSync(folder)) await syncToDisk(folder)
 }
 
-/** The name of an object that was set aside. */
+/** The new name of a former object. */
 const asideName = (stamp: string, name: string): string => `replaced-${stamp}-${name}`
 
 async function placeObjects(config: Config, { objects, stamp }: RestoreNote, staged: string): Promise<readonly string[]> {
@@ -185,9 +185,9 @@ const schemaPath = z.string().refine(isSchemaPath)
 const note = z.strictObject({
   /** The backup: its path and its id, when it was made, and its rows and files. */
   backup: z.strictObject({ path: z.string(), id: z.uuid(), snapshotAt: z.string(), rows: z.int(), files: z.int() }),
-  /** The suffix of paths that were set aside. */
+  /** The suffix of the new paths of former files. */
   stamp: z.string().regex(/^\d{8}T\d{9}Z$/),
-  /** The current phase: copying rows to a server, setting files aside, or putting new files in place. */
+  /** The current phase: copying rows to a server, renaming former files, or putting new files in place. */
   phase: z.enum(['rows', 'aside', 'place']),
   schemas: z.strictObject({ written: z.array(schemaPath).readonly(), removed: z.array(schemaPath).readonly() }),
   /** Objects for a remote storage. */

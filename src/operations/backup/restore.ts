@@ -59,7 +59,7 @@ type SchemaDecision = 'backup' | 'project' | null
 interface RestoreOptions {
   /** The path of the backup. */
   readonly from: string
-  /** Sets existing files of the project aside. */
+  /** Renames existing files of the project to preserve them. */
   readonly replace: boolean
   readonly schemas: SchemaDecision
   readonly now: Date
@@ -72,7 +72,7 @@ interface RestoreOptions {
 
 export interface Restored {
   readonly note: RestoreNote
-  /** Whether an interrupted restore was continued. */
+  /** True if an interrupted restore was continued. */
   readonly isContinued: boolean
   /** Paths of the former files. */
   readonly aside: readonly string[]

@@ -1,4 +1,4 @@
-// What a service and the process that examines its project send each other.
+// Messages between a service and the process that examines its project.
 import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
 import type { DoctorReport } from './examine.js'
