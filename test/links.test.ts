@@ -1,4 +1,4 @@
-// Keeps the documents together: every link between them leads to a file and a heading that exist.
+// Keeps the documents together: links lead to files and headings that exist, and so do names of sources.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -43,4 +43,16 @@ test('links between documents lead to files and headings that exist', () => {
       .map((link) => `${relative(root, file)}: ${link}`),
   )
   expect(broken).toEqual([])
+})
+
+test('the sources that contributors are sent to exist', () => {
+  const named = documents
+    .filter((file) => /CONTRIBUTING|ARCHITECTURE|GLOSSARY|decisions/.test(relative(root, file)))
+    .flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/`((?:src|test|packages|scripts|bench|deploy)\/[\w./-]*)`/g)].map(
+        ([, path]) => `${relative(root, file)}: ${path}`,
+      ),
+    )
+  expect(named.length).toBeGreaterThan(100)
+  expect(named.filter((each) => !existsSync(join(root, each.slice(each.indexOf(': ') + 2))))).toEqual([])
 })
