@@ -12,13 +12,13 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   model: { files: 64, lines: 9875, prose: 3 },
   database: { files: 111, lines: 18278, prose: 3 },
   query: { files: 21, lines: 3515, prose: 3 },
-  content: { files: 116, lines: 16007, prose: 3 },
-  identity: { files: 21, lines: 3413, prose: 3 },
+  content: { files: 116, lines: 16008, prose: 3 },
+  identity: { files: 21, lines: 3407, prose: 3 },
   project: { files: 34, lines: 5545, prose: 3 },
   operations: { files: 40, lines: 7759, prose: 3 },
-  admin: { files: 43, lines: 7259, prose: 3 },
-  http: { files: 79, lines: 13306, prose: 3 },
-  service: { files: 56, lines: 6781, prose: 3 },
+  admin: { files: 45, lines: 7752, prose: 3 },
+  http: { files: 76, lines: 12585, prose: 3 },
+  service: { files: 55, lines: 6707, prose: 3 },
   packages: { files: 28, lines: 5035, prose: 3 },
 }
 
@@ -27,11 +27,11 @@ const others = { test: 3, scripts: 3, bench: 3, titles: 3 }
 
 /** Limits in constructions per 1,000 words. The aim is 2 for README and guide, 4 for the others. */
 const pages: Readonly<Record<string, number>> = {
-  'README.md': 1,
-  'other pages of the root': 2,
-  guide: 1,
+  'README.md': 2,
+  'other pages of the root': 4,
+  guide: 2,
   spec: 4,
-  decisions: 2,
+  decisions: 4,
   differences: 4,
 }
 

@@ -7,7 +7,7 @@ import { ApiError, validationError } from '../foundation/errors/errors.js'
 import { newDocumentId } from '../model/schema/document-id.js'
 import { localeName } from '../model/schema/names.js'
 import type { Model } from '../model/schema/types.js'
-import { insertRow, isKnownLocale } from './documents/store/rows.js'
+import { insertRow } from './documents/store/rows.js'
 import { storedSetting, writeSetting } from './documents/store/settings.js'
 
 /** A locale with the number of its documents. */
@@ -65,14 +65,14 @@ function checkName(name: string): void {
 
 /** Changes the name of a locale. @throws ApiError 404; 400 for an invalid name */
 export async function renameLocale(transaction: Transaction, code: string, name: string, now: number): Promise<void> {
-  await existing(transaction, code)
+  await checkLocaleExists(transaction, code)
   checkName(name)
   await transaction.run(sql`update i18n_locale set name = ${name}, updated_at = ${now} where code = ${code}`)
 }
 
 /** Removes a locale. @throws ApiError 404; 400 for the default locale and for a locale that documents use */
 export async function removeLocale(transaction: Transaction, model: Model, code: string): Promise<void> {
-  await existing(transaction, code)
+  await checkLocaleExists(transaction, code)
   if (code === (await defaultLocale(transaction)))
     throw new ApiError('ApplicationError', `The locale "${code}" is the default locale. Set another default locale first.`)
   const documents = await documentsIn(transaction, model, code)
@@ -85,13 +85,14 @@ export async function removeLocale(transaction: Transaction, model: Model, code:
 
 /** Sets the locale for requests that name none. @throws ApiError 404 */
 export async function setDefaultLocale(transaction: Transaction, code: string): Promise<void> {
-  await existing(transaction, code)
+  await checkLocaleExists(transaction, code)
   await writeSetting(transaction, setting, code)
 }
 
-async function existing(transaction: Transaction, code: string): Promise<void> {
-  if (await isKnownLocale(transaction, code)) return
-  const rows = await transaction.rows<{ code: string }>(sql`select code from i18n_locale order by id`)
+/** @throws ApiError 404 that lists the locales */
+export async function checkLocaleExists(database: RowReader, code: string): Promise<void> {
+  const rows = await database.rows<{ code: string }>(sql`select code from i18n_locale order by id`)
+  if (rows.some((row) => row.code === code)) return
   throw new ApiError('NotFoundError', `There is no locale "${code}". Existing locales: ${rows.map((row) => row.code).join(', ')}.`)
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `octavo` command: its subcommands are declared in cli/program, and their code is loaded only when they run.
+// The `octavo` command: its subcommands are rows of cli/commands.ts, and their code is loaded only when they run.
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
@@ -7,9 +7,7 @@ import { didYouMean } from '../foundation/errors/did-you-mean.js'
 import { describeNativeModule } from '../foundation/errors/native-module.js'
 import { limitYoungGeneration } from '../foundation/runtime/gc.js'
 import { explainWords, noteCalled } from './cli/called-command.js'
-import { addAdministrationCommands } from './cli/program/administration.js'
-import { addProjectCommands } from './cli/program/project.js'
-import { addTransferCommands } from './cli/program/transfer.js'
+import { addCommands } from './cli/commands.js'
 import { endAsFirstProcess } from './cli/signals.js'
 
 endAsFirstProcess()
@@ -19,9 +17,7 @@ const { version } = createRequire(import.meta.url)('../package.json') as { reado
 const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)
 program.configureOutput({ outputError: (text, write) => write(explainWords(program, process.argv.slice(2), text)) })
 
-addProjectCommands(program)
-addTransferCommands(program)
-addAdministrationCommands(program)
+addCommands(program)
 program.hook('preAction', (_program, command) => noteCalled(command))
 
 // A single word may also be a folder to serve, so commander does not detect unknown commands.

@@ -1,64 +1,71 @@
-// Locales managed by administrators, with entries in the log of activity.
+// Locales: operations of the administration.
 
+import * as z from 'zod'
 import { addLocale, readLocaleList, removeLocale, renameLocale, setDefaultLocale } from '../../content/locales.js'
 import type { RowReader } from '../../database/database.js'
 import { notFound } from '../../foundation/errors/errors.js'
-import type { Model } from '../../model/schema/types.js'
-import { type ActingAdministrator, doAction } from '../activity.js'
-import type { Administration } from '../context.js'
+import { act, operation } from './operation.js'
 
-/** A locale. */
-interface ManagedLocale {
-  readonly code: string
-  readonly name: string | null
-  readonly isDefault: boolean
-}
+const shownLocale = z.strictObject({ code: z.string(), name: z.string().nullable(), isDefault: z.boolean() })
+const localeResponse = z.strictObject({ data: shownLocale })
+const name = z.string().max(50)
+const right = (action: string) => ({ action: `plugin::i18n.locale.${action}` })
+const audited = (action: string) => ({ action, subject: 'locale' })
 
-/** Returns all locales in the order of creation. */
-export const managedLocales = (database: RowReader): Promise<readonly ManagedLocale[]> => readLocaleList(database)
-
-/** Returns a locale. @throws ApiError 404 */
-export async function managedLocale(database: RowReader, code: string): Promise<ManagedLocale> {
+/** @throws ApiError 404 */
+async function readLocale(database: RowReader, code: string): Promise<z.input<typeof shownLocale>> {
   const found = (await readLocaleList(database)).find((locale) => locale.code === code)
   if (found === undefined) throw notFound('Locale not found')
   return found
 }
 
-/** Adds a locale. @throws ApiError 400 */
-export const addManagedLocale = (
-  administration: Administration,
-  actor: ActingAdministrator,
-  { code, name }: { readonly code: string; readonly name?: string | undefined },
-): Promise<void> =>
-  doAction(administration, actor, async (transaction, now) => {
-    const given = await addLocale(transaction, code, name, now)
-    return [{ action: 'create', subject: 'locale', id: code, name: given }, undefined]
-  })
-
-/** Renames a locale, or makes it the default one. @throws ApiError 400, 404 */
-export const changeManagedLocale = (
-  administration: Administration,
-  actor: ActingAdministrator,
-  code: string,
-  { name, isDefault }: { readonly name?: string | undefined; readonly isDefault?: true | undefined },
-): Promise<void> =>
-  doAction(administration, actor, async (transaction, now) => {
-    const before = await managedLocale(transaction, code)
-    if (name !== undefined) await renameLocale(transaction, code, name, now)
-    if (isDefault === true) await setDefaultLocale(transaction, code)
-    const fields = [...(name === undefined ? [] : ['name']), ...(isDefault === true ? ['isDefault'] : [])]
-    return [{ action: 'update', subject: 'locale', id: code, name: before.name ?? code, fields }, undefined]
-  })
-
-/** Removes a locale. @throws ApiError 404; 400 for the default locale and for one that documents use */
-export const removeManagedLocale = (
-  administration: Administration,
-  actor: ActingAdministrator,
-  model: Model,
-  code: string,
-): Promise<void> =>
-  doAction(administration, actor, async (transaction) => {
-    const { name } = await managedLocale(transaction, code)
-    await removeLocale(transaction, model, code)
-    return [{ action: 'delete', subject: 'locale', id: code, name: name ?? code }, undefined]
-  })
+/** The operations on locales. */
+export const locales = {
+  list: operation({
+    route: 'GET /locales',
+    summary: 'List the locales',
+    rights: 'administrator',
+    output: z.strictObject({ data: z.array(shownLocale) }),
+    respond: async ({ database }) => ({ data: [...(await readLocaleList(database))] }),
+  }),
+  add: operation({
+    route: 'POST /locales',
+    summary: 'Add a locale',
+    rights: right('create'),
+    input: z.strictObject({ code: z.string().max(35), name: name.optional() }),
+    output: localeResponse,
+    audit: audited('create'),
+    run: (context, { code, name: given }) =>
+      act(context, async (transaction, now) => ({ id: code, name: await addLocale(transaction, code, given, now) })),
+    respond: async ({ database }, { code }) => ({ data: await readLocale(database, code) }),
+  }),
+  update: operation({
+    route: 'PATCH /locales/:code',
+    summary: 'Rename a locale, or make it the default one',
+    rights: right('update'),
+    input: z.strictObject({ name: name.optional(), isDefault: z.literal(true).optional() }),
+    output: localeResponse,
+    audit: audited('update'),
+    run: (context, { code, ...values }) =>
+      act(context, async (transaction, now) => {
+        const before = await readLocale(transaction, code)
+        if (values.name !== undefined) await renameLocale(transaction, code, values.name, now)
+        if (values.isDefault) await setDefaultLocale(transaction, code)
+        return { id: code, name: before.name ?? code, fields: Object.keys(values) }
+      }),
+    respond: async ({ database }, { code }) => ({ data: await readLocale(database, code) }),
+  }),
+  remove: operation({
+    route: 'DELETE /locales/:code',
+    summary: 'Remove a locale that no document uses',
+    rights: right('delete'),
+    output: null,
+    audit: audited('delete'),
+    run: (context, { code }) =>
+      act(context, async (transaction) => {
+        const { name } = await readLocale(transaction, code)
+        await removeLocale(transaction, context.model, code)
+        return { id: code, name: name ?? code }
+      }),
+  }),
+}

@@ -1,8 +1,9 @@
-// API tokens managed by administrators, with entries in the log of activity.
+// API tokens: operations of the administration.
+
 import { sql } from 'kysely'
+import * as z from 'zod'
 import { updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader } from '../../database/database.js'
-import type { Config } from '../../foundation/config/config.js'
 import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
 import { actionsOf, isUseless } from '../../identity/access/actions.js'
 import {
@@ -12,53 +13,44 @@ import {
   regenerateToken,
   revokeToken,
   setTokenActions,
-  type TokenColumns,
   type TokenType,
   tokenColumns,
 } from '../../identity/access/tokens.js'
-import type { Model } from '../../model/schema/types.js'
-import { type ActingAdministrator, doAction } from '../activity.js'
-import type { Administration } from '../context.js'
 import { nameTaken, withFieldPaths } from '../error-paths.js'
+import { descriptionInput, nameInput, timestamp, toTimestampOrNull } from '../values.js'
+import { act, type OperationContext, operation } from './operation.js'
 
-/** An API token. Times are milliseconds since 1970. */
-export interface ManagedToken {
-  readonly id: number
-  readonly name: string
-  readonly description: string
-  readonly type: TokenType
-  readonly lifespan: number | null
-  readonly expiresAt: number | null
-  readonly lastUsedAt: number | null
-  readonly createdAt: number | null
+const type = z.enum(['read-only', 'full-access', 'custom'])
+const actionsInput = z.array(z.string().max(255)).max(10_000)
+
+const shownToken = z.strictObject({
+  id: z.int(),
+  name: z.string(),
+  description: z.string(),
+  type,
+  /** Milliseconds; null: it never expires. */
+  lifespan: z.int().nullable(),
+  expiresAt: timestamp.nullable(),
+  lastUsedAt: timestamp.nullable(),
+  createdAt: timestamp.nullable(),
   /** Only of custom tokens. */
-  readonly actions: readonly string[]
-}
+  actions: z.array(z.string()),
+})
+type Token = z.input<typeof shownToken>
 
-/** The values of a token to write. */
-interface TokenValues {
-  readonly name?: string | undefined
-  readonly description?: string | undefined
-  readonly type?: TokenType | undefined
-  readonly actions?: readonly string[] | undefined
-}
+const tokenResponse = z.strictObject({ data: shownToken })
+const withKey = z.strictObject({ data: shownToken, key: z.string() })
+const right = (name: string) => ({ action: `admin::api-tokens.${name}` })
+const audited = (action: string) => ({ action, subject: 'token' })
 
-export interface KnownActions {
-  readonly model: Model
-  readonly config: Pick<Config, 'routes' | 'types'>
-}
+/** The longest lifespan of a token, in milliseconds: a century. */
+const century = 36_525 * 86_400_000
 
-export interface TokenManager extends ActingAdministrator {
-  readonly isSuperAdmin: boolean
-}
-
-/** Full access includes changes of the model, which no right of a role covers. @throws ApiError 403 */
-function checkMayGive({ isSuperAdmin }: TokenManager, type: TokenType): void {
-  if (type === 'full-access' && !isSuperAdmin) throw new ApiError('ForbiddenError', 'Only super administrators give full access')
-}
+const toNumber = (stored: number | string | null): number | null => (stored === null ? null : Number(stored))
+const toTime = (stored: number | string | null): string | null => toTimestampOrNull(toNumber(stored))
 
 /** Returns all API tokens in the order of their ids, without their keys. */
-export async function managedTokens(database: RowReader): Promise<readonly ManagedToken[]> {
+async function readTokens(database: RowReader): Promise<Token[]> {
   const tokens = new Map((await listTokens(database)).map((token) => [token.id, token]))
   const rows = await database.rows<{ id: number; description: string | null; lifespan: number | null; created_at: number | null }>(
     sql`select id, description, lifespan, created_at from strapi_api_tokens order by id`,
@@ -74,120 +66,169 @@ export async function managedTokens(database: RowReader): Promise<readonly Manag
       {
         id,
         name,
-        type,
         description: description ?? '',
+        type,
         lifespan: toNumber(lifespan),
-        expiresAt: toNumber(expires_at),
-        lastUsedAt: toNumber(last_used_at),
-        createdAt: toNumber(created_at),
+        expiresAt: toTime(expires_at),
+        lastUsedAt: toTime(last_used_at),
+        createdAt: toTime(created_at),
         actions: actions.flatMap((one) => (one.token === id ? [one.action] : [])),
       },
     ]
   })
 }
 
-const toNumber = (stored: number | string | null): number | null => (stored === null ? null : Number(stored))
-
-/** Returns one of them. @throws ApiError 404 */
-export async function managedToken(database: RowReader, id: number): Promise<ManagedToken> {
-  const found = (await managedTokens(database)).find((token) => token.id === id)
+/** @throws ApiError 404 */
+async function readToken(database: RowReader, id: number): Promise<Token> {
+  const found = (await readTokens(database)).find((token) => token.id === id)
   if (found === undefined) throw notFound('Token not found')
   return found
 }
 
-/** The row id of a token and its new key, which is shown once. */
-export interface NewTokenKey {
-  readonly id: number
-  readonly key: string
-}
-
-/** Creates a token. @throws ApiError 400, 403 */
-export async function createManagedToken(
-  administration: Administration,
-  actor: TokenManager,
-  known: KnownActions,
-  given: Required<TokenValues> & { readonly name: string; readonly type: TokenType; readonly lifespan: number | null },
-): Promise<NewTokenKey> {
-  const { name, description = '', type, lifespan, actions = [] } = given
-  checkActions(known, type, actions)
-  checkMayGive(actor, type)
-  const store = await createStore(administration)
-  const key = newKey()
-  const id = await doAction(administration, actor, async (transaction, now) => {
-    const values = { name, description, type, lifespan, actions }
-    const made = await withFieldPaths(() => createToken(transaction, store, key, values, now))
-    return [{ action: 'create', subject: 'token', id: String(made), name, responseData: key }, made]
-  })
-  return { id, key }
-}
-
-/** Changes a token; its key stays. @throws ApiError 400, 403, 404 */
-export async function changeManagedToken(
-  administration: Administration,
-  actor: TokenManager,
-  known: KnownActions,
-  id: number,
-  { name, description, type, actions }: TokenValues,
-): Promise<ManagedToken> {
-  await doAction(administration, actor, async (transaction, now) => {
-    const before = await managedToken(transaction, id)
-    const wanted = type ?? before.type
-    if (wanted !== before.type) checkMayGive(actor, wanted)
-    const allowed = actions ?? (wanted === 'custom' ? before.actions : [])
-    if (type !== undefined || actions !== undefined) checkActions(known, wanted, allowed)
-    const same = name === undefined ? [] : (await managedTokens(transaction)).filter((token) => token.name === name && token.id !== id)
-    if (same.length > 0) throw nameTaken('token')
-    const given = { name, description, type }
-    const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Record<string, string>
-    const fields = [...Object.keys(values), ...(actions === undefined ? [] : ['actions'])]
-    if (fields.length === 0) return [null, undefined]
-    await updateRow(transaction, 'strapi_api_tokens', id, { ...values, updated_at: now })
-    if (type !== undefined || actions !== undefined) await setTokenActions(transaction, id, allowed, now)
-    return [{ action: 'update', subject: 'token', id: String(id), name: before.name, fields }, undefined]
-  })
-  return managedToken(administration.database, id)
-}
-
-/** Replaces the key of a token. @throws ApiError 403, 404 */
-export async function regenerateManagedToken(administration: Administration, actor: TokenManager, id: number): Promise<NewTokenKey> {
-  const store = await createStore(administration)
-  const key = newKey()
-  await doAction(administration, actor, async (transaction, now) => {
-    const { name, type } = await managedToken(transaction, id)
-    checkMayGive(actor, type)
-    await regenerateToken(transaction, store, id, key, now)
-    return [{ action: 'regenerate', subject: 'token', id: String(id), name, responseData: key }, undefined]
-  })
-  return { id, key }
-}
-
-/** Deletes a token. @throws ApiError 404 */
-export const deleteManagedToken = (administration: Administration, actor: ActingAdministrator, id: number): Promise<void> =>
-  doAction(administration, actor, async (transaction) => {
-    const { name } = await managedToken(transaction, id)
-    await revokeToken(transaction, id)
-    return [{ action: 'delete', subject: 'token', id: String(id), name }, undefined]
-  })
-
-const createStore = async ({ config, database }: Administration): Promise<{ readonly salt: string; readonly columns: TokenColumns }> => ({
+const tokenStore = async ({ config, database }: OperationContext) => ({
   salt: config.secrets.apiTokenSalt,
   columns: await tokenColumns(database),
 })
 
+/** Full access includes changes of the model, which no right of a role covers. @throws ApiError 403 */
+function checkMayGive({ isSuperAdmin }: OperationContext, type: TokenType): void {
+  if (type === 'full-access' && !isSuperAdmin) throw new ApiError('ForbiddenError', 'Only super administrators give full access')
+}
+
 /** @throws ApiError 400 for unknown or unused actions, and for actions of a token that is not custom */
-function checkActions(known: KnownActions, type: TokenType, actions: readonly string[]): void {
+function checkActions(context: OperationContext, type: TokenType, actions: readonly string[]): void {
   if (type !== 'custom') {
     if (actions.length > 0) throw validationError('Only a custom token has actions')
     return
   }
   if (actions.length === 0) throw validationError('A custom token needs actions')
-  checkGrantable(known, actions)
+  checkGrantable(context, actions)
 }
 
 /** @throws ApiError 400 for an unknown action, and for one whose route is disabled */
-export function checkGrantable({ model, config }: KnownActions, actions: readonly string[]): void {
+export function checkGrantable({ model, config }: Pick<OperationContext, 'model' | 'config'>, actions: readonly string[]): void {
   const all = actionsOf(model, config.routes)
   const useless = isUseless(config)
   const unknown = actions.find((action) => !all.has(action) || useless(action))
   if (unknown !== undefined) throw validationError(`There is no action ${unknown} that can be granted`)
+}
+
+const respondKey = async (
+  { database }: OperationContext,
+  _input: unknown,
+  done: { readonly id: string; readonly responseData?: unknown },
+) => ({
+  data: await readToken(database, Number(done.id)),
+  key: String(done.responseData),
+})
+
+/** The operations on API tokens. */
+export const tokens = {
+  list: operation({
+    route: 'GET /tokens',
+    summary: 'List API tokens, without keys',
+    rights: right('read'),
+    output: z.strictObject({ data: z.array(shownToken) }),
+    respond: async ({ database }) => ({ data: await readTokens(database) }),
+  }),
+  create: operation({
+    route: 'POST /tokens',
+    summary: 'Create an API token; its key is shown once',
+    rights: right('create'),
+    isStrong: true,
+    isSecret: true,
+    input: z.strictObject({
+      name: nameInput,
+      description: descriptionInput.default(''),
+      type,
+      lifespan: z.int().positive().max(century).nullable().default(null),
+      actions: actionsInput.default([]),
+    }),
+    output: withKey,
+    audit: audited('create'),
+    run: async (context, values) => {
+      checkActions(context, values.type, values.actions)
+      checkMayGive(context, values.type)
+      const store = await tokenStore(context)
+      const { key = newKey() } = context
+      return act(context, async (transaction, now) => {
+        const id = await withFieldPaths(() => createToken(transaction, store, key, values, now))
+        return { id: String(id), name: values.name, responseData: key }
+      })
+    },
+    respond: respondKey,
+  }),
+  read: operation({
+    route: 'GET /tokens/:id',
+    summary: 'Read an API token',
+    rights: right('read'),
+    output: tokenResponse,
+    respond: async ({ database }, { id }) => ({ data: await readToken(database, id) }),
+  }),
+  update: operation({
+    route: 'PATCH /tokens/:id',
+    summary: 'Change an API token; its key stays',
+    rights: right('update'),
+    isStrong: true,
+    input: z.strictObject({
+      name: nameInput.optional(),
+      description: descriptionInput.optional(),
+      type: type.optional(),
+      actions: actionsInput.optional(),
+    }),
+    output: tokenResponse,
+    audit: audited('update'),
+    run: (context, { id, actions, ...given }) =>
+      act(context, async (transaction, now) => {
+        const before = await readToken(transaction, id)
+        const wanted = given.type ?? before.type
+        if (wanted !== before.type) checkMayGive(context, wanted)
+        const allowed = actions ?? (wanted === 'custom' ? before.actions : [])
+        const changesActions = given.type !== undefined || actions !== undefined
+        if (changesActions) checkActions(context, wanted, allowed)
+        const { name } = given
+        if (name !== undefined && (await readTokens(transaction)).some((token) => token.name === name && token.id !== id))
+          throw nameTaken('token')
+        const fields = [...Object.keys(given), ...(actions === undefined ? [] : ['actions'])]
+        if (fields.length > 0)
+          await updateRow(transaction, 'strapi_api_tokens', id, { ...(given as Record<string, string>), updated_at: now })
+        if (changesActions) await setTokenActions(transaction, id, allowed, now)
+        return { id: String(id), name: before.name, fields }
+      }),
+    respond: async ({ database }, { id }) => ({ data: await readToken(database, id) }),
+  }),
+  regenerate: operation({
+    route: 'POST /tokens/:id/regenerate',
+    summary: 'Replace the key of an API token; the new one is shown once',
+    rights: right('regenerate'),
+    isStrong: true,
+    isSecret: true,
+    output: withKey,
+    audit: audited('regenerate'),
+    run: async (context, { id }) => {
+      const store = await tokenStore(context)
+      const { key = newKey() } = context
+      return act(context, async (transaction, now) => {
+        const { name, type } = await readToken(transaction, id)
+        checkMayGive(context, type)
+        await regenerateToken(transaction, store, id, key, now)
+        return { id: String(id), name, responseData: key }
+      })
+    },
+    respond: respondKey,
+  }),
+  delete: operation({
+    route: 'DELETE /tokens/:id',
+    summary: 'Delete an API token',
+    rights: right('delete'),
+    isStrong: true,
+    output: null,
+    audit: audited('delete'),
+    run: (context, { id }) =>
+      act(context, async (transaction) => {
+        const { name } = await readToken(transaction, id)
+        await revokeToken(transaction, id)
+        return { id: String(id), name }
+      }),
+  }),
 }

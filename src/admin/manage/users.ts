@@ -1,25 +1,28 @@
-// Users of the content API, managed by administrators.
+// Users of the content API: operations of the administration.
 import { sql } from 'kysely'
+import * as z from 'zod'
 import type { RowReader } from '../../database/database.js'
 import { notFound } from '../../foundation/errors/errors.js'
 import { fullAccess } from '../../foundation/grants.js'
 import type { AccountContext } from '../../identity/accounts/context.js'
 import { createUser, deleteUser, updateUser } from '../../identity/accounts/user-records.js'
-import { type ActingAdministrator, type AdministratorAction, loggingWriter } from '../activity.js'
-import type { Administration } from '../context.js'
+import { loggingWriter } from '../activity.js'
 import { withFieldPaths } from '../error-paths.js'
 import { queueName } from '../identity/sign-in.js'
+import { newEmail, pageInput, pageMeta, parseCursor, toPage } from '../values.js'
+import { type AuditedContext, type Done, type OperationContext, operation, type RequestOperationContext } from './operation.js'
 
-interface ManagedUser {
-  readonly id: number
-  readonly documentId: string | null
-  readonly username: string | null
-  readonly email: string | null
-  readonly provider: string | null
-  readonly isConfirmed: boolean
-  readonly isBlocked: boolean
-  readonly role: { readonly id: number; readonly name: string; readonly type: string } | null
-}
+const shownUser = z.strictObject({
+  id: z.int(),
+  documentId: z.string().nullable(),
+  username: z.string().nullable(),
+  email: z.string().nullable(),
+  provider: z.string().nullable(),
+  isConfirmed: z.boolean(),
+  isBlocked: z.boolean(),
+  role: z.strictObject({ id: z.int(), name: z.string(), type: z.string() }).nullable(),
+})
+type User = z.input<typeof shownUser>
 
 interface Row {
   readonly id: number
@@ -38,7 +41,7 @@ const selectUsers = sql`select u.id, u.document_id, u.username, u.email, u.provi
   r.id as ${sql.ref('role')}, r.name as role_name, r.type as role_type
   from up_users u left join up_users_role_lnk l on l.user_id = u.id left join up_roles r on r.id = l.role_id`
 
-const toUser = (row: Row): ManagedUser => ({
+const toUser = (row: Row): User => ({
   id: row.id,
   documentId: row.document_id,
   username: row.username,
@@ -49,74 +52,126 @@ const toUser = (row: Row): ManagedUser => ({
   role: row.role === null ? null : { id: row.role, name: row.role_name ?? '', type: row.role_type ?? '' },
 })
 
-/** Returns at most `limit` users with ids above `after`, in the order of their ids. */
-export async function managedUsers(
-  database: RowReader,
-  { after, limit }: { readonly after: number; readonly limit: number },
-): Promise<readonly ManagedUser[]> {
-  return (await database.rows<Row>(sql`${selectUsers} where u.id > ${after} order by u.id limit ${limit}`)).map(toUser)
-}
-
-/** Returns a user. @throws ApiError 404 */
-export async function managedUser(database: RowReader, id: number): Promise<ManagedUser> {
+/** @throws ApiError 404 */
+async function readUser(database: RowReader, id: number): Promise<User> {
   const [row] = await database.rows<Row>(sql`${selectUsers} where u.id = ${id} order by r.id limit 1`)
   if (row === undefined) throw notFound('User not found')
   return toUser(row)
 }
 
-/** The values of a user to write. */
-export interface UserValues {
-  readonly username?: string | undefined
-  readonly email?: string | undefined
-  readonly password?: string | undefined
-  readonly isConfirmed?: boolean | undefined
-  readonly isBlocked?: boolean | undefined
-  readonly role?: number | undefined
-}
+const userResponse = z.strictObject({ data: shownUser })
+const shownFields = ['username', 'email', 'provider', 'confirmed', 'blocked', 'role']
+const writtenFields = ['username', 'email', 'password', 'confirmed', 'blocked', 'role']
+/** A right of the content manager on users, with all fields that are shown or written here. */
+const right = (name: string, fields: readonly string[]) => ({
+  action: `plugin::content-manager.explorer.${name}`,
+  on: { uid: 'plugin::users-permissions.user', fields },
+})
+const audited = (action: string) => ({ action, subject: 'user' })
 
-interface UserWriting {
-  readonly administration: Administration
-  readonly accounts: AccountContext
-  readonly actor: ActingAdministrator
+const values = {
+  username: z.string().min(1).max(255),
+  email: newEmail,
+  password: z.string().min(1).max(1_000),
+  isConfirmed: z.boolean(),
+  isBlocked: z.boolean(),
+  role: z.int().positive(),
 }
+const changes = z.strictObject(values).partial()
 
 /** The same rights as a full-access API token. */
 const caller = { kind: 'token', id: 0, grants: fullAccess } as const
 
-const toBody = ({ isConfirmed, isBlocked, ...values }: UserValues): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries({ ...values, confirmed: isConfirmed, blocked: isBlocked }).filter(([, value]) => value !== undefined))
-
-const actionOn = (action: string, id: number, name: string | null, fields?: readonly string[]): AdministratorAction => ({
-  action,
-  subject: 'user',
-  id: String(id),
-  name: name ?? '',
-  ...(fields === undefined ? {} : { fields }),
+const toBody = ({ isConfirmed, isBlocked, ...given }: z.output<typeof changes>): Readonly<Record<string, unknown>> => ({
+  ...given,
+  ...(isConfirmed === undefined ? {} : { confirmed: isConfirmed }),
+  ...(isBlocked === undefined ? {} : { blocked: isBlocked }),
 })
 
-const queuedFor = ({ administrator }: ActingAdministrator, accounts: AccountContext): AccountContext =>
-  administrator === null ? accounts : { ...accounts, passwords: accounts.passwords.of(queueName(administrator.id)) }
+type UserContext = AuditedContext & RequestOperationContext
 
-/** Creates a user, and returns the row id. @throws ApiError 400 */
-export function createManagedUser(
-  { administration, accounts, actor }: UserWriting,
-  values: UserValues & { readonly username: string },
-): Promise<number> {
-  const writer = loggingWriter(administration, actor, (id: number) => actionOn('create', id, values.username))
-  return withFieldPaths(() => createUser({ ...queuedFor(actor, accounts), writer }, caller, toBody(values)))
+/** The accounts of an operation, whose transaction ends with the entry. */
+function loggingAccounts<Result>(context: UserContext, toDone: (result: Result) => Done): AccountContext {
+  const { accounts, actor, audit } = context
+  const passwords = actor.administrator === null ? accounts.passwords : accounts.passwords.of(queueName(actor.administrator.id))
+  return { ...accounts, passwords, writer: loggingWriter(context, actor, (result: Result) => ({ ...audit, ...toDone(result) })) }
 }
 
-/** Changes a user. A new password and blocking invalidate the user's tokens. @throws ApiError 400, 404 */
-export async function changeManagedUser({ administration, accounts, actor }: UserWriting, id: number, values: UserValues): Promise<void> {
-  const { username } = await managedUser(administration.database, id)
-  const body = toBody(values)
-  const writer = loggingWriter(administration, actor, () => actionOn('update', id, username, Object.keys(body)))
-  await withFieldPaths(() => updateUser({ ...queuedFor(actor, accounts), writer }, caller, id, body))
-}
+const respondUser = async ({ database }: OperationContext, id: number) => ({ data: await readUser(database, id) })
 
-/** Deletes a user. @throws ApiError 404 */
-export async function deleteManagedUser({ administration, accounts, actor }: UserWriting, id: number): Promise<void> {
-  const { username } = await managedUser(administration.database, id)
-  const writer = loggingWriter(administration, actor, () => actionOn('delete', id, username))
-  await deleteUser({ ...accounts, writer }, id)
+/** The operations on users. */
+export const users = {
+  list: operation({
+    route: 'GET /users',
+    summary: 'List users of the content API',
+    rights: right('read', shownFields),
+    input: z.strictObject(pageInput),
+    output: z.strictObject({ data: z.array(shownUser), meta: pageMeta }),
+    respond: async ({ database }, { after, limit }) => {
+      const rows = await database.rows<Row>(
+        sql`${selectUsers} where u.id > ${parseCursor(after, 'users') ?? 0} order by u.id limit ${limit + 1}`,
+      )
+      const { shown, meta } = toPage(rows, limit, 'users', ({ id }) => id)
+      return { data: shown.map(toUser), meta }
+    },
+  }),
+  create: operation({
+    route: 'POST /users',
+    summary: 'Create a user',
+    rights: right('create', writtenFields),
+    input: z.strictObject({ ...values, isConfirmed: values.isConfirmed.default(true), isBlocked: values.isBlocked.default(false) }),
+    output: userResponse,
+    audit: audited('create'),
+    run: async (context: UserContext, given) => {
+      const toDone = (id: number): Done => ({ id: String(id), name: given.username })
+      return toDone(await withFieldPaths(() => createUser(loggingAccounts(context, toDone), caller, toBody(given))))
+    },
+    respond: (context, _input, { id }) => respondUser(context, Number(id)),
+  }),
+  read: operation({
+    route: 'GET /users/:id',
+    summary: 'Read a user',
+    rights: right('read', shownFields),
+    output: userResponse,
+    respond: (context, { id }) => respondUser(context, id),
+  }),
+  update: operation({
+    route: 'PATCH /users/:id',
+    summary: 'Change, block or unblock a user',
+    rights: right('update', writtenFields),
+    input: changes,
+    output: userResponse,
+    audit: audited('update'),
+    run: async (context: UserContext, { id, ...given }) => {
+      const { username } = await readUser(context.database, id)
+      const body = toBody(given)
+      const done = { id: String(id), name: username ?? '', fields: Object.keys(body) }
+      await withFieldPaths(() =>
+        updateUser(
+          loggingAccounts(context, () => done),
+          caller,
+          id,
+          body,
+        ),
+      )
+      return done
+    },
+    respond: (context, { id }) => respondUser(context, id),
+  }),
+  delete: operation({
+    route: 'DELETE /users/:id',
+    summary: 'Delete a user',
+    rights: right('delete', []),
+    output: null,
+    audit: audited('delete'),
+    run: async (context: UserContext, { id }) => {
+      const { username } = await readUser(context.database, id)
+      const done = { id: String(id), name: username ?? '' }
+      await deleteUser(
+        loggingAccounts(context, () => done),
+        id,
+      )
+      return done
+    },
+  }),
 }

@@ -10,10 +10,10 @@ import {
 } from '../../admin/content/content-access.js'
 import { knownPublicationFilters } from '../../admin/content/document-list.js'
 import { type DocumentView, viewDocument } from '../../admin/content/document-view.js'
+import { pageInput } from '../../admin/values.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
 import { type AdmittedRequest, type HeaderInput, type ResourceResponse, respond } from './resource.js'
 import { documentTag } from './revisions.js'
-import { pageInput } from './values.js'
 
 /** The uid of a type, in a path. */
 export const typeInput = z.string().max(200)

@@ -1,11 +1,11 @@
 // The media library as the resources of the administration API use it: forms with files, and files and folders in responses.
 import * as z from 'zod'
 import type { MediaAccess } from '../../admin/media/media-access.js'
+import { timestamp, toTimestampOrNull } from '../../admin/values.js'
 import type { FolderRow } from '../../content/media/folders.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { ResourceRequest } from './resource.js'
-import { timestamp, toTimestampOrNull } from './values.js'
 
 /** The media library for the administrator of a request. */
 export const mediaAccess = ({ administration, administrator, actor, installation, parts }: ResourceRequest): MediaAccess => ({

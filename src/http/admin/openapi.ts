@@ -1,8 +1,9 @@
 // Describes the administration API as OpenAPI 3.1, from its table of resources.
 
 import * as z from 'zod'
+import type { AllowedCaller } from '../../admin/manage/operation.js'
 import { isOptionalBody, readsBody } from './input.js'
-import { type AllowedCaller, type RefusalStatus, type Resource, refusals } from './resource.js'
+import { type RefusalStatus, type Resource, refusals } from './resource.js'
 import { isTagged } from './revisions.js'
 
 interface DescribedService {

@@ -7,7 +7,9 @@ import * as z from 'zod'
 import type { ActingAdministrator } from '../../admin/activity.js'
 import type { Administration } from '../../admin/context.js'
 import type { FormerResult } from '../../admin/idempotency.js'
-import type { Administrator, WholeType } from '../../admin/identity/identify.js'
+import type { Administrator } from '../../admin/identity/identify.js'
+import type { AllowedCaller, CountedAttempts, Done, Operation, RequestOperationContext } from '../../admin/manage/operation.js'
+import { byCode, byId } from '../../admin/values.js'
 import type { Once } from '../../content/documents/operation.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Installation } from '../../project/installation.js'
@@ -16,26 +18,6 @@ import { readIdempotencyKey } from '../headers-and-cors.js'
 import { readAgreement } from '../model-responses.js'
 import type { MultipartBody } from '../multipart.js'
 import type { Reply } from '../request-context.js'
-
-/**
- * The allowed caller. `anybody`: without credentials. `page`: only the page of the service, whose requests set or send the cookie.
- * `administrator`: any signed-in administrator. `byRoles`: the same, with checks of rights in the handler. `superAdministrator`: the role
- * of super administrators. An action: a role allows it, on all documents of the type in `on`; `onFiles`: its conditions are checked for
- * each file.
- */
-export type AllowedCaller =
-  | 'anybody'
-  | 'page'
-  | 'administrator'
-  | 'byRoles'
-  | 'superAdministrator'
-  | { readonly action: string; readonly on?: WholeType; readonly onFiles?: true }
-
-/** Counts attempts of an IP address: all, or failures only. */
-interface CountedAttempts {
-  readonly name: string
-  readonly counted: 'failures' | 'all'
-}
 
 /** The input of a handler. */
 export interface ResourceRequest<Params = unknown, Query = unknown, Body = unknown> extends GivenHeaders {
@@ -167,6 +149,54 @@ export const respond = <Value>(value: Value, headers?: Reply['headers']): Resour
 })
 
 export const respondNothing = (headers?: Reply['headers']): ResourceResponse<undefined> => (headers === undefined ? {} : { headers })
+
+/** The context of an operation for a request. */
+export const operationContext = ({
+  administration,
+  administrator,
+  actor,
+  installation,
+  parts,
+}: ResourceRequest): RequestOperationContext => ({
+  administration,
+  actor,
+  isSuperAdmin: administrator.isSuperAdmin,
+  config: parts.config,
+  database: administration.database,
+  writer: administration.writer,
+  now: administration.now,
+  model: installation.model,
+  accounts: installation.accounts,
+})
+
+/** The resource of an operation. */
+export function toResource(operation: Operation): Resource {
+  const { route, rights, input, output, run, respond: view, audit, ...rest } = operation
+  const [method, path] = route.split(' ') as [Resource['method'], string]
+  const inputOf = ({ params, query, body }: ResourceRequest) => Object.assign({}, params, query, body) as never
+  const respondTo = async (request: ResourceRequest, done: Done) =>
+    output === null ? respondNothing() : respond(await view!(operationContext(request), inputOf(request), done))
+  return {
+    ...rest,
+    method,
+    path,
+    who: rights,
+    headers: {},
+    params: path.includes(':id') ? byId : path.includes(':code') ? byCode : texts,
+    query: method === 'GET' ? (input ?? null) : null,
+    body: method === 'GET' ? null : (input ?? (method === 'POST' ? z.strictObject({}) : null)),
+    response: output,
+    status: output === null ? 204 : method === 'POST' && !path.includes(':') ? 201 : 200,
+    handle: async (request) =>
+      respondTo(request, run === undefined ? { id: '' } : await run({ ...operationContext(request), audit: audit! }, inputOf(request))),
+    ...(method === 'POST' && audit !== undefined
+      ? {
+          respondAgain: (request: ResourceRequest, { ids, responseData }: FormerResult) =>
+            respondTo(request, { id: ids[0]!, responseData }),
+        }
+      : {}),
+  }
+}
 
 /** The required state of a write, by its revision in `If-Match`. */
 interface StateHeader {

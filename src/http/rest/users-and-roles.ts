@@ -131,7 +131,8 @@ export const usersAndRolesRoutes: readonly Route[] = [
     path: '/users-permissions/roles',
     action: `${roleType}.createRole`,
     handle: async ({ accounts, body, config }) => {
-      await createRole(accounts.writer, accounts.model, readRoleBody(accounts.model, config.routes, await body()), accounts.now())
+      const role = readRoleBody(accounts.model, config.routes, await body())
+      await accounts.writer.transaction((transaction) => createRole(transaction, accounts.model, role, accounts.now()))
       return ok({ ok: true })
     },
   },
@@ -140,13 +141,9 @@ export const usersAndRolesRoutes: readonly Route[] = [
     path: '/users-permissions/roles/:id',
     action: `${roleType}.updateRole`,
     handle: async ({ accounts, body, params, config }) => {
-      await updateRole(
-        accounts.writer,
-        accounts.model,
-        rowId(params.id!),
-        readRoleBody(accounts.model, config.routes, await body()),
-        accounts.now(),
-      )
+      const id = rowId(params.id!)
+      const role = readRoleBody(accounts.model, config.routes, await body())
+      await accounts.writer.transaction((transaction) => updateRole(transaction, accounts.model, id, role, accounts.now()))
       return ok({ ok: true })
     },
   },
@@ -155,7 +152,8 @@ export const usersAndRolesRoutes: readonly Route[] = [
     path: '/users-permissions/roles/:id',
     action: `${roleType}.deleteRole`,
     handle: async ({ accounts, params }) => {
-      await deleteRole(accounts.writer, rowId(params.id!))
+      const id = rowId(params.id!)
+      await accounts.writer.transaction((transaction) => deleteRole(transaction, id))
       return ok({ ok: true })
     },
   },

@@ -1,7 +1,7 @@
 // Roles and their permissions: rows of up_roles and up_permissions. Changes take effect at the next request.
 import { sql } from 'kysely'
 import { insertRow, updateRow } from '../../content/documents/store/rows.js'
-import type { RowReader, Transaction, WriteDatabase } from '../../database/database.js'
+import type { RowReader, Transaction } from '../../database/database.js'
 import { linkLast } from '../../database/portable-sql.js'
 import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
 import { takenMessage } from '../../foundation/errors/unique-conflict.js'
@@ -54,63 +54,57 @@ function enabledActions(known: ReadonlySet<string>, permissions: unknown): reado
 
 /** Creates a role. @throws ApiError 400 for a name that is missing or taken. */
 export async function createRole(
-  writer: WriteDatabase,
+  transaction: Transaction,
   model: Model,
   { name, description, actions = [] }: RoleInput,
   now: number,
 ): Promise<number> {
   if (name === undefined || name.trim() === '') throw validationError('name is a required field')
   const type = typeOf(name)
-  return writer.transaction(async (transaction) => {
-    const [same] = await transaction.rows(sql`select id from up_roles where type = ${type} or name = ${name}`)
-    if (same !== undefined) {
-      throw new ApiError('ApplicationError', takenMessage).about({ kind: 'fields', errors: [{ path: ['name'], message: takenMessage }] })
-    }
-    const dates = { created_at: now, updated_at: now, published_at: now }
-    const id = await insertRow(transaction, 'up_roles', {
-      document_id: newDocumentId(),
-      name,
-      description: description ?? '',
-      type,
-      ...dates,
-    })
-    await addActions(transaction, model, id, [...new Set(actions)], now)
-    return id
+  const [same] = await transaction.rows(sql`select id from up_roles where type = ${type} or name = ${name}`)
+  if (same !== undefined) {
+    throw new ApiError('ApplicationError', takenMessage).about({ kind: 'fields', errors: [{ path: ['name'], message: takenMessage }] })
+  }
+  const dates = { created_at: now, updated_at: now, published_at: now }
+  const id = await insertRow(transaction, 'up_roles', {
+    document_id: newDocumentId(),
+    name,
+    description: description ?? '',
+    type,
+    ...dates,
   })
+  await addActions(transaction, model, id, [...new Set(actions)], now)
+  return id
 }
 
 /** Changes the name, description or actions of a role. @throws ApiError 404 */
-export function updateRole(
-  writer: WriteDatabase,
+export async function updateRole(
+  transaction: Transaction,
   model: Model,
   id: number,
   { name, description, actions }: RoleInput,
   now: number,
 ): Promise<void> {
-  return writer.transaction(async (transaction) => {
-    await existing(transaction, id)
-    const changes = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
-    await updateRow(transaction, 'up_roles', id, { ...changes, updated_at: now })
-    if (actions === undefined) return
-    const missing = await keepActions(transaction, id, actions)
-    await addActions(transaction, model, id, missing, now)
-  })
+  await existing(transaction, id)
+  const changes = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
+  await updateRow(transaction, 'up_roles', id, { ...changes, updated_at: now })
+  if (actions === undefined) return
+  const missing = await keepActions(transaction, id, actions)
+  await addActions(transaction, model, id, missing, now)
 }
 
 /** Deletes a role; its users get the public role, as in Strapi. @throws ApiError 404; 400 for the public role and the role of new users */
-export function deleteRole(writer: WriteDatabase, id: number): Promise<void> {
-  return writer.transaction(async (transaction) => {
-    const { type } = await existing(transaction, id)
-    if (type === 'public') throw new ApiError('ApplicationError', 'Cannot delete public role')
-    if (type === (await readAccountSettings(transaction)).defaultRole)
-      throw new ApiError('ApplicationError', 'Cannot delete the role of new users (default role); choose another one first')
-    const [publicRole] = await transaction.rows<{ id: number }>(sql`select id from up_roles where type = 'public'`)
-    if (publicRole !== undefined) {
-      await transaction.run(sql`update up_users_role_lnk set role_id = ${publicRole.id} where role_id = ${id}`)
-    }
-    await keepActions(transaction, id, [])
-    await transaction.run(sql`delete from up_roles where id = ${id}`)
-  })
+export async function deleteRole(transaction: Transaction, id: number): Promise<void> {
+  const { type } = await existing(transaction, id)
+  if (type === 'public') throw new ApiError('ApplicationError', 'Cannot delete public role')
+  if (type === (await readAccountSettings(transaction)).defaultRole)
+    throw new ApiError('ApplicationError', 'Cannot delete the role of new users (default role); choose another one first')
+  const [publicRole] = await transaction.rows<{ id: number }>(sql`select id from up_roles where type = 'public'`)
+  if (publicRole !== undefined) {
+    await transaction.run(sql`update up_users_role_lnk set role_id = ${publicRole.id} where role_id = ${id}`)
+  }
+  await keepActions(transaction, id, [])
+  await transaction.run(sql`delete from up_roles where id = ${id}`)
 }
 
 async function existing(transaction: Transaction, id: number): Promise<{ readonly type: string }> {

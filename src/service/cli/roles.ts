@@ -1,8 +1,11 @@
 // `octavo roles`: lists, creates and deletes roles, and grants and revokes actions. A running service sees changes at its next request.
 
+import { act } from '../../admin/manage/operation.js'
+import { roles } from '../../admin/manage/roles.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { addActions, createRole, deleteRole, listRoles, type Role, typeOf, updateRole } from '../../identity/access/roles.js'
+import { addActions, listRoles, type Role, typeOf } from '../../identity/access/roles.js'
 import { parseNames, readActions, standsFor } from './actions.js'
+import { commandContext, runOperation } from './changes.js'
 import { orExplain } from './explain-error.js'
 import { type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, type Project, withProject } from './project.js'
@@ -10,14 +13,14 @@ import { lookIntoProject, type Project, withProject } from './project.js'
 /** Prints the roles of a project. */
 export const listRolesCommand = orExplain(
   async (folder: string, { actions: shown, json = false }: ListOptions & { readonly actions?: boolean }) => {
-    const roles = await lookIntoProject(folder, ({ database }) => listRoles(database))
-    if (json) return printJson(roles)
+    const listed = await lookIntoProject(folder, ({ database }) => listRoles(database))
+    if (json) return printJson(listed)
     printTable(
       ['id', 'name', 'type', 'users', 'actions'],
-      roles.map(({ id, name, type, users, actions }) => [String(id), name, type, String(users), String(actions.length)]),
+      listed.map(({ id, name, type, users, actions }) => [String(id), name, type, String(users), String(actions.length)]),
     )
     if (shown !== true) return
-    for (const { type, actions } of roles) print(`\n${type}:\n${actions.map((action) => `  ${action}`).join('\n')}`)
+    for (const { type, actions } of listed) print(`\n${type}:\n${actions.map((action) => `  ${action}`).join('\n')}`)
   },
 )
 
@@ -25,11 +28,11 @@ export const listRolesCommand = orExplain(
 export const createRoleCommand = orExplain(
   async (name: string, folder: string, options: { readonly description?: string; readonly permissions?: string }) => {
     if (name.trim() === '') throw new ConfigError('A role needs a name.')
-    await withProject(folder, async ({ config, database, model, writer }) => {
-      const actions = readActions(model, config, options.permissions)
-      const same = (await listRoles(database)).find((role) => role.name === name || role.type === typeOf(name))
+    await withProject(folder, async (project) => {
+      const actions = readActions(project.model, project.config, options.permissions)
+      const same = (await listRoles(project.database)).find((role) => role.name === name || role.type === typeOf(name))
       if (same !== undefined) throw new ConfigError(`A role "${same.name}" of type ${same.type} already exists.`)
-      await createRole(writer, model, { name, description: options.description ?? '', actions }, Date.now())
+      await runOperation(roles.create, project, { name, description: options.description, actions: [...actions] })
     })
     print(`Created role "${name}".`)
   },
@@ -39,7 +42,7 @@ export const createRoleCommand = orExplain(
 export const deleteRoleCommand = orExplain(async (nameOrId: string, folder: string) => {
   const role = await withProject(folder, async (project) => {
     const found = await findRole(project, nameOrId)
-    await deleteRole(project.writer, found.id)
+    await runOperation(roles.delete, project, found)
     return found
   })
   print(`Deleted role "${role.name}".${role.users === 0 ? '' : ` Its users (${role.users}) now have the public role.`}`)
@@ -52,7 +55,10 @@ export const grantCommand = orExplain(async (nameOrId: string, list: string, fol
     const wanted = readActions(project.model, project.config, list)
     if (wanted.length === 0) throw new ConfigError('Name at least one action.')
     const missing = wanted.filter((action) => !role.actions.includes(action))
-    await project.writer.transaction((transaction) => addActions(transaction, project.model, role.id, missing, Date.now()))
+    await act(commandContext(project, roles.update.audit!), async (transaction, now) => {
+      await addActions(transaction, project.model, role.id, missing, now)
+      return missing.length === 0 ? null : { id: String(role.id), name: role.name, fields: ['actions'] }
+    })
     return missing
   })
   print(added.length === 0 ? `The role "${nameOrId}" already allows that.` : `The role "${nameOrId}" now allows ${added.join(', ')}.`)
@@ -65,7 +71,7 @@ export const revokeCommand = orExplain(async (nameOrId: string, list: string, fo
     const unwanted = parseNames(list)
     const isUnwanted = (action: string): boolean => unwanted.some((name) => standsFor(name, action))
     const actions = role.actions.filter((action) => !isUnwanted(action))
-    if (actions.length < role.actions.length) await updateRole(project.writer, project.model, role.id, { actions }, Date.now())
+    if (actions.length < role.actions.length) await runOperation(roles.update, project, { id: role.id, actions })
     return role.actions.filter(isUnwanted)
   })
   print(taken.length === 0 ? `The role "${nameOrId}" did not allow that.` : `The role "${nameOrId}" no longer allows ${taken.join(', ')}.`)

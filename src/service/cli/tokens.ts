@@ -1,17 +1,10 @@
 // `octavo tokens`: creates, lists, regenerates and revokes API tokens. A key is printed only when it is created.
 
+import { tokens } from '../../admin/manage/tokens.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import {
-  createToken,
-  findToken,
-  listTokens,
-  newKey,
-  regenerateToken,
-  revokeToken,
-  type TokenType,
-  tokenColumns,
-} from '../../identity/access/tokens.js'
+import { findToken, listTokens, type TokenType } from '../../identity/access/tokens.js'
 import { readActions } from './actions.js'
+import { runOperation } from './changes.js'
 import { orExplain } from './explain-error.js'
 import { formatTime, type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, withProject } from './project.js'
@@ -35,28 +28,26 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
   if (type === undefined) throw new ConfigError(`--type is "${options.type}"; it must be one of ${types.join(', ')}.`)
   if (options.name.trim() === '') throw new ConfigError('--name must not be empty.')
   const lifespan = readLifespan(options.expires)
-  const key = options.key ?? newKey()
-  checkKey(key)
-  await withProject(folder, async ({ config, model, database, writer }) => {
-    const actions = readActions(model, config, options.permissions)
+  checkKey(options.key)
+  const { responseData: key } = await withProject(folder, async (project) => {
+    const actions = readActions(project.model, project.config, options.permissions)
     if ((type === 'custom') !== actions.length > 0) {
       throw new ConfigError(
         type === 'custom' ? 'A custom token needs --permissions.' : `--permissions is only for custom tokens, not for ${type} ones.`,
       )
     }
-    const token = { name: options.name, description: options.description ?? '', type, lifespan, actions }
-    const store = { salt: config.secrets.apiTokenSalt, columns: await tokenColumns(database) }
-    await writer.transaction((transaction) => createToken(transaction, store, key, token, Date.now()))
+    const token = { name: options.name, description: options.description ?? '', type, lifespan, actions: [...actions] }
+    return runOperation(tokens.create, project, token, options.key)
   })
-  print(key)
+  print(String(key))
 })
 
 /** Prints the API tokens of a project. */
 export const listTokensCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
-  const tokens = await lookIntoProject(folder, ({ database }) => listTokens(database))
+  const listed = await lookIntoProject(folder, ({ database }) => listTokens(database))
   if (json)
     return printJson(
-      tokens.map(({ id, name, type, expires_at, last_used_at }) => ({
+      listed.map(({ id, name, type, expires_at, last_used_at }) => ({
         id,
         name,
         type,
@@ -64,7 +55,7 @@ export const listTokensCommand = orExplain(async (folder: string, { json = false
         lastUsedAt: isoTime(last_used_at),
       })),
     )
-  const rows = tokens.map(({ id, name, type, expires_at, last_used_at }) => [
+  const rows = listed.map(({ id, name, type, expires_at, last_used_at }) => [
     String(id),
     name,
     type,
@@ -76,30 +67,26 @@ export const listTokensCommand = orExplain(async (folder: string, { json = false
 
 /** Deletes an API token. */
 export const revokeTokenCommand = orExplain(async (nameOrId: string, folder: string) => {
-  const name = await withProject(folder, async ({ database, writer }) => {
-    const token = await findToken(database, nameOrId)
-    await writer.transaction((transaction) => revokeToken(transaction, token.id))
-    return token.name
-  })
+  const { name } = await withProject(folder, async (project) =>
+    runOperation(tokens.delete, project, await findToken(project.database, nameOrId)),
+  )
   print(`Revoked token "${name}".`)
 })
 
 /** Replaces the key of an API token and prints it. */
 export const regenerateTokenCommand = orExplain(async (nameOrId: string, folder: string, options: { readonly key?: string }) => {
-  const key = options.key ?? newKey()
-  checkKey(key)
-  await withProject(folder, async ({ config, database, writer }) => {
-    const token = await findToken(database, nameOrId)
-    const store = { salt: config.secrets.apiTokenSalt, columns: await tokenColumns(database) }
-    await writer.transaction((transaction) => regenerateToken(transaction, store, token.id, key, Date.now()))
-  })
-  print(key)
+  checkKey(options.key)
+  const { responseData: key } = await withProject(folder, async (project) =>
+    runOperation(tokens.regenerate, project, await findToken(project.database, nameOrId), options.key),
+  )
+  print(String(key))
 })
 
 const isoTime = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : new Date(Number(milliseconds)).toISOString()
 
-function checkKey(key: string): void {
+function checkKey(key: string | undefined): void {
+  if (key === undefined) return
   if (key.length < minKeyCharacters || /\s/.test(key))
     throw new ConfigError(`--key needs at least ${minKeyCharacters} characters and must not contain spaces.`)
 }

@@ -1,6 +1,7 @@
 // `octavo users`: creates, lists, blocks and deletes users, and sets passwords. Blocking a user invalidates the user's tokens.
 
-import type { MainConnection } from '../../database/database.js'
+import { act } from '../../admin/manage/operation.js'
+import type { MainConnection, Transaction } from '../../database/database.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { noScopes } from '../../foundation/grants.js'
 import { commandLine } from '../../foundation/runtime/command-line.js'
@@ -19,11 +20,31 @@ import {
   userByName,
 } from '../../identity/accounts/users.js'
 import type { Model } from '../../model/schema/types.js'
+import { commandContext } from './changes.js'
 import { orExplain } from './explain-error.js'
 import { type ListOptions, print, printJson, printTable } from './output.js'
-import { lookIntoProject, withProject } from './project.js'
+import { lookIntoProject, type Project, withProject } from './project.js'
 import { readPassword } from './prompt.js'
 import { findRole } from './roles.js'
+
+interface UserChange {
+  /** The names of the changed fields; absent: the user is deleted. */
+  readonly fields?: readonly string[]
+  work(transaction: Transaction, now: number): Promise<void>
+}
+
+/** Changes or deletes a user in one transaction with its entry, and returns the user. */
+const changeOne = (folder: string, nameOrId: string, prepare: (project: Project, user: User) => Promise<UserChange>): Promise<User> =>
+  withProject(folder, async (project) => {
+    const user = await findUser(project.database, nameOrId)
+    const { fields, work } = await prepare(project, user)
+    const audit = { action: fields === undefined ? 'delete' : 'update', subject: 'user' }
+    await act(commandContext(project, audit), async (transaction, now) => {
+      await work(transaction, now)
+      return { id: String(user.id), name: user.username ?? '', fields }
+    })
+    return user
+  })
 
 /** Options of `octavo users create`. */
 export interface UserOptions {
@@ -38,7 +59,8 @@ const typeOfUsers = (model: Model) => model.types.get('plugin::users-permissions
 /** Creates a user. */
 export const createUserCommand = orExplain(async (folder: string, { username, email, role, password: given }: UserOptions) => {
   const { password, made } = await readPassword(given)
-  await withProject(folder, async ({ database, model, writer }) => {
+  await withProject(folder, async (project) => {
+    const { database, model } = project
     readFields({ username, email }, [{ name: 'email', email: true }, { name: 'username' }])
     checkPassword(model, password)
     checkLengths(typeOfUsers(model), { username, email })
@@ -46,13 +68,13 @@ export const createUserCommand = orExplain(async (folder: string, { username, em
     if (roleId === null)
       throw new ConfigError(`There is no role of type "${role}". List the roles with: ${commandLine('roles list', folder)}`)
     const hashed = await hashPassword(password)
-    await writer.transaction(async (transaction) => {
+    await act(commandContext(project, { action: 'create', subject: 'user' }), async (transaction, now) => {
       const address = email.toLowerCase()
       if ((await userByEmail(transaction, address)) ?? (await userByName(transaction, username))) {
         throw new ConfigError('Email or username are already taken.')
       }
       const values = { username, email: address, provider: 'local', password: hashed, confirmed: 1, blocked: 0 }
-      await addUser(transaction, typeOfUsers(model), values, roleId, Date.now())
+      return { id: String(await addUser(transaction, typeOfUsers(model), values, roleId, now)), name: username }
     })
   })
   print(made ? `Created user "${username}". Password: ${password}` : `Created user "${username}".`)
@@ -80,56 +102,50 @@ export const listUsersCommand = orExplain(async (folder: string, { json = false 
 /** Returns the command for `block` or `unblock`. */
 export const blockUserCommand = (blocked: boolean) =>
   orExplain(async (nameOrId: string, folder: string) => {
-    const user = await withProject(folder, async ({ database, writer }) => {
-      const found = await findUser(database, nameOrId)
-      await writer.transaction((transaction) => changeUser(transaction, found.id, { blocked: Number(blocked) }, Date.now(), blocked))
-      return found
-    })
+    const user = await changeOne(folder, nameOrId, async (_project, { id }) => ({
+      fields: ['blocked'],
+      work: (transaction, now) => changeUser(transaction, id, { blocked: Number(blocked) }, now, blocked),
+    }))
     print(`${blocked ? 'Blocked' : 'Unblocked'} user "${user.username}".`)
   })
 
 /** Confirms a user's e-mail address. */
 export const confirmUserCommand = orExplain(async (nameOrId: string, folder: string) => {
-  const user = await withProject(folder, async ({ database, writer }) => {
-    const found = await findUser(database, nameOrId)
-    await writer.transaction((transaction) => changeUser(transaction, found.id, { confirmed: 1 }, Date.now()))
-    return found
-  })
+  const user = await changeOne(folder, nameOrId, async (_project, { id }) => ({
+    fields: ['confirmed'],
+    work: (transaction, now) => changeUser(transaction, id, { confirmed: 1 }, now),
+  }))
   print(`Confirmed the e-mail address of "${user.username}".`)
 })
 
 /** Changes the role of a user. */
 export const roleOfUserCommand = orExplain(async (nameOrId: string, role: string, folder: string) => {
-  const [user, given] = await withProject(folder, async ({ database, model, writer }) => {
-    const found = await findUser(database, nameOrId)
-    const wanted = await findRole({ database }, role)
-    await writer.transaction((transaction) => setRole(transaction, typeOfUsers(model), found.id, wanted.id))
-    return [found, wanted] as const
+  let given = ''
+  const user = await changeOne(folder, nameOrId, async (project, { id }) => {
+    const wanted = await findRole(project, role)
+    given = wanted.name
+    return { fields: ['role'], work: (transaction) => setRole(transaction, typeOfUsers(project.model), id, wanted.id) }
   })
-  print(`The user "${user.username}" now has the role "${given.name}".`)
+  print(`The user "${user.username}" now has the role "${given}".`)
 })
 
 /** Deletes a user. */
 export const deleteUserCommand = orExplain(async (nameOrId: string, folder: string) => {
-  const user = await withProject(folder, async ({ database, model, writer }) => {
-    const found = await findUser(database, nameOrId)
+  const user = await changeOne(folder, nameOrId, async ({ model }, { id }) => ({
     // Deleting writes nothing in other locales, so the default locale is not used.
-    const parts = { model, hashPassword, defaultLocale: 'en', scopes: noScopes }
-    await writer.transaction((transaction) => removeUser({ transaction, ...parts }, typeOfUsers(model), found.id, Date.now()))
-    return found
-  })
+    work: (transaction, now) =>
+      removeUser({ transaction, model, hashPassword, defaultLocale: 'en', scopes: noScopes }, typeOfUsers(model), id, now),
+  }))
   print(`Deleted user "${user.username}".`)
 })
 
 /** Sets the password of a user. */
 export const passwordCommand = orExplain(async (nameOrId: string, folder: string, options: { readonly password?: string }) => {
   const { password, made } = await readPassword(options.password)
-  const user = await withProject(folder, async ({ database, model, writer }) => {
-    const found = await findUser(database, nameOrId)
+  const user = await changeOne(folder, nameOrId, async ({ model }, { id }) => {
     checkPassword(model, password)
     const hashed = await hashPassword(password)
-    await writer.transaction((transaction) => changeUser(transaction, found.id, { password: hashed }, Date.now(), true))
-    return found
+    return { fields: ['password'], work: (transaction, now) => changeUser(transaction, id, { password: hashed }, now, true) }
   })
   print(`Set the password of "${user.username}"${made ? `: ${password}` : '.'}`)
 })

@@ -1,21 +1,22 @@
 // `octavo webhooks`: webhooks and their deliveries.
 
-import { readUnfinished, type UnfinishedDelivery } from '../../content/events/delivery-queue.js'
-import { type EventHead, openEventLog } from '../../content/events/event-log.js'
+import { act } from '../../admin/manage/operation.js'
+import { testWebhook, type UnfinishedEvent, unfinishedEvents, webhooks } from '../../admin/manage/webhooks.js'
 import { openAddressRules } from '../../content/events/webhooks/addresses.js'
 import { readAttempts, type WebhookAttempt } from '../../content/events/webhooks/attempts.js'
-import { type EventsToResend, eventsToResend, sendTestEvent, webhookState } from '../../content/events/webhooks/management.js'
+import { webhookState } from '../../content/events/webhooks/management.js'
 import { checkWebhook } from '../../content/events/webhooks/request.js'
-import { ensureSecrets, rotateSecret, signingSecrets } from '../../content/events/webhooks/secrets.js'
-import { consumerOf, findWebhook, readWebhooks, type Webhook, webhookEvents } from '../../content/events/webhooks/webhook.js'
-import { createWebhook, deleteWebhook, resendEvents, updateWebhook } from '../../content/events/webhooks/write.js'
+import { ensureSecrets } from '../../content/events/webhooks/secrets.js'
+import { findWebhook, readWebhooks, type Webhook, webhookEvents } from '../../content/events/webhooks/webhook.js'
+import { updateWebhook } from '../../content/events/webhooks/write.js'
 import type { MainConnection } from '../../database/database.js'
 import { closest } from '../../foundation/errors/did-you-mean.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine, quotedWord } from '../../foundation/runtime/command-line.js'
+import { commandContext, runOperation } from './changes.js'
 import { whole } from './events.js'
 import { orExplain } from './explain-error.js'
-import { formatTime, print, printTable } from './output.js'
+import { formatTime, pluralize, print, printJson, printTable } from './output.js'
 import { lookIntoStarted, type Project, withProject } from './project.js'
 
 /** Options of `octavo webhooks create` and `update`. */
@@ -30,15 +31,15 @@ export interface WebhookOptions {
 
 /** Prints the webhooks of a project. */
 export const listWebhooksCommand = orExplain(async (folder: string, { json = false }: { readonly json?: boolean }) => {
-  const webhooks = await lookIntoStarted(folder, async ({ database }) => {
+  const all = await lookIntoStarted(folder, async ({ database }) => {
     const listed = []
     for (const webhook of await readWebhooks(database)) listed.push(await withState(database, webhook))
     return listed
   })
-  if (json) return print(JSON.stringify(webhooks, null, 2))
+  if (json) return printJson(all)
   printTable(
     ['id', 'name', '', 'url', 'events', 'headers', 'waiting', 'failed', 'last attempt', 'paused until'],
-    webhooks.map(({ id, name, isEnabled, url, events, headers, waiting, failed, last, pausedUntil }) => [
+    all.map(({ id, name, isEnabled, url, events, headers, waiting, failed, last, pausedUntil }) => [
       String(id),
       name,
       isEnabled ? 'enabled' : 'disabled',
@@ -66,12 +67,12 @@ export const createWebhookCommand = orExplain(async (folder: string, options: We
     events: readEvents(options.events ?? ''),
     headers: readHeaders(options.header ?? []),
   }
-  const { secret } = await withProject(folder, async ({ config, database, writer }) => {
-    check(config, input)
-    await checkName(database, input.name, null)
-    return writer.transaction((transaction) => createWebhook(transaction, input, options.disabled !== true, Date.now()))
+  const { responseData: secret } = await withProject(folder, async (project) => {
+    check(project.config, input)
+    await checkName(project.database, input.name, null)
+    return runOperation(webhooks.create, project, { ...input, events: [...input.events], isEnabled: options.disabled !== true })
   })
-  print(secret)
+  print(String(secret))
 })
 
 /** Changes a webhook. */
@@ -79,7 +80,8 @@ export const updateWebhookCommand = orExplain(async (nameOrId: string, folder: s
   const { name, url, events, header = [], removeHeader = [] } = options
   if (Object.keys(options).length === 0)
     throw new ConfigError('Nothing to change. Use --name, --url, --events, --header or --remove-header.')
-  const changed = await withProject(folder, async ({ config, database, writer }) => {
+  const changed = await withProject(folder, async (project) => {
+    const { config, database } = project
     const before = await findWebhook(database, nameOrId)
     const after = {
       ...before,
@@ -90,44 +92,51 @@ export const updateWebhookCommand = orExplain(async (nameOrId: string, folder: s
     }
     check(config, events === undefined ? { ...after, events: [] } : after)
     await checkName(database, after.name, before.id)
-    await writer.transaction((transaction) => updateWebhook(transaction, before.id, after))
+    const fields = Object.keys(options).map((option) => (option === 'removeHeader' ? 'headers' : option === 'header' ? 'headers' : option))
+    await store(project, before, after, [...new Set(fields)])
     return after.name
   })
   print(`Changed webhook "${changed}".`)
 })
 
-/** Enables or disables a webhook. */
-export const switchWebhookCommand = orExplain(async (nameOrId: string, folder: string, isEnabled: boolean) => {
-  const name = await change(folder, nameOrId, async ({ writer }, webhook) => {
-    await writer.transaction((transaction) => updateWebhook(transaction, webhook.id, { ...webhook, isEnabled }))
+/** Returns the command for `enable` or `disable`. */
+export const switchWebhookCommand = (isEnabled: boolean) =>
+  orExplain(async (nameOrId: string, folder: string) => {
+    const name = await change(folder, nameOrId, (project, webhook) => store(project, webhook, { ...webhook, isEnabled }, ['isEnabled']))
+    print(`${isEnabled ? 'Enabled' : 'Disabled'} webhook "${name}".`)
   })
-  print(`${isEnabled ? 'Enabled' : 'Disabled'} webhook "${name}".`)
-})
 
 /** Deletes a webhook. */
 export const deleteWebhookCommand = orExplain(async (nameOrId: string, folder: string) => {
-  const name = await change(folder, nameOrId, ({ writer }, { id }) => writer.transaction((transaction) => deleteWebhook(transaction, id)))
+  const name = await change(folder, nameOrId, (project, webhook) => runOperation(webhooks.delete, project, webhook))
   print(`Deleted webhook "${name}".`)
 })
 
 /** Prints the signing secret of a webhook, or replaces it first. */
 export const webhookSecretCommand = orExplain(
   async (nameOrId: string, folder: string, { rotate = false }: { readonly rotate?: boolean }) => {
-    const secret = await withProject(folder, async ({ database, writer }) => {
-      const { id } = await findWebhook(database, nameOrId)
-      if (rotate) return writer.transaction((transaction) => rotateSecret(transaction, id, Date.now()))
-      return (await ensureSecrets(database, writer, id)).secret
+    const secret = await withProject(folder, async (project) => {
+      const { id } = await findWebhook(project.database, nameOrId)
+      if (rotate) return String((await runOperation(webhooks.rotateSecret, project, { id })).responseData)
+      return (await ensureSecrets(project.database, project.writer, id)).secret
     })
     print(secret)
   },
 )
 
 /** Finds a webhook, runs `work`, and returns its name. */
-const change = (folder: string, nameOrId: string, work: (project: Project, webhook: Webhook) => Promise<void>): Promise<string> =>
+const change = (folder: string, nameOrId: string, work: (project: Project, webhook: Webhook) => Promise<unknown>): Promise<string> =>
   withProject(folder, async (project) => {
     const webhook = await findWebhook(project.database, nameOrId)
     await work(project, webhook)
     return webhook.name
+  })
+
+/** Stores a webhook with the entry of the change. */
+const store = (project: Project, { id, name }: Webhook, after: Webhook, fields: readonly string[]) =>
+  act(commandContext(project, webhooks.update.audit!), async (transaction) => {
+    await updateWebhook(transaction, id, after)
+    return { id: String(id), name, fields }
   })
 
 const check = ({ webhooks, limits }: Project['config'], input: Parameters<typeof checkWebhook>[0]): void =>
@@ -174,11 +183,9 @@ function changedHeaders({ headers }: Webhook, added: readonly string[], removed:
 
 /** Sends Strapi's test event. @throws ConfigError if the webhook does not respond with success */
 export const triggerWebhookCommand = orExplain(async (nameOrId: string, folder: string) => {
-  const { name, response } = await withProject(folder, async ({ config, database, writer }) => {
-    const webhook = await findWebhook(database, nameOrId)
-    const now = Date.now()
-    const secrets = signingSecrets(await ensureSecrets(database, writer, webhook.id), now)
-    return { name: webhook.name, response: await sendTestEvent(config, webhook, secrets, now) }
+  const { name, response } = await withProject(folder, async (project) => {
+    const webhook = await findWebhook(project.database, nameOrId)
+    return { name: webhook.name, response: await testWebhook(project, webhook, Date.now()) }
   })
   const { status, error, duration } = response
   if (status === 0) throw new ConfigError(`Webhook "${name}" did not respond: ${error}.`)
@@ -203,14 +210,13 @@ export const listDeliveriesCommand = orExplain(async (nameOrId: string, folder: 
   await lookIntoStarted(folder, async ({ database }) => {
     const { id } = await findWebhook(database, nameOrId)
     if (state === null) return printAttempts(await readAttempts(database, id, limit), json)
-    const rows = (await readUnfinished(database, consumerOf(id), state)).slice(0, limit)
-    return printUnfinished(await withHeads(database, rows), json)
+    return printUnfinished(await unfinishedEvents(database, id, state, limit), json)
   })
 })
 
 function printAttempts(attempts: readonly WebhookAttempt[], json: boolean): void {
   if (json) {
-    print(JSON.stringify(attempts, null, 2))
+    printJson(attempts)
     return
   }
   printTable(
@@ -227,21 +233,9 @@ function printAttempts(attempts: readonly WebhookAttempt[], json: boolean): void
   )
 }
 
-type Unfinished = UnfinishedDelivery & Partial<Pick<EventHead, 'event' | 'subject'>>
-
-async function withHeads(database: Pick<MainConnection, 'rows'>, rows: readonly UnfinishedDelivery[]): Promise<readonly Unfinished[]> {
-  const log = openEventLog(database)
-  const found: Unfinished[] = []
-  for (const row of rows) {
-    const event = await log.read(row.sequence)
-    found.push(event === null ? row : { ...row, event: event.event, subject: event.subject })
-  }
-  return found
-}
-
-function printUnfinished(rows: readonly Unfinished[], json: boolean): void {
+function printUnfinished(rows: readonly UnfinishedEvent[], json: boolean): void {
   if (json) {
-    print(JSON.stringify(rows, null, 2))
+    printJson(rows)
     return
   }
   printTable(
@@ -266,26 +260,20 @@ interface ResendOptions {
 /** Has events delivered again. */
 export const resendCommand = orExplain(async (nameOrId: string, folder: string, options: ResendOptions) => {
   if (Object.keys(options).length !== 1) throw new ConfigError('Use one of --failed, --after and --sequence.')
-  const count = await withProject(folder, async ({ config, database, writer }) => {
-    const webhook = await findWebhook(database, nameOrId)
-    if (!webhook.isEnabled)
+  const count = await withProject(folder, async (project) => {
+    const { id, name, isEnabled } = await findWebhook(project.database, nameOrId)
+    if (!isEnabled)
       throw new ConfigError(
-        `Webhook "${webhook.name}" is disabled. Enable it first: ${commandLine(`webhooks enable ${quotedWord(nameOrId)}`, folder)}`,
+        `Webhook "${name}" is disabled. Enable it first: ${commandLine(`webhooks enable ${quotedWord(nameOrId)}`, folder)}`,
       )
-    const waiting = (await readUnfinished(database, consumerOf(webhook.id), 'waiting')).length
-    const free = config.limits.webhookQueue - waiting
-    const heads = await eventsToResend(database, webhook, meant(options), free)
-    if (heads.length > free)
-      throw new ConfigError(`More than ${free} events would wait (limits.webhookQueue). Send some of them first, by --sequence.`)
-    await writer.transaction(async (transaction) => resendEvents(transaction, webhook.id, heads))
-    return heads.length
+    return Number((await runOperation(webhooks.resend, project, { id, ...meant(options) })).responseData)
   })
-  print(count === 0 ? 'There are no such events.' : `${count} ${count === 1 ? 'event' : 'events'} will be sent again.`)
+  print(count === 0 ? 'There are no such events.' : `${pluralize(count, 'event')} will be sent again.`)
 })
 
 /** The events that the options mean. */
-function meant({ after, sequence }: ResendOptions): EventsToResend {
-  if (after !== undefined) return { kind: 'after', sequence: whole('--after', after) }
-  if (sequence === undefined) return { kind: 'failed' }
-  return { kind: 'sequences', sequences: sequence.split(',').map((number) => whole('--sequence', number.trim())) }
+function meant({ after, sequence }: ResendOptions) {
+  if (after !== undefined) return { kind: 'after' as const, sequence: whole('--after', after) }
+  if (sequence === undefined) return { kind: 'failed' as const }
+  return { kind: 'sequences' as const, sequences: sequence.split(',').map((number) => whole('--sequence', number.trim())) }
 }

@@ -1,8 +1,8 @@
 // /activity: the log of activity, latest entries first.
 import * as z from 'zod'
 import { type ActivityEntry, listActivity } from '../../../admin/activity.js'
+import { pageInput, pageMeta, parseCursor, rowIdInput, timestamp, toPage, toTimestamp } from '../../../admin/values.js'
 import { type Resource, resource, respond } from '../resource.js'
-import { pageInput, pageMeta, parseCursor, rowIdInput, timestamp, toPage, toTimestamp } from '../values.js'
 
 const entry = z.strictObject({
   id: z.int(),

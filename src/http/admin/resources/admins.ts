@@ -22,8 +22,6 @@ import {
   readRoleRights,
   replaceRights,
 } from '../../../admin/permissions/roles.js'
-import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
-import { orCurrent } from '../revisions.js'
 import {
   byId,
   descriptionInput,
@@ -36,7 +34,9 @@ import {
   timestamp,
   toPage,
   toTimestamp,
-} from '../values.js'
+} from '../../../admin/values.js'
+import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
+import { orCurrent } from '../revisions.js'
 
 const roleOfAdmin = z.strictObject({ id: z.int(), code: z.string(), name: z.string() })
 

@@ -9,6 +9,7 @@ import { countDocuments, listDocuments } from '../../../admin/content/document-l
 import { actOnDocument, changeDocument, createDocument } from '../../../admin/content/document-writes.js'
 import { checkDocument } from '../../../admin/content/publication-check.js'
 import { search } from '../../../admin/content/search.js'
+import { pageInput } from '../../../admin/values.js'
 import {
   admitTo,
   attributesInput,
@@ -29,7 +30,6 @@ import {
   versionSchema,
 } from '../content.js'
 import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
-import { pageInput } from '../values.js'
 
 const byType = z.strictObject({ type: typeInput })
 

@@ -1,6 +1,7 @@
 // /content/…/history: stored versions of documents, and their restoration.
 import * as z from 'zod'
 import { type HistoryVersion, listHistory, readHistory, restoreHistory } from '../../../admin/content/history.js'
+import { pageInput, pageMeta, parseCursor, rowIdInput, timestamp, toPage, toTimestamp } from '../../../admin/values.js'
 import {
   admitTo,
   byDocument,
@@ -14,7 +15,6 @@ import {
   respondNamed,
 } from '../content.js'
 import { type Resource, resource, respond } from '../resource.js'
-import { pageInput, pageMeta, parseCursor, rowIdInput, timestamp, toPage, toTimestamp } from '../values.js'
 
 const name = z.string().nullable()
 const version = {

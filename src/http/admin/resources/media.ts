@@ -18,13 +18,13 @@ import {
 } from '../../../admin/media/files.js'
 import { changeFolder, createFolder, deleteMany, moveMany } from '../../../admin/media/folders.js'
 import { checkChangeable, checkMediaRight, mediaActions } from '../../../admin/media/media-access.js'
+import { byId, folderInput, pageInput, pageMeta, parseCursor, toPage } from '../../../admin/values.js'
 import { readFileInfos } from '../../../content/media/file-info.js'
 import { listFolders, readFolder } from '../../../content/media/folders.js'
 import { notFound, validationError } from '../../../foundation/errors/errors.js'
 import { cursorInput, versionSchema } from '../content.js'
 import { fileSchema, folderSchema, idInput, mediaAccess, toFolder } from '../media.js'
 import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
-import { byId, folderInput, pageInput, pageMeta, parseCursor, toPage } from '../values.js'
 
 const may = (action: keyof typeof mediaActions) => ({ action: mediaActions[action], onFiles: true as const })
 

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { auditEntry, entryStatement } from '../../../admin/activity.js'
+import { pageInput, pageMeta, parseCursor, timestamp, toPage } from '../../../admin/values.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import type { NoteChange, PrepareChange } from '../../../project/model-changes/change.js'
 import type { Gain } from '../../../project/model-changes/described-plan.js'
@@ -10,7 +11,6 @@ import { readSchemaRequest, schemaRequest } from '../../../project/model-changes
 import { describeComponents, describeTypes, formatChange, refuseLocked, withPlan } from '../../model-responses.js'
 import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
 import { cacheable } from '../revisions.js'
-import { pageInput, pageMeta, parseCursor, timestamp, toPage } from '../values.js'
 
 const reads = { action: 'plugin::content-type-builder.read' }
 const text = z.string()

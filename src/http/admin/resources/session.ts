@@ -13,9 +13,9 @@ import {
   signInAdministrator,
   signOutAdministrator,
 } from '../../../admin/identity/sign-in.js'
+import { codeInput, emailInput, newEmail, newPassword, passwordInput, personName, timestamp } from '../../../admin/values.js'
 import { readRefreshToken, refreshCookie } from '../own-page.js'
 import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
-import { codeInput, emailInput, newEmail, newPassword, passwordInput, personName, timestamp } from '../values.js'
 
 /** The response of a sign-in. The refresh token is in the cookie. */
 const signedInAnswer = z.strictObject({

@@ -1,7 +1,6 @@
-// /settings and /locales: settings that Strapi's panel shares, and locales.
+// /settings: settings that Strapi's panel shares.
 
 import * as z from 'zod'
-import { addManagedLocale, changeManagedLocale, managedLocale, managedLocales, removeManagedLocale } from '../../../admin/manage/locales.js'
 import {
   type ChangedMembers,
   changedMembers,
@@ -15,7 +14,7 @@ import {
   type SettingsPart,
   type StoredMembers,
 } from '../../../admin/manage/settings.js'
-import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
+import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
 import { orCurrent } from '../revisions.js'
 
 /** A part of the settings: its rights, response and input. */
@@ -235,65 +234,3 @@ const providers = partResources({
 
 /** The resources of settings. */
 export const settingsResources: readonly Resource[] = [...uploads, ...mediaViews, ...users, ...emails, ...providers]
-
-const shownLocale = z.strictObject({ code: z.string(), name: z.string().nullable(), isDefault: z.boolean() })
-const one = z.strictObject({ data: shownLocale })
-const byCode = z.strictObject({ code: z.string().max(35) })
-const name = z.string().max(50)
-const action = (what: string) => ({ action: `plugin::i18n.locale.${what}` })
-
-async function respondLocale({ administration }: ResourceRequest, code: string) {
-  return respond({ data: await managedLocale(administration.database, code) })
-}
-
-/** The resources of locales. */
-export const localeResources: readonly Resource[] = [
-  resource({
-    method: 'GET',
-    path: '/locales',
-    summary: 'List the locales',
-    who: 'administrator',
-    response: z.strictObject({ data: z.array(shownLocale) }),
-    handle: async ({ administration }) => respond({ data: [...(await managedLocales(administration.database))] }),
-  }),
-  resource({
-    method: 'POST',
-    path: '/locales',
-    summary: 'Add a locale',
-    who: action('create'),
-    status: 201,
-    body: z.strictObject({ code: z.string().max(35), name: name.optional() }),
-    response: one,
-    handle: async (context) => {
-      await addManagedLocale(context.administration, context.actor, context.body)
-      return respondLocale(context, context.body.code)
-    },
-    respondAgain: (context) => respondLocale(context, context.body.code),
-  }),
-  resource({
-    method: 'PATCH',
-    path: '/locales/:code',
-    summary: 'Rename a locale, or make it the default one',
-    who: action('update'),
-    params: byCode,
-    body: z.strictObject({ name: name.optional(), isDefault: z.literal(true).optional() }),
-    response: one,
-    handle: async (context) => {
-      const { administration, actor, params, body } = context
-      await changeManagedLocale(administration, actor, params.code, body)
-      return respondLocale(context, params.code)
-    },
-  }),
-  resource({
-    method: 'DELETE',
-    path: '/locales/:code',
-    summary: 'Remove a locale that no document uses',
-    who: action('delete'),
-    params: byCode,
-    response: null,
-    handle: async ({ administration, installation, actor, params }) => {
-      await removeManagedLocale(administration, actor, installation.model, params.code)
-      return respondNothing()
-    },
-  }),
-]

@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { passwordError } from '../../admin/identity/administrators.js'
-import { validationError } from '../../foundation/errors/errors.js'
-import { isEmailAddress } from '../../identity/accounts/input.js'
+import { validationError } from '../foundation/errors/errors.js'
+import { isEmailAddress } from '../identity/accounts/input.js'
+import { passwordError } from './identity/administrators.js'
 
 /** ISO 8601 in UTC. */
 export const timestamp = z.iso.datetime()
@@ -24,6 +24,9 @@ const limitError = { error: `limit must be a number from 1 to ${maxRows}` }
 
 /** The parameters of a path that ends with a row id. */
 export const byId = z.strictObject({ id: rowIdInput })
+
+/** The parameters of a path that ends with the code of a locale. */
+export const byCode = z.strictObject({ code: z.string().max(35) })
 
 /** An e-mail address for sign-in, as typed. */
 export const emailInput = z.string().min(1).max(255)

@@ -1,0 +1,22 @@
+// Changes by commands: operations of the administration, with their entries in the log of activity.
+import type * as z from 'zod'
+import { commandLine } from '../../admin/activity.js'
+import type { AuditedAction, AuditedContext, Done, InputOf, Operation } from '../../admin/manage/operation.js'
+import type { Project } from './project.js'
+
+/** The context of a command, which may do everything. */
+export const commandContext = (project: Project, audit: AuditedAction): AuditedContext => ({
+  ...project,
+  audit,
+  actor: commandLine,
+  isSuperAdmin: true,
+  now: Date.now,
+})
+
+/** Carries out an operation. `key`: that of a token. */
+export const runOperation = <Route extends string, Input extends z.ZodType, Output extends z.ZodType | null>(
+  { run, audit }: Operation<Route, Input, Output>,
+  project: Project,
+  input: InputOf<Route, Input>,
+  key?: string,
+): Promise<Done> => run!({ ...commandContext(project, audit!), key }, input)
