@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-/** The documents of the folders that have some, without those of projects that tests and benches make. */
+/** The documents of the folders that have some, without those of projects that tests and benches create. */
 const documents = ['.', 'bench', 'docs', 'examples'].flatMap((folder) =>
   readdirSync(join(root, folder), { withFileTypes: true, recursive: folder === 'docs' || folder === 'examples' })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.md') && !entry.parentPath.includes('node_modules'))
@@ -16,7 +16,7 @@ const documents = ['.', 'bench', 'docs', 'examples'].flatMap((folder) =>
 /** A document without its blocks of code. */
 const textOf = (file: string): string => readFileSync(file, 'utf8').replaceAll(/^```.*?^```/gms, '')
 
-/** The anchors of the headings of a document, as GitHub makes them. */
+/** The anchors of the headings of a document, as on GitHub. */
 const anchorsOf = (file: string): ReadonlySet<string> =>
   new Set(
     [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>

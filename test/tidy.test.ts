@@ -91,7 +91,7 @@ test('a start loads no database driver that is not the configured one', () => {
   expect([...loaded].filter((file) => name(file).startsWith('database/server/')).map(name)).toEqual([])
 })
 
-/** Files whose imports happen at a start, in a command, or in a thread or process that another one replaces. */
+/** Files that import at a start, in a command, or in a replaceable thread or process. */
 const importsAtStart =
   /^(?:service\/cli\/.*|foundation\/config\/files|database\/open|database\/response\/signed-addresses|http\/server|operations\/(?:management|tracing)\/prepare|operations\/seed\/loader|project\/fields|service\/project-model|service\/service|content\/media\/(?:images\/image-process|storage\/open|stored-files)|database\/sqlite\/(?:readers|writer)\/.*-thread)\.ts$/
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { askAdmin, rowsOf } from '../support/administration.js'
+import { requestAdmin, rowsOf } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveAccounts } from './golden.js'
@@ -23,7 +23,7 @@ function admins(...given: readonly string[]) {
   return { status, out: stdout.trim(), error: stderr.trim() }
 }
 
-const signIn = async (email: string, password: string) => askAdmin(served, '/session', { method: 'POST', body: { email, password } })
+const signIn = async (email: string, password: string) => requestAdmin(served, '/session', { method: 'POST', body: { email, password } })
 
 rule('administration.12', 'administrators of a Strapi project are created, listed, blocked and get passwords', async () => {
   const made = admins('create', served.folder, '--email', 'Ada@Admins.example', '--firstname', 'Ada')
@@ -46,7 +46,7 @@ rule('administration.12', 'administrators of a Strapi project are created, liste
   ])
   expect(admins('list', served.folder).out).toMatch(/ada@admins.example +Ada +strapi-super-admin +active/)
 
-  const all = (token: string) => askAdmin(served, '/session/all', { token })
+  const all = (token: string) => requestAdmin(served, '/session/all', { token })
   const set = admins('reset-password', 'ada@admins.example', served.folder, '--password', 'Other-Horse-2')
   expect(set.out).toBe('Set the password of "ada@admins.example".')
   expect((await all(first.body.data.accessToken)).status).toBe(401)

@@ -44,8 +44,13 @@ test('a change may set the role, or leave it as it is, and takes no role away', 
   const { id } = (await post(served, '/api/users', body, full)).body
   const changed = async (role: unknown) => {
     const headers = { 'content-type': 'application/json' }
-    const { status, body } = await served.ask(`/api/users/${id}`, { method: 'PUT', token: full!, headers, body: JSON.stringify({ role }) })
-    const now = await served.ask(`/api/users/${id}?populate=role`, { token: full! })
+    const { status, body } = await served.request(`/api/users/${id}`, {
+      method: 'PUT',
+      token: full!,
+      headers,
+      body: JSON.stringify({ role }),
+    })
+    const now = await served.request(`/api/users/${id}?populate=role`, { token: full! })
     return [status, now.body.role.id, ...(body.error?.details.errors ?? []).map((error: { message: string }) => error.message)]
   }
   expect(await changed({ set: [2] })).toEqual([200, 2])
@@ -75,7 +80,7 @@ rule('accounts.27', 'a role is named by its row id or its documentId, in each fo
   expect((await made('by-set', { set: [{ documentId: one }] })).slice(0, 2)).toEqual([400, 'role.connect is a required field'])
   const changed = async (to: unknown) => {
     const headers = { 'content-type': 'application/json' }
-    const answer = await served.ask(`/api/users/${id}`, { method: 'PUT', token: full!, headers, body: JSON.stringify({ role: to }) })
+    const answer = await served.request(`/api/users/${id}`, { method: 'PUT', token: full!, headers, body: JSON.stringify({ role: to }) })
     const [now] = await served.sql('select role_id from up_users_role_lnk where user_id = ?', id)
     return [answer.status, Number(now!.role_id), ...(answer.status === 200 ? [] : [answer.body.error.message])]
   }
@@ -102,7 +107,7 @@ rule('accounts.27', 'a role is named by its row id or its documentId, in each fo
 
 rule('accounts.28', 'the role of new users stays until another one is chosen', async () => {
   const drop = async (role: number) => {
-    const { status, body } = await served.ask(`/api/users-permissions/roles/${role}`, { method: 'DELETE', token: full! })
+    const { status, body } = await served.request(`/api/users-permissions/roles/${role}`, { method: 'DELETE', token: full! })
     return [status, body.error?.name, body.error?.message]
   }
   expect(await drop(1)).toEqual([400, 'ApplicationError', expect.stringContaining('role of new users')])

@@ -9,7 +9,7 @@ import { contentType } from '../spec/library.js'
 import { createDatabase, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { goldenTokens, serveBeside } from '../support/serve.js'
+import { goldenTokens, serveExisting } from '../support/serve.js'
 import { until } from '../support/until.js'
 import { logIn, post, serveAccounts } from './golden.js'
 
@@ -29,7 +29,7 @@ function octavo(given: readonly string[], input = '', database: Readonly<Record<
   return { status, out: stdout.trim(), error: stderr.trim() }
 }
 
-const status = async (path: string, token?: string) => (await served.ask(path, token === undefined ? {} : { token })).status
+const status = async (path: string, token?: string) => (await served.request(path, token === undefined ? {} : { token })).status
 
 describe('octavo tokens', () => {
   rule('tokens.1', 'a token of each type does what its type says', async () => {
@@ -111,13 +111,13 @@ rule('writing.22', 'publishing, unpublishing and discarding are granted by name'
     'pia-Secret1',
   ])
   const { jwt } = (await logIn(served, 'pia', 'pia-Secret1')).body
-  const ask = (path: string, body: object = {}) =>
-    served.ask(path, { method: 'POST', token: jwt, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
-  const { documentId } = (await ask('/api/articles?status=draft', { data: { title: 'Waits', slug: 'waits-for-pia' } })).body.data
+  const request = (path: string, body: object = {}) =>
+    served.request(path, { method: 'POST', token: jwt, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const { documentId } = (await request('/api/articles?status=draft', { data: { title: 'Waits', slug: 'waits-for-pia' } })).body.data
   const acts = async () => {
     const found = []
     for (const action of ['publish', 'discard', 'unpublish'])
-      found.push((await ask(`/api/articles/${documentId}/actions/${action}`)).status)
+      found.push((await request(`/api/articles/${documentId}/actions/${action}`)).status)
     return found
   }
   expect(await acts()).toEqual([403, 403, 403])
@@ -337,12 +337,12 @@ test('a whole installation is set up by a script, before its first start', async
     [['users', 'create', '--username', 'wim', '--email', 'wim@example.test', '--role', 'writers', '--password', '-'], 'wim-Secret1\n'],
   ]
   for (const [given, input] of steps) expect([given, run(given, input).status]).toEqual([given, 0])
-  const service = await serveBeside({ folder }, database)
+  const service = await serveExisting({ folder }, database)
   expect((await logIn(service, 'wim', 'wim-Secret1')).status).toBe(200)
   const { jwt } = (await logIn(service, 'wim', 'wim-Secret1')).body
   expect((await post(service, '/api/notes', { data: { name: 'first' } }, jwt)).status).toBe(201)
-  expect((await service.ask('/api/notes')).body.data).toMatchObject([{ name: 'first' }])
-  expect((await service.ask('/api/users/count', { token: token.out })).body).toBe(1)
+  expect((await service.request('/api/notes')).body.data).toMatchObject([{ name: 'first' }])
+  expect((await service.request('/api/users/count', { token: token.out })).body).toBe(1)
   expect(
     (await post(service, '/api/auth/local/register', { username: 'late', email: 'late@example.test', password: 'secret-1' })).status,
   ).toBe(400)
@@ -371,13 +371,13 @@ rule('accounts.21', 'roles are made, changed and removed over the API by who may
   const headers = { 'content-type': 'application/json' }
   const path = `/api/users-permissions/roles/${role!.id}`
   const body = JSON.stringify({ name: 'Guests', permissions: permissions(false) })
-  expect((await served.ask(path, { method: 'PUT', token: full!, headers, body })).body).toEqual({ ok: true })
+  expect((await served.request(path, { method: 'PUT', token: full!, headers, body })).body).toEqual({ ok: true })
   expect(await actions()).toEqual([])
   const user = (
     await post(served, '/api/users', { username: 'guest', email: 'guest@example.test', password: 'secret-1', role: role!.id }, full)
   ).body
-  expect((await served.ask(path, { method: 'DELETE', token: full! })).body).toEqual({ ok: true })
-  expect((await served.ask(`/api/users/${user.id}?populate=role`, { token: full! })).body.role.type).toBe('public')
-  expect((await served.ask(path, { method: 'DELETE', token: full! })).status).toBe(404)
-  expect((await served.ask('/api/users-permissions/roles/2', { method: 'DELETE', token: full! })).status).toBe(400)
+  expect((await served.request(path, { method: 'DELETE', token: full! })).body).toEqual({ ok: true })
+  expect((await served.request(`/api/users/${user.id}?populate=role`, { token: full! })).body.role.type).toBe('public')
+  expect((await served.request(path, { method: 'DELETE', token: full! })).status).toBe(404)
+  expect((await served.request('/api/users-permissions/roles/2', { method: 'DELETE', token: full! })).status).toBe(400)
 })

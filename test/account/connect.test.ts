@@ -27,25 +27,25 @@ beforeEach(() => {
   openId.person = { sub: 's-1', email: 'Nina@example.test', email_verified: true, preferred_username: 'nina' }
 })
 
-const start = (query = '') => served.ask(`/api/connect/company${query}`)
+const start = (query = '') => served.request(`/api/connect/company${query}`)
 const cookieOf = (answer: { headers: Headers }) => answer.headers.get('set-cookie')!.split(';')[0]!
 
-/** The whole way; gives the answer of the way back. */
+/** The whole flow; resolves to the response of the callback. */
 async function journey(query = '') {
   const started = await start(query)
-  return served.ask(openId.agree(started.headers.get('location')!), { headers: { cookie: cookieOf(started) } })
+  return served.request(openId.agree(started.headers.get('location')!), { headers: { cookie: cookieOf(started) } })
 }
 
 async function signIn() {
   const back = await journey()
   const code = new URL(back.headers.get('location')!).searchParams.get('access_token')!
-  return served.ask(`/api/auth/company/callback?access_token=${code}`)
+  return served.request(`/api/auth/company/callback?access_token=${code}`)
 }
 
 rule('accounts.17', 'a new account is made, and found again when its address and name have changed there', async () => {
   const first = await signIn()
   expect(first.body.user).toMatchObject({ username: 'nina', email: 'nina@example.test', provider: 'company', confirmed: true })
-  expect((await served.ask('/api/users/me', { token: first.body.jwt })).body.username).toBe('nina')
+  expect((await served.request('/api/users/me', { token: first.body.jwt })).body.username).toBe('nina')
   openId.person = { sub: 's-1', email: 'other@example.test', email_verified: true, preferred_username: 'renamed' }
   expect((await signIn()).body.user.id).toBe(first.body.user.id)
 })
@@ -72,22 +72,22 @@ test('the way there carries state, nonce and a challenge; the cookie is for the 
 rule('accounts.18', 'the way back without the cookie, with another state or in another browser is refused', async () => {
   const [mine, other] = [await start(), await start()]
   const back = openId.agree(mine.headers.get('location')!)
-  expect((await served.ask(back)).status).toBe(400)
-  expect((await served.ask(back, { headers: { cookie: cookieOf(other) } })).status).toBe(400)
-  expect((await served.ask(back, { headers: { cookie: 'octavo_connect=x.y.z' } })).status).toBe(400)
-  expect((await served.ask(back.replace(/state=.*/, 'state='), { headers: { cookie: cookieOf(mine) } })).status).toBe(400)
+  expect((await served.request(back)).status).toBe(400)
+  expect((await served.request(back, { headers: { cookie: cookieOf(other) } })).status).toBe(400)
+  expect((await served.request(back, { headers: { cookie: 'octavo_connect=x.y.z' } })).status).toBe(400)
+  expect((await served.request(back.replace(/state=.*/, 'state='), { headers: { cookie: cookieOf(mine) } })).status).toBe(400)
   openId.nonce = 'of-another'
-  expect((await served.ask(back, { headers: { cookie: cookieOf(mine) } })).status).toBe(400)
+  expect((await served.request(back, { headers: { cookie: cookieOf(mine) } })).status).toBe(400)
 })
 
 rule('accounts.18', 'the code that the site gets works once, and is none of the service’s tokens', async () => {
   const back = await journey()
   expect(back.headers.get('location')).toMatch(/^https:\/\/site\.example\.test\/signed-in\?access_token=[0-9a-f]{64}$/)
   const code = new URL(back.headers.get('location')!).searchParams.get('access_token')
-  const pick = () => served.ask(`/api/auth/company/callback?access_token=${code}`)
+  const pick = () => served.request(`/api/auth/company/callback?access_token=${code}`)
   expect([(await pick()).status, (await pick()).status]).toEqual([200, 400])
-  expect((await served.ask('/api/auth/company/callback?access_token=theirs')).status).toBe(400)
-  expect((await served.ask('/api/auth/company/callback')).body.error.message).toBe('No access_token.')
+  expect((await served.request('/api/auth/company/callback?access_token=theirs')).status).toBe(400)
+  expect((await served.request('/api/auth/company/callback')).body.error.message).toBe('No access_token.')
 })
 
 rule('accounts.18', 'S079 users come back to configured pages only', async () => {
@@ -160,7 +160,7 @@ test('new users are refused where registration is off', async () => {
 
 test('providers that are off or unknown are refused', async () => {
   for (const name of ['off', 'google', 'nothing', '__proto__', 'email', 'local']) {
-    expect([name, (await served.ask(`/api/connect/${name}`)).body.error.message]).toEqual([name, 'This provider is disabled'])
+    expect([name, (await served.request(`/api/connect/${name}`)).body.error.message]).toEqual([name, 'This provider is disabled'])
   }
-  expect((await served.ask('/api/auth/google/callback?access_token=x')).body.error.message).toBe('This provider is disabled')
+  expect((await served.request('/api/auth/google/callback?access_token=x')).body.error.message).toBe('This provider is disabled')
 })

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-const get = (path: string, token?: string) => served.ask(`/api/${path}`, token === undefined ? {} : { token })
+const get = (path: string, token?: string) => served.request(`/api/${path}`, token === undefined ? {} : { token })
 
 test('drafts, and every hint of them, are refused without findDraft', async () => {
   for (const query of [

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => served.close())
 
 const put = (id: number, body: object, token = full!) =>
-  served.ask(`/api/users/${id}`, { method: 'PUT', token, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  served.request(`/api/users/${id}`, { method: 'PUT', token, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
 /** The events of one act, once there are as many. */
 async function after(count: number, act: () => Promise<unknown>): Promise<readonly string[]> {
@@ -59,21 +59,21 @@ rule('webhooks.15', 'changes, new passwords, letters, confirmations and deletion
   const own = { username: 'newcomer', email: 'newcomer@example.test', password: 'secret-123' }
   const register = () => post(served, '/api/auth/local/register', own)
   expect(await of(2, register)).toEqual([event('create', 'newcomer'), event('update', 'newcomer')])
-  // Each letter waits for a random time.
+  // Each e-mail waits for a random time.
   await letters(served, 2)
   const again = () => post(served, '/api/auth/send-email-confirmation', { email: 'newcomer@example.test' })
   expect(await of(1, again)).toEqual([event('update', 'newcomer')])
   const link = `/api/auth/email-confirmation?confirmation=${(await letters(served, 3)).at(-1)!.code}`
-  expect(await of(1, () => served.ask(link))).toEqual([event('update', 'newcomer')])
+  expect(await of(1, () => served.request(link))).toEqual([event('update', 'newcomer')])
   expect(heard[0]!.entry).toMatchObject({ confirmed: true })
 
   // Refused and ineffective changes are not events: only the deletion after them is.
   const idle = async () => {
     await post(served, '/api/auth/forgot-password', { email: 'nobody@example.test' })
-    await served.ask(link)
+    await served.request(link)
     await put(id, { email: 'newcomer@example.test' })
     await logIn(served, 'watched', 'secret-126')
-    await served.ask(`/api/users/${id}`, { method: 'DELETE', token: full! })
+    await served.request(`/api/users/${id}`, { method: 'DELETE', token: full! })
   }
   expect(await of(1, idle)).toEqual([event('delete', 'watched')])
   for (const text of seen) expect(text).not.toMatch(/secret-12|\$2[aby]\$|"(password|resetPasswordToken|confirmationToken)"|[0-9a-f]{64}/)

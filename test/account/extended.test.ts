@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addToken, addUser, grant, jwt, secrets } from '../spec/callers.js'
 import { access, component, contentType, seeded } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { post } from './golden.js'
 
@@ -80,19 +80,19 @@ beforeAll(async () => {
   for (const name of ['callback', 'register']) await grant(served, 'public', `plugin::users-permissions.auth.${name}`)
   const form = new FormData()
   form.append('files', new Blob(['text']), 'text.txt')
-  file = (await served.ask('/api/upload', { method: 'POST', token: 'full', body: form })).body[0].id
+  file = (await served.request('/api/upload', { method: 'POST', token: 'full', body: form })).body[0].id
 })
 afterAll(() => served.close())
 
 let made = 0
-const create = (more: object): Promise<Answer> => {
+const create = (more: object): Promise<TestResponse> => {
   const name = `user${++made}`
   return post(served, '/api/users', { username: name, email: `${name}@users.example`, password: 'secret-1', role: 1, ...more }, 'full')
 }
 const headers = { 'content-type': 'application/json' }
-const put = (id: number, body: object, token = 'full'): Promise<Answer> =>
-  served.ask(`/api/users/${id}`, { method: 'PUT', token, headers, body: JSON.stringify(body) })
-const read = async (id: number, query = 'populate=*') => (await served.ask(`/api/users/${id}?${query}`, { token: 'full' })).body
+const put = (id: number, body: object, token = 'full'): Promise<TestResponse> =>
+  served.request(`/api/users/${id}`, { method: 'PUT', token, headers, body: JSON.stringify(body) })
+const read = async (id: number, query = 'populate=*') => (await served.request(`/api/users/${id}?${query}`, { token: 'full' })).body
 const newUser = async (more: object = {}): Promise<number> => {
   const { status, body } = await create(more)
   expect([status, body.error?.message]).toEqual([201, undefined])
@@ -221,7 +221,7 @@ describe('writing', () => {
   test('a body that is nested without end is refused', async () => {
     const id = await newUser()
     const deep = `{"address":${'{"a":'.repeat(3000)}1${'}'.repeat(3000)}}`
-    expect((await served.ask(`/api/users/${id}`, { method: 'PUT', token: 'full', headers, body: deep })).status).toBe(400)
+    expect((await served.request(`/api/users/${id}`, { method: 'PUT', token: 'full', headers, body: deep })).status).toBe(400)
   })
 
   rule('accounts.20', 'removing a user removes all that hung on it, and nothing of others', async () => {
@@ -232,7 +232,7 @@ describe('writing', () => {
     const [before, whole] = [await count(), await read(kept)]
     const gone = await newUser(everything())
     expect(await count()).not.toEqual(before)
-    expect((await served.ask(`/api/users/${gone}`, { method: 'DELETE', token: 'full' })).status).toBe(200)
+    expect((await served.request(`/api/users/${gone}`, { method: 'DELETE', token: 'full' })).status).toBe(200)
     expect([await count(), await read(kept)]).toEqual([before, whole])
   })
 })
@@ -273,7 +273,7 @@ describe('reading', () => {
     token = jwt(id)
     await put(id, { ...everything(), favourites: ['red'] })
   })
-  const ask = async (path: string, as = 'full') => served.ask(`/api/${path}`, { token: as })
+  const request = async (path: string, as = 'full') => served.request(`/api/${path}`, { token: as })
 
   test('users are filtered by their additional attributes', async () => {
     for (const [filter, there] of [
@@ -285,9 +285,9 @@ describe('reading', () => {
       ['filters[avatar][name]=text.txt', true],
       ['filters[birthday]=2000-01-02&filters[age][$gt]=11', true],
     ] as const) {
-      const { status, body } = await ask(`users?${filter}&filters[username]=reader`)
+      const { status, body } = await request(`users?${filter}&filters[username]=reader`)
       expect([filter, status, body.length]).toEqual([filter, 200, there ? 1 : 0])
-      expect([filter, (await ask(`users/count?${filter}&filters[username]=reader`)).body]).toEqual([filter, there ? 1 : 0])
+      expect([filter, (await request(`users/count?${filter}&filters[username]=reader`)).body]).toEqual([filter, there ? 1 : 0])
     }
   })
 
@@ -301,38 +301,38 @@ describe('reading', () => {
         .map((part) => `[${part}]`)
         .join('')
       for (const query of [`filters${name}=s`, `sort=${path}`]) {
-        const { status, body } = await ask(`users?${query}`)
+        const { status, body } = await request(`users?${query}`)
         expect([query, status, body.error?.message.startsWith(`Invalid key ${key}`)]).toEqual([query, 400, true])
       }
     }
-    expect((await ask('users?populate=*')).text).not.toMatch(/doorCode|secretNote/)
+    expect((await request('users?populate=*')).text).not.toMatch(/doorCode|secretNote/)
   })
 
   test('users see those of their own attributes that they may find', async () => {
-    const mine = (await ask('users/me?populate=*', token)).body
+    const mine = (await request('users/me?populate=*', token)).body
     expect(mine.favourites.map(({ name }: { name: string }) => name)).toEqual(['red'])
     expect([mine.avatar.id, mine.address.street, mine.links.length]).toEqual([file, 'S', 2])
     // Neither towns nor roles may be found by this role.
     for (const name of ['home', 'role']) expect(mine).not.toHaveProperty(name)
-    const fields = (await ask('users/me?fields[0]=username&populate=home', token)).body
+    const fields = (await request('users/me?fields[0]=username&populate=home', token)).body
     expect(Object.keys(fields)).toEqual(['id', 'documentId', 'username'])
-    expect((await ask('users/me?filters[favourites][name]=nope', token)).status).toBe(204)
+    expect((await request('users/me?filters[favourites][name]=nope', token)).status).toBe(204)
     for (const query of ['users/me?filters[home][name]=x', 'users?filters[home][name]=x', 'users?sort=home.name']) {
-      expect((await ask(query, token)).body.error.message).toMatch(/^Invalid key home/)
+      expect((await request(query, token)).body.error.message).toMatch(/^Invalid key home/)
     }
-    expect((await ask('users/me?populate[favourites][populate]=fans', token)).body.favourites[0].fans.length).toBeGreaterThan(0)
+    expect((await request('users/me?populate[favourites][populate]=fans', token)).body.favourites[0].fans.length).toBeGreaterThan(0)
   })
 
   test('a document that a user is linked to is shown as its draft is, as Strapi does', async () => {
     const other = await newUser({ home: 'draft' })
     const home = async () => (await read(other, 'populate=home')).home
     expect(await home()).toMatchObject({ name: 'draft', publishedAt: null })
-    await served.ask('/api/towns/draft/actions/publish', { method: 'POST', token: 'full' })
+    await served.request('/api/towns/draft/actions/publish', { method: 'POST', token: 'full' })
     expect(await home()).toMatchObject({ name: 'draft', publishedAt: null })
   })
 
   test('a user who is linked to is shown without secrets', async () => {
-    const { text } = await ask('tags?populate[fans][populate]=*')
+    const { text } = await request('tags?populate[fans][populate]=*')
     expect(text).toContain('"username":"reader"')
     expect(text).not.toMatch(/password|secretNote|doorCode|Token/i)
   })

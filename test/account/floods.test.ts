@@ -27,14 +27,14 @@ rule(
     const logins = Promise.all(
       Array.from({ length: 400 }, async (_, index) => statuses.push((await logIn(served, `unknown${index}`, 'wrong')).status)),
     )
-    expect((await served.ask(`/uploads/${file}`)).status).toBe(200)
+    expect((await served.request(`/uploads/${file}`)).status).toBe(200)
     const hashed = statuses.filter((status) => status === 400).length
     await logins
     expect(statuses.filter((status) => status === 400).length).toBe(60)
     expect(statuses.filter((status) => status === 429).length).toBe(340)
     // Two threads hash; the file is read by others.
     expect(hashed).toBeLessThan(60)
-    expect((await served.ask('/_health')).status).toBe(204)
+    expect((await served.request('/_health')).status).toBe(204)
   },
 )
 
@@ -48,8 +48,8 @@ rule('accounts.15', 'O01 an attempt counts however it is refused, and one that s
   for (let attempt = 0; attempt < 10; attempt++) expect((await post(served, '/api/auth/forgot-password', {})).status).toBe(400)
   expect((await post(served, '/api/auth/forgot-password', {})).status).toBe(429)
   const broken = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' }
-  for (let attempt = 0; attempt < 10; attempt++) expect((await served.ask('/api/auth/refresh', broken)).status).toBe(400)
-  expect((await served.ask('/api/auth/refresh', broken)).status).toBe(429)
+  for (let attempt = 0; attempt < 10; attempt++) expect((await served.request('/api/auth/refresh', broken)).status).toBe(400)
+  expect((await served.request('/api/auth/refresh', broken)).status).toBe(429)
 })
 
 test('O07 concurrent guesses at one account from many addresses are limited like sequential ones', async () => {
@@ -81,10 +81,10 @@ test('O07 the queue for hashing is bounded: further attempts get 503', async () 
 rule('accounts.34', 'a client that sets many passwords at once waits for itself, and gives way where too many wait', async () => {
   served = await serveGolden({ config: { limits: { passwordConcurrency: 1, passwordQueue: 20 } } })
   const { full } = goldenTokens()
-  const { body: users } = await served.ask('/api/users', { token: full! })
+  const { body: users } = await served.request('/api/users', { token: full! })
   const statuses: number[] = []
   const setting = Array.from({ length: 40 }, async () => {
-    const { status } = await served.ask(`/api/users/${users[0].id}`, {
+    const { status } = await served.request(`/api/users/${users[0].id}`, {
       ...{ method: 'PUT', token: full!, headers: { 'content-type': 'application/json' }, body: '{"password":"another-Secret1"}' },
     })
     statuses.push(status)

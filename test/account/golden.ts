@@ -1,15 +1,21 @@
-// The golden project for tests of accounts: letters are read from the log, rows are looked at and changed from outside.
-import type { Answer, Served, ServeOptions } from '../support/serve.js'
+// The golden project for tests of accounts: e-mails are read from the log, rows are read and changed by another program.
+import type { Served, ServeOptions, TestResponse } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { until } from '../support/until.js'
 
-/** Serves the golden project as a developer would: letters are printed. */
+/** Serves the golden project in development mode, which prints e-mails. */
 export const serveAccounts = (options: ServeOptions = {}): Promise<Served> =>
   serveGolden({ ...options, environment: { NODE_ENV: 'development', ...options.environment } })
 
 /** POSTs JSON. */
-export function post(served: Served, path: string, body: unknown, token?: string, headers: Record<string, string> = {}): Promise<Answer> {
-  return served.ask(path, {
+export function post(
+  served: Served,
+  path: string,
+  body: unknown,
+  token?: string,
+  headers: Record<string, string> = {},
+): Promise<TestResponse> {
+  return served.request(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
@@ -17,7 +23,7 @@ export function post(served: Served, path: string, body: unknown, token?: string
   })
 }
 
-export const logIn = (served: Served, identifier: string, password: string): Promise<Answer> =>
+export const logIn = (served: Served, identifier: string, password: string): Promise<TestResponse> =>
   post(served, '/api/auth/local', { identifier, password })
 
 /** Changes what Strapi's admin keeps under a key of its settings. */
@@ -39,7 +45,7 @@ export interface PrintedLetter {
   readonly code: string
 }
 
-/** Returns the printed letters, once there are `count`. */
+/** Returns the printed e-mails, once there are `count`. */
 export async function letters(served: Served, count: number): Promise<readonly PrintedLetter[]> {
   const printed = (): readonly PrintedLetter[] =>
     served.log.flatMap((line) => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { goldenTokens, serveBeside } from '../support/serve.js'
+import { goldenTokens, serveExisting } from '../support/serve.js'
 import { letters, logIn, post, serveAccounts } from './golden.js'
 
 let first: Served
@@ -11,7 +11,7 @@ beforeAll(async () => {
   first = await serveAccounts({
     config: { auth: { sharedLimits: true }, limits: { rateLimitKeys: 20, authAddressRateLimit: 10 }, trustProxy: 1 },
   })
-  second = await serveBeside(first, { NODE_ENV: 'development' })
+  second = await serveExisting(first, { NODE_ENV: 'development' })
 })
 afterAll(async () => {
   await second.close()
@@ -19,19 +19,19 @@ afterAll(async () => {
 })
 
 const json = { 'content-type': 'application/json' }
-const me = async (served: Served, token: string) => (await served.ask('/api/users/me', { token })).status
+const me = async (served: Served, token: string) => (await served.request('/api/users/me', { token })).status
 
 rule('tokens.2', 'S038 a token that is taken away at one service is refused by the other at its next request', async () => {
   const { readonly: token, full } = goldenTokens()
-  expect((await second.ask('/api/tags', { token: token! })).status).toBe(200)
+  expect((await second.request('/api/tags', { token: token! })).status).toBe(200)
   await first.sql("delete from strapi_api_tokens where name = 'readonly'")
-  expect((await second.ask('/api/tags', { token: token! })).status).toBe(401)
-  expect((await second.ask('/api/tags', { token: full! })).status).toBe(200)
+  expect((await second.request('/api/tags', { token: token! })).status).toBe(401)
+  expect((await second.request('/api/tags', { token: full! })).status).toBe(200)
 })
 
 test('S070 S071 a user who is blocked, or whose password is set, at one service is signed out of the other', async () => {
   const { full } = goldenTokens()
-  const put = (body: object) => first.ask('/api/users/5', { method: 'PUT', token: full!, headers: json, body: JSON.stringify(body) })
+  const put = (body: object) => first.request('/api/users/5', { method: 'PUT', token: full!, headers: json, body: JSON.stringify(body) })
   const { jwt } = (await logIn(second, 'erin', 'erin-Secret1')).body
   expect([await me(first, jwt), await me(second, jwt)]).toEqual([200, 200])
   await put({ password: 'erin-Secret2' })
@@ -97,6 +97,6 @@ test('S076 an account is slowed down at both', async () => {
 
 test('reading and signing in with success write no counter', async () => {
   const before = await first.sql('select "key", count from octavo_rate_limits order by "key"')
-  expect((await first.ask('/api/tags')).status).toBe(200)
+  expect((await first.request('/api/tags')).status).toBe(200)
   expect(await first.sql('select "key", count from octavo_rate_limits order by "key"')).toEqual(before)
 })

@@ -1,4 +1,4 @@
-// Attempts are limited by route and address, and slowed down by account; no trick of the caller gives a fresh count.
+// Attempts are limited by route and address, and slowed down by account; no trick of the caller resets the count.
 import { afterEach, expect, test } from 'vitest'
 import { validationError } from '../../src/foundation/errors/errors.js'
 import { openCounters, openLimiter } from '../../src/identity/access/rate-limit.js'
@@ -91,7 +91,7 @@ rule('accounts.16', 'S076 an account is guessed ever more slowly from wherever; 
   const refused = await from('10.1.1.1', 'wrong')
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
   expect((await from('10.1.1.2', 'erin-Secret1')).status).toBe(429)
-  expect((await served.ask('/api/users/me', { token: jwt })).status).toBe(200)
+  expect((await served.request('/api/users/me', { token: jwt })).status).toBe(200)
   await new Promise((resolve) => setTimeout(resolve, 1100))
   expect((await from('10.1.1.3', 'erin-Secret1')).status).toBe(200)
 })

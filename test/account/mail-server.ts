@@ -6,7 +6,7 @@ export interface MailServer {
   readonly url: string
   /** Every line that it was sent. */
   readonly heard: string[]
-  /** The last letter, decoded. Waits until there are `count`. */
+  /** The last message, decoded. Waits until there are `count`. */
   letter(count: number): Promise<string>
   close(): void
 }

@@ -62,7 +62,7 @@ test('O12 a command that could mean one user or another names both and changes n
 test('O26 the ways to other services are limited by address', async () => {
   served = await serveGolden()
   const statuses: number[] = []
-  for (let attempt = 0; attempt < 12; attempt++) statuses.push((await served.ask('/api/connect/myid')).status)
+  for (let attempt = 0; attempt < 12; attempt++) statuses.push((await served.request('/api/connect/myid')).status)
   expect(statuses).toEqual([...Array(10).fill(400), 429, 429])
 })
 
@@ -72,7 +72,7 @@ rule('accounts.25', 'S045 a user who may change users cannot raise or take over 
   const { alice, full } = goldenTokens()
   const put = async (id: number, body: object, token = alice!) =>
     (
-      await served.ask(`/api/users/${id}`, {
+      await served.request(`/api/users/${id}`, {
         method: 'PUT',
         token,
         headers: { 'content-type': 'application/json' },
@@ -118,7 +118,7 @@ rule(
     }
     const put = async (id: number, body: object, token = alice!) => {
       const headers = { 'content-type': 'application/json' }
-      const answer = await served.ask(`/api/users/${id}`, { method: 'PUT', token, headers, body: JSON.stringify(body) })
+      const answer = await served.request(`/api/users/${id}`, { method: 'PUT', token, headers, body: JSON.stringify(body) })
       return answer.status === 200 ? 200 : [answer.status, answer.body.error.message]
     }
     const add = async (username: string, email: string, token = alice!) => {
@@ -132,7 +132,7 @@ rule(
       expect(await add(username, 'fresh@example.test')).toEqual([400, 'This attribute must be unique'])
     }
     expect(await add('fresh', 'erin@elsewhere.test')).toEqual([400, 'Email already taken'])
-    // One's own address may be one's own name, and the other way round; what stays as it was is no fault.
+    // A user's own address may be the user's name, and the reverse; unchanged values are not errors.
     expect([await put(1, { username: 'alice@example.test' }), await put(1, { email: 'alice@example.test' })]).toEqual([200, 200])
     expect(await put(1, { username: 'new-alice', email: 'new-alice@example.test' })).toBe(200)
     expect([await put(1, { email: 'erin@elsewhere.test' }, full!), await put(1, { email: 'erin@elsewhere.test' })]).toEqual([200, 200])

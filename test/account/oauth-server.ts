@@ -1,4 +1,4 @@
-// Other services as they answer in the world, at one local address: the token endpoints and profiles of GitHub and Discord.
+// Providers with their real responses, at one local address: the token endpoints and profiles of GitHub and Discord.
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 
@@ -6,7 +6,7 @@ export interface OAuthServer {
   readonly origin: string
   /** Response for each path of a profile, with its status unless it is 200. */
   answers: Readonly<Record<string, unknown>>
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly asked: string[]
   /** Acts as the user's browser at `location`: agrees, and is redirected. */
   agree(location: string): string

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-const open = (path: string, accept: string, method = 'GET') => served.ask(path, { method, headers: { accept } })
+const open = (path: string, accept: string, method = 'GET') => served.request(path, { method, headers: { accept } })
 
 rule('accounts.31', 'without a page in the settings, an e-mail links to a page of the service, with the code in the fragment', async () => {
   const link = async (nth: number): Promise<string> => {
@@ -44,7 +44,7 @@ rule(
   'accounts.33',
   'the page for a new password loads only its own small files, is not cached, and shows no data of a request',
   async () => {
-    const { status, headers, text } = await served.ask(newPassword)
+    const { status, headers, text } = await served.request(newPassword)
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'text/html; charset=utf-8', 'no-store'])
     expect(headers.get('content-security-policy')).toBe(policy("script-src 'self'; connect-src 'self'; "))
     expect([headers.get('referrer-policy'), headers.get('x-content-type-options')]).toEqual(['no-referrer', 'nosniff'])
@@ -54,14 +54,14 @@ rule(
     expect([...assets].every((path) => path.startsWith('/cms/'))).toBe(true)
     let bytes = Buffer.byteLength(text)
     for (const path of assets) {
-      const asset = await served.ask(path.slice('/cms'.length))
+      const asset = await served.request(path.slice('/cms'.length))
       expect([path, asset.status, asset.headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable'])
       bytes += Buffer.byteLength(asset.text)
     }
     expect([assets.size, bytes < 8_000]).toEqual([3, true])
-    expect((await served.ask(`${newPassword}?code=<script>&title="x"`)).text).toBe(text)
+    expect((await served.request(`${newPassword}?code=<script>&title="x"`)).text).toBe(text)
     expect((await open(newPassword, browser, 'HEAD')).status).toBe(200)
-    expect((await served.ask(newPassword, { method: 'POST', body: 'code=x' })).status).toBe(405)
+    expect((await served.request(newPassword, { method: 'POST', body: 'code=x' })).status).toBe(405)
   },
 )
 
@@ -76,7 +76,7 @@ rule('accounts.32', 'without a page in the settings, a confirmation link opens a
     const { status, headers } = await open(link, accept)
     expect([accept, status, headers.get('location'), headers.get('cache-control')]).toEqual([accept, 302, `/cms${confirmed}`, 'no-store'])
   }
-  const { status, headers, text } = await served.ask(confirmed)
+  const { status, headers, text } = await served.request(confirmed)
   expect([status, headers.get('cache-control'), headers.get('content-security-policy')]).toEqual([200, 'no-store', policy('')])
   expect(text).toContain('<h1><img src="/cms/favicon.svg" alt="" width="32" height="32">Your e-mail address is confirmed</h1>')
   expect(text).not.toMatch(/<script|<form/)
@@ -134,12 +134,12 @@ rule('accounts.33', 'the pages exist without the start page, and with another pr
     },
   })
   for (const path of [newPassword, confirmed]) {
-    const { status, headers, text } = await other.ask(path)
+    const { status, headers, text } = await other.request(path)
     expect([status, headers.get('cache-control'), headers.get('content-security-policy')]).toEqual([200, 'no-store', "default-src 'self'"])
     expect(text).not.toContain('favicon')
-    for (const [, asset] of text.matchAll(/(?:href|src)="([^"]+)"/g)) expect((await other.ask(asset!)).status).toBe(200)
+    for (const [, asset] of text.matchAll(/(?:href|src)="([^"]+)"/g)) expect((await other.request(asset!)).status).toBe(200)
   }
-  expect((await other.ask(newPassword)).text).toContain('data-action="/content/v1/auth/reset-password"')
-  expect((await other.ask('/_octavo/start-page.js')).status).toBe(404)
+  expect((await other.request(newPassword)).text).toContain('data-action="/content/v1/auth/reset-password"')
+  expect((await other.request('/_octavo/start-page.js')).status).toBe(404)
   await other.close()
 })

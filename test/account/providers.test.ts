@@ -1,6 +1,6 @@
 // The providers known by name, each with its peculiarities. Their addresses lead to servers of the test.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { changeSetting, serveAccounts } from './golden.js'
 import { type OAuthServer, startOAuth } from './oauth-server.js'
 import { type OpenIdServer, startOpenId } from './openid-server.js'
@@ -43,19 +43,19 @@ beforeEach(() => {
   plain.asked.length = 0
 })
 
-/** The whole way; the answer of the way back where that is refused, of the sign-in otherwise. */
-async function signIn(name: string): Promise<Answer> {
-  const started = await served.ask(`/api/connect/${name}`)
+/** The whole flow; resolves to the response of the callback if that is refused, and otherwise to that of the sign-in. */
+async function signIn(name: string): Promise<TestResponse> {
+  const started = await served.request(`/api/connect/${name}`)
   const location = started.headers.get('location')!
   const cookie = started.headers.get('set-cookie')!.split(';')[0]!
-  const back = await served.ask((name === 'google' ? google : plain).agree(location), { headers: { cookie } })
+  const back = await served.request((name === 'google' ? google : plain).agree(location), { headers: { cookie } })
   if (back.status !== 302) return back
   const code = new URL(back.headers.get('location')!).searchParams.get('access_token')
-  return served.ask(`/api/auth/${name}/callback?access_token=${code}`)
+  return served.request(`/api/auth/${name}/callback?access_token=${code}`)
 }
 
-const start = async (name: string) => new URL((await served.ask(`/api/connect/${name}`)).headers.get('location')!)
-const refusal = ({ status, body }: Answer) => [status, body.error.message]
+const start = async (name: string) => new URL((await served.request(`/api/connect/${name}`)).headers.get('location')!)
+const refusal = ({ status, body }: TestResponse) => [status, body.error.message]
 
 describe('GitHub', () => {
   const emails = (...list: readonly object[]) => ({ '/user/emails': list })
@@ -126,10 +126,10 @@ describe('GitHub', () => {
     plain.answers = { '/user': { id: 9, login: 'x' }, '/user/emails': { message: 'no' } }
     expect(refusal(await signIn('github'))).toEqual([400, 'Email was not available.'])
     // A code that GitHub refuses comes with status 200 and no token.
-    const started = await served.ask('/api/connect/github')
+    const started = await served.request('/api/connect/github')
     const cookie = started.headers.get('set-cookie')!.split(';')[0]!
     const state = new URL(started.headers.get('location')!).searchParams.get('state')
-    expect((await served.ask(`/api/connect/github/callback?code=made-up&state=${state}`, { headers: { cookie } })).status).toBe(400)
+    expect((await served.request(`/api/connect/github/callback?code=made-up&state=${state}`, { headers: { cookie } })).status).toBe(400)
   })
 })
 
@@ -213,12 +213,12 @@ test('an account of one service is not entered through another', async () => {
 
 test("provider settings stored by Strapi's admin are used unless the configuration has them", async () => {
   const bare = await serveAccounts({ config: { url: 'https://api.example.test', limits: { authRateLimit: 0 } } })
-  const ask = async (name: string) => (await bare.ask(`/api/connect/${name}`)).headers.get('location')
-  expect(await ask('discord')).toBeNull()
+  const request = async (name: string) => (await bare.request(`/api/connect/${name}`)).headers.get('location')
+  expect(await request('discord')).toBeNull()
   const stored = { enabled: true, key: 'from-admin', secret: 's', callbackUrl: 'https://site.example.test/x', scope: ['identify', 'email'] }
   await changeSetting(bare, 'plugin_users-permissions_grant', (services) => {
     services.discord = stored
   })
-  expect(new URL((await ask('discord'))!).searchParams.get('client_id')).toBe('from-admin')
+  expect(new URL((await request('discord'))!).searchParams.get('client_id')).toBe('from-admin')
   await bare.close()
 })

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => served.close())
 
-const me = async (token: string) => (await served.ask('/api/users/me', { token })).status
+const me = async (token: string) => (await served.request('/api/users/me', { token })).status
 const reset = (code: string, password: string) =>
   post(served, '/api/auth/reset-password', { code, password, passwordConfirmation: password })
 
@@ -72,7 +72,7 @@ test('S071 so it is when someone else sets the password: over the API, or Strapi
   const first = (await logIn(served, 'erin', 'erin-Secret1')).body.jwt
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ password: 'erin-Secret2' })
-  expect((await served.ask('/api/users/5', { method: 'PUT', headers, token: full!, body })).status).toBe(200)
+  expect((await served.request('/api/users/5', { method: 'PUT', headers, token: full!, body })).status).toBe(200)
   const second = (await logIn(served, 'erin', 'erin-Secret2')).body.jwt
   expect([await me(first), await me(second)]).toEqual([401, 200])
   await served.sql("update up_users set password = (select password from up_users where username = 'bob') where username = 'erin'")
@@ -96,7 +96,7 @@ rule('accounts.9', 'S070 blocking through the service voids earlier sessions and
   const { full } = goldenTokens()
   const erin = (await logIn(served, 'erin', 'erin-Secret1')).body.jwt
   const headers = { 'content-type': 'application/json' }
-  const put = (body: object) => served.ask('/api/users/5', { method: 'PUT', headers, token: full!, body: JSON.stringify(body) })
+  const put = (body: object) => served.request('/api/users/5', { method: 'PUT', headers, token: full!, body: JSON.stringify(body) })
   expect((await put({ blocked: true })).body.blocked).toBe(true)
   expect(await me(erin)).toBe(401)
   expect((await put({ blocked: false })).body.blocked).toBe(false)
@@ -147,20 +147,20 @@ rule('accounts.29', 'an address is confirmed by the letter that a new account ge
   const [letter] = await letters(served, 1)
   expect(letter!.text).toContain('https://api.example.test/api/auth/email-confirmation?confirmation=')
   const link = `/api/auth/email-confirmation?confirmation=${letter!.code}`
-  const looked = await served.ask(link, { method: 'HEAD' })
+  const looked = await served.request(link, { method: 'HEAD' })
   expect([looked.status, looked.headers.get('location')]).toEqual([204, null])
   expect((await logIn(served, 'newcomer', 'secret-123')).status).toBe(400)
-  const confirmed = await served.ask(link)
+  const confirmed = await served.request(link)
   expect([confirmed.status, confirmed.headers.get('location')]).toEqual([302, 'https://site.example.test/welcome'])
   expect((await logIn(served, 'newcomer', 'secret-123')).status).toBe(200)
-  const opened = await served.ask(link)
+  const opened = await served.request(link)
   expect([opened.status, opened.headers.get('location')]).toEqual([302, 'https://site.example.test/welcome'])
   await served.sql("update up_users set confirmed = false where username = 'newcomer'")
-  expect((await served.ask(link)).body.error.message).toBe('Invalid token')
+  expect((await served.request(link)).body.error.message).toBe('Invalid token')
   await served.sql("update up_users set confirmed = true where username = 'newcomer'")
   await served.sql('update octavo_one_time_tokens set expires_at = ?', Date.now() - 1)
-  expect((await served.ask(link)).body.error.message).toBe('Invalid token')
-  expect((await served.ask('/api/auth/email-confirmation')).body.error.message).toBe('confirmation is a required field')
+  expect((await served.request(link)).body.error.message).toBe('Invalid token')
+  expect((await served.request('/api/auth/email-confirmation')).body.error.message).toBe('confirmation is a required field')
   const again = await post(served, '/api/auth/send-email-confirmation', { email: 'newcomer@example.test' })
   // The same for every address, so that it does not reveal which accounts exist.
   expect([again.status, again.body]).toEqual([200, { email: 'newcomer@example.test', sent: true }])
@@ -172,7 +172,7 @@ rule('accounts.10', 'if addresses must be confirmed, a new account has no token 
   expect(Object.keys((await post(served, '/api/auth/local/register', own)).body)).toEqual(['user'])
   expect((await logIn(served, 'later', 'secret-123')).status).toBe(400)
   const [letter] = await letters(served, 1)
-  expect((await served.ask(`/api/auth/email-confirmation?confirmation=${letter!.code}`)).status).toBe(302)
+  expect((await served.request(`/api/auth/email-confirmation?confirmation=${letter!.code}`)).status).toBe(302)
   expect((await logIn(served, 'later', 'secret-123')).status).toBe(200)
 })
 

@@ -1,7 +1,7 @@
 // Validity of codes and credentials: codes expire with the state that they were sent for, existing accounts are not revealed, only
 // tokens in Octavo's and Strapi's form are accepted.
 import { afterEach, expect, test } from 'vitest'
-import { jwt } from '../attacks/siege.js'
+import { jwt } from '../attacks/fixture.js'
 import { isOnMysql, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
@@ -15,7 +15,7 @@ const full = goldenTokens().full!
 const unlimited = { limits: { authRateLimit: 0 } }
 const json = { 'content-type': 'application/json' }
 const put = (id: number, body: object) =>
-  served.ask(`/api/users/${id}`, { method: 'PUT', token: full, headers: json, body: JSON.stringify(body) })
+  served.request(`/api/users/${id}`, { method: 'PUT', token: full, headers: json, body: JSON.stringify(body) })
 const reset = (code: string) =>
   post(served, '/api/auth/reset-password', { code, password: 'Attacker-1', passwordConfirmation: 'Attacker-1' })
 
@@ -61,7 +61,7 @@ rule('accounts.22', 'O19 a confirmation code that was sent to an old address con
   })
   const [letter] = await letters(served, 1)
   await put(body.user.id, { email: 'new@example.test' })
-  expect((await served.ask(`/api/auth/email-confirmation?confirmation=${letter!.code}`)).status).toBe(400)
+  expect((await served.request(`/api/auth/email-confirmation?confirmation=${letter!.code}`)).status).toBe(400)
   expect(await served.sql('select confirmed from up_users where id = ?', body.user.id)).toEqual([{ confirmed: 0 }])
 })
 
@@ -98,23 +98,23 @@ rule('accounts.23', 'O20 a project that wants the answers of Strapi gets them', 
   served = await serveAccounts({ config: { ...unlimited, auth: { confirmationRequests: 'as-strapi' } } })
   await served.sql("update up_users set confirmed = false where username in ('carol', 'erin')")
   await served.sql("update up_users set blocked = true where username = 'carol'")
-  const ask = async (email: string) => {
+  const request = async (email: string) => {
     const { status, body } = await post(served, '/api/auth/send-email-confirmation', { email })
     return [status, body.error?.message]
   }
-  expect(await ask('alice@example.test')).toEqual([400, 'Already confirmed'])
-  expect(await ask('carol@example.test')).toEqual([400, 'User blocked'])
-  expect(await ask('erin@example.test')).toEqual([200, undefined])
-  expect(await ask('nobody@example.test')).toEqual([200, undefined])
+  expect(await request('alice@example.test')).toEqual([400, 'Already confirmed'])
+  expect(await request('carol@example.test')).toEqual([400, 'User blocked'])
+  expect(await request('erin@example.test')).toEqual([200, undefined])
+  expect(await request('nobody@example.test')).toEqual([200, undefined])
 })
 
 rule('authentication.12', 'S069 a JWT of the right signature lets in only in the form that we and Strapi make', async () => {
   served = await serveGolden()
   const now = Math.floor(Date.now() / 1000)
-  const me = async (payload: object) => (await served.ask('/api/users/me', { token: jwt(payload) })).status
+  const me = async (payload: object) => (await served.request('/api/users/me', { token: jwt(payload) })).status
   const good = { id: 1, iat: now, exp: now + 600 }
   expect(await me(good)).toBe(200)
-  expect((await served.ask('/api/users/me', { token: goldenTokens().alice! })).status).toBe(200)
+  expect((await served.request('/api/users/me', { token: goldenTokens().alice! })).status).toBe(200)
   const bad: readonly object[] = [
     { id: 1, iat: now },
     { ...good, exp: 1e99 },

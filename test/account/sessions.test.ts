@@ -2,7 +2,7 @@
 // not get, sessions that their user can list and end.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
 import { logIn, post, serveAccounts } from './golden.js'
 
@@ -21,7 +21,7 @@ interface Signed {
 
 const erin = async () => (await logIn(served, 'erin', 'erin-Secret1')).body as Signed
 const bob = async () => (await logIn(served, 'bob', 'bob-Secret1')).body as Signed
-const me = async (token: string) => (await served.ask('/api/users/me', { token })).status
+const me = async (token: string) => (await served.request('/api/users/me', { token })).status
 const refresh = (refreshToken: unknown, headers = {}) => post(served, '/api/auth/refresh', { refreshToken }, undefined, headers)
 const payload = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 
@@ -58,12 +58,12 @@ const onDevice = async (deviceId?: string) =>
 const signOut = (token: string, body?: unknown) => grantedTo(token).then((granted) => post(served, '/api/auth/logout', body, granted))
 
 rule('accounts.12', 'signing out ends the current session; one device, or all, where that is said', async () => {
-  const [phone, desk, twin, unnamed] = [await onDevice('phone'), await onDevice('desk'), await onDevice('desk'), await onDevice()]
-  const still = async () => Promise.all([phone, desk, twin, unnamed].map(({ jwt }) => me(jwt)))
+  const [phone, client, twin, unnamed] = [await onDevice('phone'), await onDevice('desk'), await onDevice('desk'), await onDevice()]
+  const still = async () => Promise.all([phone, client, twin, unnamed].map(({ jwt }) => me(jwt)))
   expect((await signOut(unnamed.jwt, {})).body).toEqual({ ok: true })
   expect(await still()).toEqual([200, 200, 200, 401])
   expect((await refresh(unnamed.refreshToken)).status).toBe(401)
-  expect((await signOut(desk.jwt)).body).toEqual({ ok: true })
+  expect((await signOut(client.jwt)).body).toEqual({ ok: true })
   expect(await still()).toEqual([200, 401, 200, 401])
   expect((await signOut(twin.jwt, { deviceId: 'phone' })).status).toBe(200)
   expect(await still()).toEqual([401, 401, 200, 401])
@@ -86,7 +86,7 @@ rule('accounts.13', 'sessions are listed as Strapi lists them: the current one, 
   const { sessionId } = payload(refreshed.jwt)
   const [session] = await served.sql('select updated_at from strapi_sessions where session_id = ?', sessionId)
   await served.sql('update strapi_sessions set updated_at = ? where session_id = ?', session!.updated_at + 1000, sessionId)
-  const { data } = (await served.ask('/api/auth/sessions', { token: current.jwt })).body
+  const { data } = (await served.request('/api/auth/sessions', { token: current.jwt })).body
   expect(data.map((one: { id: string }) => one.id)).toEqual([current, refreshed, last].map(({ jwt }) => payload(jwt).sessionId))
   expect(data.map(({ deviceId, current }: { deviceId: string; current: boolean }) => [deviceId, current])).toEqual([
     [null, true],
@@ -97,7 +97,7 @@ rule('accounts.13', 'sessions are listed as Strapi lists them: the current one, 
   for (const one of data) expect(one).toEqual({ ...one, loginAt: moment, lastActiveAt: moment })
   // The refreshed session is the same sign-in.
   expect(Date.parse(data[1].loginAt)).toBeLessThan(Date.parse(data[2].loginAt))
-  const byOld = (await served.ask('/api/auth/sessions', { token: old.jwt })).body.data
+  const byOld = (await served.request('/api/auth/sessions', { token: old.jwt })).body.data
   expect(byOld[0]).toMatchObject({ id: payload(refreshed.jwt).sessionId, current: true })
 })
 
@@ -107,7 +107,7 @@ rule('accounts.13', 'callers that are no users have no sessions', async () => {
     ['DELETE', '/api/auth/sessions/x'],
     ['POST', '/api/auth/logout'],
   ] as const) {
-    const answer = await served.ask(path, { method, token: goldenTokens().full! })
+    const answer = await served.request(path, { method, token: goldenTokens().full! })
     expect([path, answer.status, answer.body.error.message]).toEqual([path, 401, 'Missing authentication'])
   }
 })
@@ -126,12 +126,12 @@ async function grantedTo(token: string): Promise<string> {
 
 rule('accounts.13', 'S086 users see and end their own sessions; another’s are not there', async () => {
   const [mine, other] = [await erin(), await bob()]
-  const { data } = (await served.ask('/api/auth/sessions', { token: mine.jwt })).body
+  const { data } = (await served.request('/api/auth/sessions', { token: mine.jwt })).body
   const { sessionId } = payload(mine.jwt)
   expect(data.find((one: { id: string }) => one.id === sessionId)).toMatchObject({ current: true })
   const foreign = payload(other.jwt).sessionId
   expect(JSON.stringify(data)).not.toContain(foreign)
-  const end = (id: string) => served.ask(`/api/auth/sessions/${id}`, { method: 'DELETE', token: mine.jwt })
+  const end = (id: string) => served.request(`/api/auth/sessions/${id}`, { method: 'DELETE', token: mine.jwt })
   expect((await end(foreign)).status).toBe(404)
   expect(await me(other.jwt)).toBe(200)
   expect((await end(sessionId)).body).toEqual({ data: {} })
@@ -161,7 +161,7 @@ rule('accounts.14', 'S085 the cookie is out of reach of scripts, other paths and
     'SameSite=Lax',
   ])
   const pair = cookie.split(';')[0]!
-  const withCookie = (headers: Record<string, string>): Promise<Answer> =>
+  const withCookie = (headers: Record<string, string>): Promise<TestResponse> =>
     post(served, '/api/auth/refresh', {}, undefined, { cookie: pair, ...wanted, ...headers })
   expect((await withCookie({ origin: 'https://evil.example' })).status).toBe(403)
   expect((await withCookie({ 'sec-fetch-site': 'cross-site' })).status).toBe(403)
@@ -183,6 +183,6 @@ test('without the mode there are no sessions', async () => {
   const plain = await serveAccounts()
   const { jwt } = (await logIn(plain, 'erin', 'erin-Secret1')).body
   expect((await post(plain, '/api/auth/refresh', { refreshToken: 'x' })).status).toBe(404)
-  expect((await plain.ask('/api/auth/sessions', { token: jwt })).status).toBe(404)
+  expect((await plain.request('/api/auth/sessions', { token: jwt })).status).toBe(404)
   await plain.close()
 })

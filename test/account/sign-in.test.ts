@@ -1,8 +1,8 @@
-// Signing in and up: one answer for known and unknown accounts, only text in bodies, passwords as bcrypt takes them, limits.
+// Sign-in and registration: one response for known and unknown accounts, only text in bodies, passwords within bcrypt's length, limits.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { goldenTokens, serveBeside } from '../support/serve.js'
+import { goldenTokens, serveExisting } from '../support/serve.js'
 import { changeSetting, logIn, post, serveAccounts } from './golden.js'
 
 const { full } = goldenTokens()
@@ -32,7 +32,7 @@ rule('accounts.1', 'S062 known and unknown accounts get the same answer in the s
   expect([...bodies]).toEqual([
     '400 {"data":null,"error":{"status":400,"name":"ValidationError","message":"Invalid identifier or password","details":{}}}',
   ])
-  // Without a password to check, an answer would take a tenth of the work.
+  // Without a password to check, a response would take a tenth of the work.
   const [known, unknown] = [spent.alice!, spent.nobody!]
   expect(Math.min(known, unknown) / Math.max(known, unknown)).toBeGreaterThan(0.5)
 })
@@ -154,11 +154,16 @@ test('callers that may manage users add, change and remove them; a body cannot c
   expect(await served.sql('select reset_password_token as code from up_users where id = ?', created.body.id)).toEqual([{ code: null }])
   const path = `/api/users/${created.body.id}`
   const headers = { 'content-type': 'application/json' }
-  const changed = await served.ask(path, { method: 'PUT', headers, token: full!, body: JSON.stringify({ role: 3, username: 'renamed' }) })
+  const changed = await served.request(path, {
+    method: 'PUT',
+    headers,
+    token: full!,
+    body: JSON.stringify({ role: 3, username: 'renamed' }),
+  })
   expect([changed.status, changed.body.username, changed.body.role.type]).toEqual([200, 'renamed', 'editor'])
-  expect((await served.ask(path, { method: 'DELETE', token: full! })).body.username).toBe('renamed')
-  expect((await served.ask(path, { token: full! })).status).toBe(204)
-  expect((await served.ask(path, { method: 'PUT', headers, token: full!, body: '{}' })).body.error.message).toBe('User not found')
+  expect((await served.request(path, { method: 'DELETE', token: full! })).body.username).toBe('renamed')
+  expect((await served.request(path, { token: full! })).status).toBe(204)
+  expect((await served.request(path, { method: 'PUT', headers, token: full!, body: '{}' })).body.error.message).toBe('User not found')
 })
 
 rule('accounts.3', 'unknown fields in bodies about passwords are refused', async () => {
@@ -194,7 +199,7 @@ rule('accounts.35', 'sign-in settings of the admin panel are respected, or named
     password: 'secret-123',
   })
   expect(registered.status).toBe(200)
-  const beside = await serveBeside(served)
+  const beside = await serveExisting(served)
   expect(beside.log.filter((line) => line.includes('signing in through')).map((line) => JSON.parse(line).msg)).toEqual([
     expect.stringContaining('signing in through twitch is on'),
   ])

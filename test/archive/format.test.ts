@@ -1,4 +1,4 @@
-// docs/spec/archives.md: an export against the one that Strapi has made of the same database, and Strapi's export as an import.
+// docs/spec/archives.md: an export compared with Strapi's of the same database, and Strapi's export as an import.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ const linesOf = (folder: string, kind: string): readonly string[] =>
 
 type Json = Readonly<Record<string, never>>
 
-/** Integers beyond 2⁵³, and moments before 1970, which Strapi's export does not keep. */
+/** Integers beyond 2⁵³, and times before 1970, which Strapi's export loses. */
 const isDamaged = (value: unknown): boolean =>
   typeof value === 'string' &&
   ((/^-?\d{16,19}$/.test(value) && !Number.isSafeInteger(Number(value))) || /^-\d+$|^-?\d+-01-01T00:00:00\.000Z$|^19/.test(value))

@@ -91,7 +91,7 @@ export const newContent: Files = {
   'seed/access.json': { locales: [], roles: { public: reading('boat') }, users: users(['carla', 'anna']) },
 }
 
-/** A project with these files, whose database is made by its first command. */
+/** A project with these files, whose database is created by its first command. */
 export async function harbour(files: Files): Promise<Project> {
   const folder = emptyFolder()
   for (const [path, content] of Object.entries(files)) {
@@ -103,7 +103,7 @@ export async function harbour(files: Files): Promise<Project> {
   return { folder, database: database.DATABASE_URL ?? join(folder, '.tmp', 'data.db') }
 }
 
-/** The same with its database, as a first start makes it. */
+/** The same with its database, as a first start creates it. */
 export async function settled(files: Files): Promise<Project> {
   const project = await harbour(files)
   const { status, err } = await run(['roles', 'grant', 'public', 'api::boat.boat.find', project.folder])

@@ -162,7 +162,7 @@ rule('archives.12', 'users keep their ids unless they are taken, and get new one
     )
   expect(await idsOf(target)).toEqual({ anna: 1, bert: 2 })
   await importing(target, '--force')
-  // Carla had the id 1 where the archive was made, and this anna is another person.
+  // Carla had the id 1 in the exported database, and this anna is another person.
   const imported = await idsOf(target)
   expect(Object.values(imported).every((id) => id > 2)).toBe(true)
 

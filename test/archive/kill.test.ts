@@ -1,5 +1,5 @@
 // docs/spec/archives.md: an import that is killed at any step leaves the old content or the new, with the files of it (R10). FAULTS=all kills
-// after every statement and every step on files; on a server, where statements have no hook, an import is killed at moments.
+// after every statement and every step on files; on a server, where statements have no hook, an import is killed at intervals.
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -49,7 +49,7 @@ const importing = (folder: string) => ['import', folder, '-f', archive, '--force
 function copy(): Project {
   const folder = join(emptyFolder(), 'project')
   cpSync(before.folder, folder, { recursive: true })
-  // The trace names the folder that it was made for.
+  // The marker file names its folder.
   rmSync(join(folder, '.tmp', 'data.db.octavo'))
   return { folder, database: join(folder, '.tmp', 'data.db') }
 }
@@ -97,7 +97,7 @@ async function onSteps(): Promise<void> {
   expect(found.join(' ')).toMatch(/^(?:old )+(?:new ?)+$/)
 }
 
-/** Kills after parts of the time that an undisturbed import takes; the project goes on from what the last kill has left. */
+/** Kills after fractions of the time of an undisturbed import; the project continues from the state after the last kill. */
 async function atMoments(): Promise<void> {
   const second = await settled({ ...schemas(), ...oldContent })
   const since = performance.now()

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { goldenTokens, serveBeside } from '../support/serve.js'
+import { goldenTokens, serveExisting } from '../support/serve.js'
 import { testSqlite } from '../support/sqlite-only.js'
 import { differences } from './content.js'
 import { everything, objectsOf, used } from './leaving.js'
@@ -46,7 +46,7 @@ rule('archives.14', 'everything of Octavo goes, all else stays, and it can be re
 })
 
 test('archives.14: it refuses while a service runs', async () => {
-  const served = await serveBeside({ folder: project.folder })
+  const served = await serveExisting({ folder: project.folder })
   try {
     const content = await everything(project.database)
     const refused = await run(['leave', project.folder, '--force'])
@@ -57,7 +57,7 @@ test('archives.14: it refuses while a service runs', async () => {
     expect(elsewhere.status).toBe(1)
     expect(elsewhere.err).toMatch(/(?:open|connected)(?: to this database)?\. Stop|is open to this database/)
     expect(differences(content, await everything(project.database))).toEqual([])
-    expect((await served.ask('/api/tags', { token: goldenTokens().full! })).status).toBe(200)
+    expect((await served.request('/api/tags', { token: goldenTokens().full! })).status).toBe(200)
   } finally {
     await served.close()
   }

@@ -1,6 +1,6 @@
 // Octavo's objects in a database, created by using it, and the inventory of a database.
 import { expect } from 'vitest'
-import { goldenTokens, serveBeside } from '../support/serve.js'
+import { goldenTokens, serveExisting } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
 import { type Content, contentOf } from './content.js'
 import { type Project, run } from './projects.js'
@@ -39,10 +39,10 @@ export async function used(project: Project): Promise<void> {
 
 /** Writes to a project: a relation that waits for a publication, writes that are remembered, an event. */
 export async function written({ folder }: Project): Promise<void> {
-  const served = await serveBeside({ folder })
+  const served = await serveExisting({ folder })
   const post = async (path: string, data: object, key: string) =>
     (
-      await served.ask(path, {
+      await served.request(path, {
         ...{ method: 'POST', token: full!, headers: { 'content-type': 'application/json', 'idempotency-key': key } },
         body: JSON.stringify({ data }),
       })

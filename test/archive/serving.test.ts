@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
-import { goldenTokens, type Served, serveBeside } from '../support/serve.js'
+import { goldenTokens, type Served, serveExisting } from '../support/serve.js'
 import { until } from '../support/until.js'
 import { begin, emptyFolder, exported, golden, type Project, removeAll, run } from './projects.js'
 
@@ -14,7 +14,7 @@ let project: Project
 let served: Served
 beforeAll(async () => {
   project = await golden()
-  served = await serveBeside({ folder: project.folder })
+  served = await serveExisting({ folder: project.folder })
 })
 afterAll(async () => {
   await served.close()
@@ -22,21 +22,26 @@ afterAll(async () => {
 })
 
 const post = (path: string, data: object) =>
-  served.ask(path, { method: 'POST', token: full!, headers: json, body: JSON.stringify({ data }) })
+  served.request(path, { method: 'POST', token: full!, headers: json, body: JSON.stringify({ data }) })
 
 rule('archives.2', 'an export is a snapshot of the rows and files at its start', async () => {
   const base = join(emptyFolder(), 'archive')
   const { child, ended } = begin(['export', project.folder, '-f', base, '--format', 'dir'])
   const staging = join(project.folder, 'uploads', '.octavo')
   const kept = () => readdirSync(staging).flatMap((folder) => readdirSync(join(staging, folder)).filter((name) => name.endsWith('.kept')))
-  // The files are kept right after the snapshot of the rows was taken.
+  // The files are linked right after the snapshot of the rows.
   await until('the content is exported', () => kept().length === 29 || child.exitCode !== null)
   child.kill('SIGSTOP')
   expect((await post('/api/cities', { name: 'Behind the snapshot' })).status).toBe(201)
-  const [file] = (await served.ask('/api/upload/files', { token: full! })).body as { id: number; url: string; hash: string; ext: string }[]
+  const [file] = (await served.request('/api/upload/files', { token: full! })).body as {
+    id: number
+    url: string
+    hash: string
+    ext: string
+  }[]
   const name = `${file!.hash}${file!.ext}`
   const bytes = readFileSync(join(project.folder, 'uploads', name))
-  expect((await served.ask(`/api/upload/files/${file!.id}`, { method: 'DELETE', token: full! })).status).toBe(200)
+  expect((await served.request(`/api/upload/files/${file!.id}`, { method: 'DELETE', token: full! })).status).toBe(200)
   expect(existsSync(join(project.folder, 'uploads', name))).toBe(false)
   child.kill('SIGCONT')
   expect(await ended).toMatchObject({ status: 0 })
@@ -93,22 +98,22 @@ rule('archives.3', 'an export that ends early leaves nothing, and replaces nothi
 rule('archives.13', 'a service answers from the new content with the next request after the commit', async () => {
   const other = await golden()
   const names = async () =>
-    (await served.ask('/api/suppliers?sort=name', { token: full! })).body.data.map((each: { name: string }) => each.name)
+    (await served.request('/api/suppliers?sort=name', { token: full! })).body.data.map((each: { name: string }) => each.name)
   // Another permission, another default locale, other documents.
   expect((await run(['roles', 'grant', 'public', 'api::supplier.supplier.find', project.folder])).status).toBe(0)
   expect((await run(['locales', 'default', 'de', other.folder])).status).toBe(0)
-  const elsewhere = await serveBeside({ folder: other.folder })
-  const { body } = await elsewhere.ask('/api/suppliers', {
+  const elsewhere = await serveExisting({ folder: other.folder })
+  const { body } = await elsewhere.request('/api/suppliers', {
     ...{ method: 'POST', token: full!, headers: json },
     body: JSON.stringify({ data: { name: 'Another supplier' } }),
   })
   expect(body.data.name).toBe('Another supplier')
-  const wanted = (await elsewhere.ask('/api/suppliers?sort=name', { token: full! })).body
+  const wanted = (await elsewhere.request('/api/suppliers?sort=name', { token: full! })).body
   await elsewhere.close()
   const archive = await exported(other)
 
   const before = await names()
-  expect((await served.ask('/api/suppliers')).status).toBe(200)
+  expect((await served.request('/api/suppliers')).status).toBe(200)
   const answers = new Set<string>()
   let isOver = false
   const reading = (async () => {
@@ -117,16 +122,16 @@ rule('archives.13', 'a service answers from the new content with the next reques
   expect(await run(['import', project.folder, '-f', archive, '--force'])).toMatchObject({ status: 0 })
   isOver = true
   await reading
-  const after = await served.ask('/api/suppliers?sort=name', { token: full! })
+  const after = await served.request('/api/suppliers?sort=name', { token: full! })
   expect(after.body).toEqual(wanted)
-  // Each answer was whole.
+  // Each response was whole.
   const now = after.body.data.map((each: { name: string }) => each.name)
   expect([...answers].filter((each) => ![before, now].some((state) => JSON.stringify(state) === each))).toEqual([])
   // Permissions, the default locale and users are the new ones; the token of an administrator stays.
-  expect((await served.ask('/api/suppliers')).status).toBe(403)
-  const [article] = (await served.ask('/api/articles?pagination[pageSize]=1', { token: full! })).body.data
+  expect((await served.request('/api/suppliers')).status).toBe(403)
+  const [article] = (await served.request('/api/articles?pagination[pageSize]=1', { token: full! })).body.data
   expect(article.locale).toBe('de')
-  expect((await served.ask('/api/users/me', { token: bob! })).status).toBe(200)
+  expect((await served.request('/api/users/me', { token: bob! })).status).toBe(200)
   expect((await post('/api/suppliers', { name: 'Written afterwards' })).status).toBe(201)
 })
 

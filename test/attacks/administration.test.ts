@@ -1,4 +1,4 @@
-// The administration API under attack: credentials of others, hostile input, and acts at the same moment.
+// The administration API under attack: foreign credentials, hostile input, and simultaneous actions.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { resources } from '../../src/http/admin/resources.js'
@@ -7,9 +7,9 @@ import { addToken, addUser, jwt, secrets } from '../spec/callers.js'
 import {
   addAdministrator,
   adminPassword,
-  askAdmin,
   pageHeaders,
   projectWithNotes,
+  requestAdmin,
   rowsOf,
   type SignedIn,
   signInAdmin,
@@ -34,14 +34,14 @@ test('S145 no credential of the content API passes below /admin/api, and none of
   for (const { method, path, who } of resources) {
     if (who === 'anybody' || who === 'page') continue
     for (const token of foreign) {
-      const { status } = await askAdmin(served, concrete(path), { method, token, cookie: ada.cookie })
+      const { status } = await requestAdmin(served, concrete(path), { method, token, cookie: ada.cookie })
       expect(status, `${method} ${path}`).toBe(401)
     }
   }
   const content = [...routes.map(({ method, path }) => [method, `/api${concrete(path)}`]), ['GET', '/api/notes'], ['POST', '/api/notes']]
   for (const [method, path] of content)
     for (const token of [ada.accessToken, ada.cookie.split('=')[1]!])
-      expect((await served.ask(path!, { method: method!, token })).status, `${method} ${path}`).toBe(401)
+      expect((await served.request(path!, { method: method!, token })).status, `${method} ${path}`).toBe(401)
 })
 
 /** Values of every kind that a field may be sent. */
@@ -82,8 +82,8 @@ const pathValues = [
 
 test('S146 every resource responds to any body without failing, and within its contract', { timeout: 300_000 }, async () => {
   const failures: string[] = []
-  const ask = async (method: string, path: string, body?: string) => {
-    const { status, body: answer } = await served.ask(`/admin/api${path}`, {
+  const request = async (method: string, path: string, body?: string) => {
+    const { status, body: answer } = await served.request(`/admin/api${path}`, {
       ...{ method, token: ada.accessToken, headers: { ...pageHeaders(served.origin), cookie: ada.cookie } },
       ...(body === undefined ? {} : { body }),
     })
@@ -95,17 +95,17 @@ test('S146 every resource responds to any body without failing, and within its c
   for (const { method, path, body, query } of resources) {
     if (ends.test(`${method} ${path}`)) continue
     const hasBody = body !== null
-    if (path.includes(':')) for (const value of pathValues) await ask(method, concrete(path, value), hasBody ? '{}' : undefined)
+    if (path.includes(':')) for (const value of pathValues) await request(method, concrete(path, value), hasBody ? '{}' : undefined)
     for (const field of fieldsOf(query))
       for (const value of ['', 'x', '-1', '0', '1e99', '%00', "'", '%F0%9F%92%A9', 'a'.repeat(2_000)])
-        await ask(method, `${concrete(path)}?${field}=${value}`)
+        await request(method, `${concrete(path)}?${field}=${value}`)
     if (!hasBody) continue
     const fields = fieldsOf(body)
     const whole = Object.fromEntries(fields.flatMap((field) => (field in right ? [[field, right[field]] as const] : [])))
     for (const text of ['', 'null', '[]', '"x"', '{', '{"__proto__":{"a":1}}', `${'['.repeat(5_000)}${']'.repeat(5_000)}`])
-      await ask(method, concrete(path, '999999'), text)
+      await request(method, concrete(path, '999999'), text)
     for (const field of fields)
-      for (const value of hostile) await ask(method, concrete(path, '999999'), JSON.stringify({ ...whole, [field]: value }))
+      for (const value of hostile) await request(method, concrete(path, '999999'), JSON.stringify({ ...whole, [field]: value }))
   }
   expect(failures).toEqual([])
 })
@@ -117,7 +117,8 @@ test('S147 two super administrators who block each other at once: one of them st
     const ids = await Promise.all(names.map((name) => addAdministrator(served, name)))
     const tokens = await Promise.all(names.map(async (name) => (await signInAdmin(served, name)).accessToken))
     await served.sql('UPDATE admin_users SET blocked = ? WHERE email NOT IN (?, ?)', 1, ...names)
-    const block = (id: number, token: string) => askAdmin(served, `/admins/${id}`, { method: 'PATCH', token, body: { isBlocked: true } })
+    const block = (id: number, token: string) =>
+      requestAdmin(served, `/admins/${id}`, { method: 'PATCH', token, body: { isBlocked: true } })
     await Promise.all([block(ids[1]!, tokens[0]!), block(ids[0]!, tokens[1]!)])
     const active = (await rowsOf(served, 'admin_users')).filter(({ blocked, email }) => blocked === 0 && names.includes(String(email)))
     expect(active.length, `round ${round}`).toBeGreaterThanOrEqual(1)
@@ -127,18 +128,18 @@ test('S147 two super administrators who block each other at once: one of them st
 
 test('S148 a refresh token that two use at once starts one session, and two codes of one invitation one account', async () => {
   const { cookie } = await signInAdmin(served, 'ada@admins.example', { deviceId: 'twice' })
-  const refresh = () => askAdmin(served, '/session/refresh', { method: 'POST', body: {}, cookie })
+  const refresh = () => requestAdmin(served, '/session/refresh', { method: 'POST', body: {}, cookie })
   const answers = await Promise.all([refresh(), refresh(), refresh()])
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   const sessions = (await rowsOf(served, 'strapi_sessions')).filter(({ device_id }) => device_id === 'twice')
   expect(sessions.map(({ status }) => status).sort()).toEqual(['active', 'rotated'])
   const { accessToken } = await signInAdmin(served, 'ada@admins.example')
-  const invited = await askAdmin(served, '/admins', {
+  const invited = await requestAdmin(served, '/admins', {
     ...{ method: 'POST', token: accessToken },
     body: { email: 'twice@admins.example', firstname: 'X', roles: [] },
   })
   const code = invited.body.invitation.link.split('/').at(-1)
-  const accept = (password: string) => askAdmin(served, `/session/invitation/${code}`, { method: 'POST', body: { password } })
+  const accept = (password: string) => requestAdmin(served, `/session/invitation/${code}`, { method: 'POST', body: { password } })
   const accepted = await Promise.all([accept('First-Horse-1'), accept('Second-Horse-2')])
   expect(accepted.map(({ status }) => status).sort()).toEqual([200, 400])
 })

@@ -11,7 +11,7 @@ afterEach(() => served.close())
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 const body = JSON.stringify({ data: { name: 'x'.repeat(2_000) } })
 
-/** Sends a part of a body; then ends, resets or keeps the connection, or goes on letter by letter. Resolves to what came when it is closed. */
+/** Sends a part of a body; then ends, resets or keeps the connection, or continues byte by byte. Resolves to the received text when it is closed. */
 function sendPart(path: string, how: 'end' | 'reset' | 'keep' | 'drip', share: number, chunked = false): Promise<string> {
   const length = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`
   const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${goldenTokens().full}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
@@ -44,7 +44,7 @@ test('bodies that break off are lines about requests, not errors', async () => {
     [0, 0.01, 0.5, 0.99].flatMap((share) => [true, false].map((chunked) => [how, share, chunked] as const)),
   )
   await Promise.all(['/api/tags', '/api/auth/local'].flatMap((path) => ways.map(([...way]) => sendPart(path, ...way))))
-  const answered = await served.ask('/api/tags')
+  const answered = await served.request('/api/tags')
   expect(answered.status).toBe(200)
   await until('all requests are logged', () => lines().filter(({ route }) => route !== undefined).length > 2 * ways.length)
   expect(lines().filter(({ level }) => level >= 40)).toEqual([])

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { loadModel } from '../../src/model/schema/load.js'
 import { grant } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
 import { cutDrafts, requestsFrom, rewriteDrafts, rootsOf } from './closed-drafts.js'
 
@@ -30,7 +30,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', { ti
     const work = async (): Promise<void> => {
       while (next < requests.length) {
         const at = next++
-        const { status, text } = await served.ask(`/api${requests[at]}`, token === undefined ? {} : { token })
+        const { status, text } = await served.request(`/api${requests[at]}`, token === undefined ? {} : { token })
         answers[at] = `${status} ${text}`
       }
     }
@@ -49,17 +49,17 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', { ti
       { caller: 'nobody', requests: wide.filter((_, at) => at % 3 === 0), token: undefined },
       { caller: 'alice', requests: wide.filter((_, at) => at % 3 === 1), token: alice },
     ]
-    const ask = async (): Promise<(readonly string[])[]> => {
+    const sendRequest = async (): Promise<(readonly string[])[]> => {
       const all: (readonly string[])[] = []
       for (const { requests, token } of walks) all.push(await answersTo(requests, token))
       return all
     }
     await rewriteDrafts(served, model, 'SECRET')
-    const before = await ask()
+    const before = await sendRequest()
     const seen = await answersTo(sampled, full)
     await rewriteDrafts(served, model, 'ANOTHER')
     await cutDrafts(served, model)
-    const after = await ask()
+    const after = await sendRequest()
     const learned = walks.flatMap(({ caller, requests }, walk) =>
       requests.filter((_, at) => before[walk]![at] !== after[walk]![at]).map((request) => `${caller}: ${request}`),
     )
@@ -85,8 +85,8 @@ describe('writes by a caller who may not read drafts', () => {
   afterAll(() => served.close())
 
   const look = async (statement: string): Promise<string> => Object.values((await served.sql(statement))[0]!)[0]
-  const send = (method: string, path: string, data?: object): Promise<Answer> =>
-    served.ask(`/api${path}`, {
+  const send = (method: string, path: string, data?: object): Promise<TestResponse> =>
+    served.request(`/api${path}`, {
       method,
       ...(data && { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
     })
@@ -97,7 +97,7 @@ describe('writes by a caller who may not read drafts', () => {
     const changed = await send('PUT', `/articles/${id}?status=draft&populate=*`, { rank: 3 })
     const discarded = await send('POST', `/articles/${id}/actions/discard?populate=*`)
     const unpublished = await send('POST', `/articles/${id}/actions/unpublish?populate=tags`)
-    const nested = await served.ask(`/api/articles/${id}?status=draft`, {
+    const nested = await served.request(`/api/articles/${id}?status=draft`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json', 'strapi-response-format': 'v4' },
       body: '{"data":{"rank":4}}',

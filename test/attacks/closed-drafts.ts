@@ -140,7 +140,7 @@ export function requestsFrom(model: Model, { path, type }: Root, depth: number, 
 
 const isDraftOf = (table: string): string => `(select id from "${table}" where published_at is null)`
 
-/** A moment from an expression of milliseconds since 1970. */
+/** A time from an expression of milliseconds since 1970. */
 const momentOf = (milliseconds: string): string =>
   isOnPostgres
     ? `to_timestamp((${milliseconds}) / 1000.0) at time zone 'UTC'`
@@ -148,11 +148,11 @@ const momentOf = (milliseconds: string): string =>
       ? `from_unixtime((${milliseconds}) / 1000.0)`
       : milliseconds
 
-/** Writes `mark` and numbers made from it into everything that drafts say for themselves. */
+/** Writes `mark` and numbers derived from it into all values of drafts. */
 export const rewriteDrafts = (served: Pick<Served, 'sql'>, model: Model, mark: string): Promise<void> =>
   rewriteRows(served, model, mark, ({ draftAndPublish }) => (draftAndPublish ? 'published_at is null' : null))
 
-/** Writes `mark` and numbers made from it into everything that these rows say for themselves. `which`: a condition, or null for none. */
+/** Writes `mark` and numbers derived from it into all values of these rows. `which`: a condition, or null for none. */
 export async function rewriteRows(
   { sql }: Pick<Served, 'sql'>,
   model: Model,

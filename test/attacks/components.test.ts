@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
-import type { Parameter } from './siege.js'
-import { expectInvalidKey } from './siege.js'
+import type { Parameter } from './fixture.js'
+import { expectInvalidKey } from './fixture.js'
 
 const leak = 'kanarieinnen'
 const inner = { word: 'small', hidden: `${leak}1`, pin: `${leak}2` }
@@ -56,7 +56,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     served = await serveProject(project, { config: { api: { rest: { contract } } } })
   })
   afterAll(() => served.close())
-  const ask = async (query: string) => served.ask(`/api/pages?${query}`)
+  const request = async (query: string) => served.request(`/api/pages?${query}`)
 
   test('S020 no populate shows a private attribute of a component, at any depth', async () => {
     const ways = [
@@ -70,7 +70,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       'populate[box][fields][0]=*',
     ]
     for (const way of ways) {
-      const { status, text } = await ask(way)
+      const { status, text } = await request(way)
       expect(status, way).toBe(200)
       expect(text, way).toMatch(/large|small/)
       expect(text, way).not.toContain(leak)
@@ -79,10 +79,10 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
   })
 
   test('S020 a private component cannot be populated, compared or sorted by', async () => {
-    expectInvalidKey(await ask('populate=shut'), 'populate', 'shut', 'shut')
-    expectInvalidKey(await ask('populate[shut][fields]=word'), 'populate', 'shut', 'shut')
-    expectInvalidKey(await ask('filters[shut][word]=x'), 'filters', 'shut', 'shut')
-    expectInvalidKey(await ask('sort=shut.word'), 'sort', 'shut', 'shut')
+    expectInvalidKey(await request('populate=shut'), 'populate', 'shut', 'shut')
+    expectInvalidKey(await request('populate[shut][fields]=word'), 'populate', 'shut', 'shut')
+    expectInvalidKey(await request('filters[shut][word]=x'), 'filters', 'shut', 'shut')
+    expectInvalidKey(await request('sort=shut.word'), 'sort', 'shut', 'shut')
   })
 
   test('S020 a private attribute of a component cannot be compared, sorted by or selected', async () => {
@@ -100,11 +100,11 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       ['populate[zone][on][parts.inner][fields][0]=pin', 'populate', 'pin', 'pin'],
       ['populate[zone][on][parts.box][filters][hidden]=x', 'populate', 'hidden', 'hidden'],
     ]
-    for (const [query, ...refusal] of refused) expectInvalidKey(await ask(query), ...refusal)
+    for (const [query, ...refusal] of refused) expectInvalidKey(await request(query), ...refusal)
   })
 
   test('S020 the search does not look into components', async () => {
-    expect((await ask(`_q=${leak}`)).body.meta.pagination.total).toBe(0)
+    expect((await request(`_q=${leak}`)).body.meta.pagination.total).toBe(0)
     expect(served.log.join('\n')).not.toContain(leak)
   })
 })

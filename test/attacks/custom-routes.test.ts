@@ -83,7 +83,7 @@ test('every route is open to exactly those who are granted its action', async ()
     for (const [caller, token] of Object.entries(tokens)) {
       called = []
       const json = { headers: { 'content-type': 'application/json' }, body: '{"name":"x"}' }
-      const { status } = await served.ask(url, { method, ...(method === 'GET' ? {} : json), ...(token === undefined ? {} : { token }) })
+      const { status } = await served.request(url, { method, ...(method === 'GET' ? {} : json), ...(token === undefined ? {} : { token }) })
       const isOpen = auth === false || caller === 'full' || allowed.includes(caller)
       const expected = auth !== false && refused.has(caller) ? 401 : isOpen ? 200 : 403
       const runs = expected === 200 ? 1 : 0
@@ -131,9 +131,9 @@ test('another way to write a path leads to the same decision', async () => {
   }
   // Any parameter value is a text.
   handle = ({ params }) => params
-  expect((await served.ask('/api/open/..%2F..%2Fetc%2Fpasswd')).body).toEqual({ name: '../../etc/passwd' })
-  expect((await served.ask('/api/open/__proto__')).body).toEqual({ name: '__proto__' })
-  expect((await served.ask(`/api/open/${'x'.repeat(600)}`)).status).toBe(414)
+  expect((await served.request('/api/open/..%2F..%2Fetc%2Fpasswd')).body).toEqual({ name: '../../etc/passwd' })
+  expect((await served.request('/api/open/__proto__')).body).toEqual({ name: '__proto__' })
+  expect((await served.request(`/api/open/${'x'.repeat(600)}`)).status).toBe(414)
 })
 
 test('keys of prototypes change no object', async () => {
@@ -147,7 +147,7 @@ test('keys of prototypes change no object', async () => {
     ].map((value) => value ?? null)
   }
   const post = (path: string, body: string, type = 'application/json') =>
-    served.ask(path, { method: 'POST', headers: { 'content-type': type }, body })
+    served.request(path, { method: 'POST', headers: { 'content-type': type }, body })
   for (const path of ['/api/open', '/api/open/checked']) {
     for (const query of ['?__proto__[admin]=1', '?constructor[prototype][admin]=1', '?a[__proto__][admin]=1', '?__proto__.admin=1']) {
       expect((await post(path + query, '{}')).body).toEqual([null, null, null, true])
@@ -159,7 +159,7 @@ test('keys of prototypes change no object', async () => {
   }
   expect(({} as { admin?: unknown }).admin).toBeUndefined()
   const many = `?${Array.from({ length: 900 }, (_, index) => `a[${index}][b][c]=${index}`).join('&')}`
-  expect((await served.ask(`/api/open/x${many.slice(0, 15_000)}`)).status).toBe(200)
+  expect((await served.request(`/api/open/x${many.slice(0, 15_000)}`)).status).toBe(200)
 })
 
 test('bodies that are too large or too slow are refused, and those of refused callers are not read', async () => {
@@ -169,7 +169,7 @@ test('bodies that are too large or too slow are refused, and those of refused ca
     return 1
   }
   const send = (path: string, method: string, bytes: number, token: string) =>
-    served.ask(path, { method, token, headers: { 'content-type': 'application/json' }, body: `"${'x'.repeat(bytes)}"` })
+    served.request(path, { method, token, headers: { 'content-type': 'application/json' }, body: `"${'x'.repeat(bytes)}"` })
   called = []
   expect((await send('/api/secret/report', 'POST', 20_000, 'custom')).status).toBe(413)
   expect((await send('/api/secret/x', 'PUT', 20_000, 'custom')).status).toBe(413)
@@ -229,15 +229,15 @@ test('faulty code affects no other requests', async () => {
   let misdeed = 0
   handle = ({ params }) => (params.name === 'bad' ? misdeeds[misdeed++ % misdeeds.length]!() : 'fine')
   const bad = Array.from({ length: 3 * misdeeds.length }, () =>
-    served.ask('/api/open/bad').then(
+    served.request('/api/open/bad').then(
       ({ status }) => status,
       () => 'cut off',
     ),
   )
-  for (let round = 0; round < 30; round++) expect((await served.ask('/api/open/good')).body).toBe('fine')
+  for (let round = 0; round < 30; round++) expect((await served.request('/api/open/good')).body).toBe('fine')
   const statuses = await Promise.all(bad)
   expect(statuses.filter((status) => status !== 'cut off' && ![200, 500, 503].includes(Number(status)))).toEqual([])
   expect(statuses.filter((status) => status === 503)).toHaveLength(3)
-  expect((await served.ask('/_health')).status).toBe(204)
-  expect((await served.ask('/api/orders', { token: 'full' })).status).toBe(200)
+  expect((await served.request('/_health')).status).toBe(204)
+  expect((await served.request('/api/orders', { token: 'full' })).status).toBe(200)
 })

@@ -7,12 +7,12 @@ import { describe, expect, test } from 'vitest'
 import { addToken, grant, secrets as ownSecrets } from '../spec/callers.js'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import { serveBeside, serveProject } from '../support/serve.js'
+import { serveExisting, serveProject } from '../support/serve.js'
+import { attackFixture, callers, expectInvalidKey, secrets, tokens } from './fixture.js'
 import { places } from './routes.js'
-import { callers, expectInvalidKey, secrets, siege, tokens } from './siege.js'
 
 describe('the golden project', () => {
-  const { ask, look, change } = siege('strapi', {
+  const { request, look, change } = attackFixture('strapi', {
     config: {
       limits: { authRateLimit: 0 },
       url: 'https://api.example.test',
@@ -34,7 +34,7 @@ describe('the golden project', () => {
     ]
     for (const path of [...paths, '../', '../_health', '../uploads/x']) {
       for (const as of ['public', 'full'] as const) {
-        const { status, headers } = await ask(`${path}?${query}`, {
+        const { status, headers } = await request(`${path}?${query}`, {
           as,
           headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' },
         })
@@ -43,7 +43,7 @@ describe('the golden project', () => {
         if (path !== '/connect/github') expect([path, location]).toEqual([path, null])
       }
     }
-    const sent = new URL((await ask(`/connect/github?${query}`)).headers.get('location')!)
+    const sent = new URL((await request(`/connect/github?${query}`)).headers.get('location')!)
     expect([sent.host, sent.searchParams.get('redirect_uri')]).toEqual([
       'github.com',
       'https://api.example.test/api/connect/github/callback',
@@ -69,7 +69,7 @@ describe('the golden project', () => {
     for (const path of [...admin, ...managers, ...rest]) {
       for (const as of callers) {
         for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
-          const { status } = await ask(`..${path}`, { as, method })
+          const { status } = await request(`..${path}`, { as, method })
           expect([path, as, method, status]).toEqual([path, as, method, method === 'GET' ? 404 : 405])
         }
       }
@@ -87,7 +87,7 @@ describe('the golden project', () => {
     ]) {
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'] as const) {
         const body = JSON.stringify({ contentType: { displayName: 'x' } })
-        const { status } = await ask(`/content-type-builder/${path}`, {
+        const { status } = await request(`/content-type-builder/${path}`, {
           as: 'full',
           method,
           body,
@@ -101,14 +101,14 @@ describe('the golden project', () => {
   test('S142 a guessed tag, or that of another caller, gives nothing away: 304 is only for who would get that very body', async () => {
     const callers = ['public', 'alice', 'custom', 'full'] as const
     for (const path of ['/articles', '/secret-notes', '/users/me', '/articles/not-there', '/articles?populate=*']) {
-      const bare = await Promise.all(callers.map((as) => ask(path, { as })))
+      const bare = await Promise.all(callers.map((as) => request(path, { as })))
       const tags = bare.flatMap(({ headers }) => headers.get('etag') ?? [])
       for (const [index, as] of callers.entries()) {
         const { status, text, headers } = bare[index]!
         const own = headers.get('etag')
         expect(own !== null, `${as} ${path}`).toBe(status === 200)
         for (const tag of ['*', '"x"', 'W/"x"', ...tags]) {
-          const guessed = await ask(path, { as, headers: { 'if-none-match': tag, 'if-modified-since': new Date().toUTCString() } })
+          const guessed = await request(path, { as, headers: { 'if-none-match': tag, 'if-modified-since': new Date().toUTCString() } })
           const isOwn = status === 200 && (tag === '*' || tag === own)
           expect([as, path, tag, guessed.status, guessed.text]).toEqual([as, path, tag, isOwn ? 304 : status, isOwn ? '' : text])
         }
@@ -119,15 +119,20 @@ describe('the golden project', () => {
   test('S100 files are listed according to permissions', async () => {
     for (const path of ['/upload/files', '/upload/files/page', '/upload/files/1']) {
       for (const query of ['', '?filters[hash][$startsWith]=a', '?populate=related', '?filters[createdBy][id]=1']) {
-        expect([path, query, (await ask(path + query)).status]).toEqual([path, query, 403])
+        expect([path, query, (await request(path + query)).status]).toEqual([path, query, 403])
       }
-      expectInvalidKey(await ask(`${path}?filters[createdBy][email][$startsWith]=a`, { as: 'full' }), 'filters', 'createdBy', 'createdBy')
-      expectInvalidKey(await ask(`${path}?populate=updatedBy`, { as: 'full' }), 'populate', 'updatedBy', 'updatedBy')
-      expect((await ask(`${path}?populate=*`, { as: 'full' })).text).not.toMatch(/"(createdBy|updatedBy|folder|folderPath)"/)
+      expectInvalidKey(
+        await request(`${path}?filters[createdBy][email][$startsWith]=a`, { as: 'full' }),
+        'filters',
+        'createdBy',
+        'createdBy',
+      )
+      expectInvalidKey(await request(`${path}?populate=updatedBy`, { as: 'full' }), 'populate', 'updatedBy', 'updatedBy')
+      expect((await request(`${path}?populate=*`, { as: 'full' })).text).not.toMatch(/"(createdBy|updatedBy|folder|folderPath)"/)
     }
     // The documents of a file are shown to callers who may find them, type by type.
     const related = async () => {
-      const { body } = await ask('/upload/files?populate=related', { as: 'alice' })
+      const { body } = await request('/upload/files?populate=related', { as: 'alice' })
       return new Set(body.flatMap((one: { related: { __type: string }[] }) => one.related.map(({ __type }) => __type)))
     }
     expect([...(await related())]).toContain('api::article.article')
@@ -155,7 +160,7 @@ describe('the golden project', () => {
     const stored = (await look("select access_key from strapi_api_tokens where name = 'full'"))[0] as string
     expect(stored).toBe(hash(right))
     for (const token of [...nearly, 'nothing-like-it', stored]) {
-      const { status, text } = await ask('/users/count', { token })
+      const { status, text } = await request('/users/count', { token })
       expect(status).toBe(401)
       bodies.add(text)
       // A partly correct key has no more of its hash right than by chance.
@@ -179,24 +184,24 @@ test('S041 an attribute deleted and created again as private is unreadable for a
   await addToken(served, 'full', { type: 'full-access' })
   await grant(served, 'authenticated', 'api::note.note.find')
   const queries = ['filters[rank]=7', 'sort=rank', 'fields=rank']
-  const ask = async (origin: typeof served) =>
-    Promise.all(['', ...queries].map(async (query) => (await origin.ask(`/api/notes?${query}`, { token: 'full' })).status))
-  expect(await ask(served)).toEqual([200, 200, 200, 200])
+  const request = async (origin: typeof served) =>
+    Promise.all(['', ...queries].map(async (query) => (await origin.request(`/api/notes?${query}`, { token: 'full' })).status))
+  expect(await request(served)).toEqual([200, 200, 200, 200])
   const file = join(served.folder, 'src/api/note/content-types/note/schema.json')
   const schema = JSON.parse(readFileSync(file, 'utf8'))
   // As in a database of Strapi: a start that knew the former schemas would not hide content.
   await served.sql('delete from octavo_schemas')
   const without = await startWith({ name: schema.attributes.name })
-  expect(await ask(without)).toEqual([200, 400, 400, 400])
+  expect(await request(without)).toEqual([200, 400, 400, 400])
   await without.close()
   const again = await startWith({ ...schema.attributes, rank: { type: 'integer', private: true } })
-  expect(await ask(again)).toEqual([200, 400, 400, 400])
-  expect((await again.ask('/api/notes?populate=*&fields=*', { token: 'full' })).text).not.toContain('rank')
+  expect(await request(again)).toEqual([200, 400, 400, 400])
+  expect((await again.request('/api/notes?populate=*&fields=*', { token: 'full' })).text).not.toContain('rank')
   await again.close()
   await served.close()
 
   function startWith(attributes: object) {
     writeFileSync(file, JSON.stringify({ ...schema, attributes }))
-    return serveBeside(served, ownSecrets)
+    return serveExisting(served, ownSecrets)
   }
 })

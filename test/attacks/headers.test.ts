@@ -1,17 +1,17 @@
-// Headers, addresses of files, and answers that must not be mixed up.
+// Headers, addresses of files, and responses that must not be confused.
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../support/serve.js'
+import type { TestResponse } from '../support/serve.js'
+import type { Caller } from './fixture.js'
+import { attackFixture, tokens } from './fixture.js'
 import { raw } from './raw.js'
-import type { Caller } from './siege.js'
-import { siege, tokens } from './siege.js'
 
 const evil = 'https://evil.example'
-const allowOrigin = ({ headers }: Answer) => headers.get('access-control-allow-origin')
-const allowCredentials = ({ headers }: Answer) => headers.get('access-control-allow-credentials')
+const allowOrigin = ({ headers }: TestResponse) => headers.get('access-control-allow-origin')
+const allowCredentials = ({ headers }: TestResponse) => headers.get('access-control-allow-credentials')
 
 describe('as it comes', () => {
-  const golden = siege()
-  const { ask } = golden
+  const golden = attackFixture()
+  const { request } = golden
 
   test('S134 any origin may read, and none with credentials', async () => {
     const preflight = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' }
@@ -24,21 +24,21 @@ describe('as it comes', () => {
       ]
       for (const headers of sent) {
         for (const method of 'access-control-request-method' in headers ? ['OPTIONS'] : ['GET', 'POST', 'HEAD', 'DELETE']) {
-          const answer = await ask('/articles', { method, headers })
+          const answer = await request('/articles', { method, headers })
           expect(allowOrigin(answer)).toBe('*')
           expect(allowCredentials(answer)).toBeNull()
           expect(answer.headers.get('vary')).toMatch(/\borigin\b/i)
         }
       }
     }
-    const refused = await ask('/secret-notes', { headers: { origin: evil } })
+    const refused = await request('/secret-notes', { headers: { origin: evil } })
     expect([refused.status, allowOrigin(refused), allowCredentials(refused)]).toEqual([403, '*', null])
-    expect((await ask('/articles')).headers.get('vary')).toMatch(/\borigin\b/i)
+    expect((await request('/articles')).headers.get('vary')).toMatch(/\borigin\b/i)
   })
 
   test('S134 every response forbids browsers to guess its type', async () => {
     for (const path of ['/articles', '/secret-notes', '/nothing', '/articles?filters[x]=1', '../', '../_health', '../uploads/nothing']) {
-      const { headers } = await ask(path)
+      const { headers } = await request(path)
       expect(headers.get('x-content-type-options'), path).toBe('nosniff')
       expect(headers.get('server'), path).toBeNull()
       expect(headers.get('x-powered-by'), path).toBeNull()
@@ -115,7 +115,7 @@ describe('as it comes', () => {
     const names = (await golden.look("select url from files where ext in ('.svg', '.html', '.xml')")) as string[]
     expect(names.length).toBeGreaterThan(0)
     for (const url of names) {
-      const { status, headers } = await ask(`..${url}`)
+      const { status, headers } = await request(`..${url}`)
       expect(status, url).toBe(200)
       expect(headers.get('content-security-policy'), url).toMatch(/sandbox/)
       expect(headers.get('x-content-type-options'), url).toBe('nosniff')
@@ -133,17 +133,17 @@ describe('as it comes', () => {
       { 'accept-encoding': 'br' },
       { accept: 'text/html' },
     ]
-    const keyOf = ({ status, text }: Answer) => `${status} ${text}`
+    const keyOf = ({ status, text }: TestResponse) => `${status} ${text}`
     const alone = new Map<string, string>()
     for (const as of callers)
-      for (const [index, headers] of variants.entries()) alone.set(`${as} ${index}`, keyOf(await ask(query, { as, headers })))
+      for (const [index, headers] of variants.entries()) alone.set(`${as} ${index}`, keyOf(await request(query, { as, headers })))
     const mixed = Array.from({ length: 3 }, () =>
       callers.flatMap((as) => variants.map((headers, index) => ({ as, headers, index }))),
     ).flat()
     const order = mixed.map((_each, index) => mixed[(index * 37) % mixed.length]!)
     const answers = await Promise.all(
       order.map(async ({ as, headers, index }) => {
-        const [answer, head] = await Promise.all([ask(query, { as, headers }), ask(query, { as, headers, method: 'HEAD' })])
+        const [answer, head] = await Promise.all([request(query, { as, headers }), request(query, { as, headers, method: 'HEAD' })])
         return { as, index, answer, head }
       }),
     )
@@ -154,7 +154,7 @@ describe('as it comes', () => {
     expect(new Set(callers.slice(0, 5).map((as) => alone.get(`${as} 0`))).size).toBeGreaterThan(2)
     expect(alone.get('public 1')).not.toBe(alone.get('public 0'))
     expect(alone.get('public 2')).not.toBe(alone.get('public 0'))
-    expect((await ask(query)).headers.get('vary')).toMatch(/\bstrapi-encode-source-maps\b/i)
+    expect((await request(query)).headers.get('vary')).toMatch(/\bstrapi-encode-source-maps\b/i)
   })
 
   test('S143 a log line holds the route and the caller, and nothing that was sent', async () => {
@@ -166,11 +166,11 @@ describe('as it comes', () => {
       referer: `https://x/?${marks.header}`,
       'user-agent': marks.header,
     }
-    await ask(`/articles?filters[title]=${marks.value}&_q=${marks.value}&locale=${marks.value}`, { headers, as: 'bob' })
-    await ask(`/articles/${marks.document}?access_token=${marks.token}`, { headers })
-    await ask('/articles', { headers: { ...headers, authorization: `Bearer ${marks.token}` } })
-    await ask(`/nothing/${marks.document}?password=${marks.value}`, { headers })
-    await ask(`/articles?filters[${marks.value}]=1`, { headers })
+    await request(`/articles?filters[title]=${marks.value}&_q=${marks.value}&locale=${marks.value}`, { headers, as: 'bob' })
+    await request(`/articles/${marks.document}?access_token=${marks.token}`, { headers })
+    await request('/articles', { headers: { ...headers, authorization: `Bearer ${marks.token}` } })
+    await request(`/nothing/${marks.document}?password=${marks.value}`, { headers })
+    await request(`/articles?filters[${marks.value}]=1`, { headers })
     const lines = golden.served.log.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(lines.length).toBe(5)
     const known = 'level time pid hostname requestId reqId method route path uid error status milliseconds bytes caller ip msg'.split(' ')
@@ -186,11 +186,11 @@ describe('as it comes', () => {
 
 describe('with listed origins', () => {
   const good = 'https://good.example'
-  const { ask } = siege('strapi', { config: { cors: { origins: [good, 'https://second.example:8443'] } } })
+  const { request } = attackFixture('strapi', { config: { cors: { origins: [good, 'https://second.example:8443'] } } })
 
   test('S134 only the listed origins may read, to the byte, and with credentials', async () => {
     for (const origin of [good, 'https://second.example:8443']) {
-      const answer = await ask('/articles', { headers: { origin } })
+      const answer = await request('/articles', { headers: { origin } })
       expect([allowOrigin(answer), allowCredentials(answer)]).toEqual([origin, 'true'])
       expect(answer.headers.get('vary')).toMatch(/\borigin\b/i)
     }
@@ -215,7 +215,7 @@ describe('with listed origins', () => {
     ]
     for (const origin of others) {
       for (const headers of [{ origin }, { origin, 'access-control-request-method': 'GET' }] as Record<string, string>[]) {
-        const answer = await ask('/articles', { method: 'access-control-request-method' in headers ? 'OPTIONS' : 'GET', headers })
+        const answer = await request('/articles', { method: 'access-control-request-method' in headers ? 'OPTIONS' : 'GET', headers })
         expect([allowOrigin(answer), allowCredentials(answer)], origin).toEqual([null, null])
         expect(answer.headers.get('vary')).toMatch(/\borigin\b/i)
       }

@@ -1,4 +1,4 @@
-// Hostile texts as values of everything that takes one (security: S109): an answer is never 5xx and never other than an
+// Hostile texts in every value (security: S109): a response is never 5xx and never other than an
 // exact comparison in memory says, and no statement's text depends on a value.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { parseParameters } from '../../src/query/rest/parameters.js'
 import { readRequest } from '../../src/query/rest/read.js'
 import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import { testSqlite } from '../support/sqlite-only.js'
-import { model, siege } from './siege.js'
+import { attackFixture, model } from './fixture.js'
 
 const runs = Number(process.env.FUZZ_RUNS ?? 150)
 const pieces = [
@@ -66,7 +66,7 @@ const encoded = encodeURIComponent
 /** Equality of a database that folds ASCII only. */
 /** PostgreSQL lowers each letter alone. */
 const eachLower = (text: string): string => [...text].map((letter) => letter.toLowerCase()).join('')
-/** Case is what its database makes of it in this contract. */
+/** Case depends on the database in this contract. */
 const asStrapi: readonly [Fold, Fold] = isOnPostgres ? [(text) => text, eachLower] : [asciiLower, asciiLower]
 function asciiLower(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -109,7 +109,7 @@ function textTests(fold: Fold, foldi: Fold): Readonly<Record<string, Test>> {
 }
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
-  const { ask, change, look } = siege(contract)
+  const { request: sendRequest, change, look } = attackFixture(contract)
   const tests =
     contract === 'strapi'
       ? textTests(...asStrapi)
@@ -136,7 +136,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...Object.keys(tests)), value, async (operator, text) => {
         const query = `filters[title][${operator}]=${encoded(text)}&fields[0]=title&pagination[pageSize]=100`
-        const { status, body } = await ask(`/articles?${query}`)
+        const { status, body } = await sendRequest(`/articles?${query}`)
         expect(status, JSON.stringify(body)).toBe(200)
         const right = rows.filter(({ title }) => title !== null && tests[operator]!(title, text)).map(({ id }) => id)
         expect(body.meta.pagination.total).toBe(right.length)
@@ -148,7 +148,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
 
   test.runIf(isOnPostgres)('S109 a NUL, which no text of PostgreSQL has, is refused', async () => {
     for (const query of ['filters[title]=%00', 'filters[title][$containsi]=a%00', 'filters[title][$in]=%00', '_q=%00', 'locale=%00'])
-      expect([query, (await ask(`/articles?${query}`)).status]).toEqual([query, 400])
+      expect([query, (await sendRequest(`/articles?${query}`)).status]).toEqual([query, 400])
   })
 
   testSqlite(
@@ -160,17 +160,21 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       for (const text of ['\0', `${title}\0x`, `${title!.slice(0, 2)}\0`, `\0${title}`]) {
         for (const operator of Object.keys(tests)) {
           if (['$lt', '$lte', '$gt', '$gte'].includes(operator)) continue
-          const found = (await ask(`/articles?filters[title][${operator}]=${encoded(text)}&filters[id]=${id}`)).body.meta.pagination.total
+          const found = (await sendRequest(`/articles?filters[title][${operator}]=${encoded(text)}&filters[id]=${id}`)).body.meta.pagination
+            .total
           expect(found > 0, `${operator} ${JSON.stringify(text)}`).toBe(tests[operator]!(title!, text))
         }
-        expect((await ask(`/articles?_q=${encoded(text)}`)).body.meta.pagination.total, `a search for ${JSON.stringify(text)}`).toBe(0)
+        expect(
+          (await sendRequest(`/articles?_q=${encoded(text)}`)).body.meta.pagination.total,
+          `a search for ${JSON.stringify(text)}`,
+        ).toBe(0)
       }
     },
   )
 
   test('S109 a hostile text names no attribute, order, locale, status, document or page', async () => {
-    const base = await ask('/articles')
-    const drafts = await ask('/articles?status=draft')
+    const base = await sendRequest('/articles')
+    const drafts = await sendRequest('/articles?status=draft')
     const blank = /^[\s,.]*$/
     const outcomes: Readonly<Record<string, (text: string, answer: typeof base) => void>> = {
       'sort=': (text, { status, text: body }) =>
@@ -211,7 +215,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
         // The star alone means everything; spaces around a name mean nothing (fields.1).
         hostile.filter((text) => !/^[\s*,]*$/.test(text) || blank.test(text)).filter((text) => text !== ''),
         async (parameter, text) => {
-          const answer = await ask(`/articles?${parameter}${encoded(text)}`)
+          const answer = await sendRequest(`/articles?${parameter}${encoded(text)}`)
           expect(answer.status, answer.text.slice(0, 300)).toBeLessThan(500)
           outcomes[parameter]!(text, answer)
         },
@@ -224,7 +228,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     const segment = hostile.filter((text) => !/^\.{1,2}$/.test(text) && !/[\s.]/.test(text) && !/^[%\w]*$/.test(text))
     await fc.assert(
       fc.asyncProperty(segment, fc.constantFrom('/articles/', '/users/', '/upload/files/', '/'), async (text, path) => {
-        const { status, body } = await ask(`${path}${encoded(text)}`, { as: 'full' })
+        const { status, body } = await sendRequest(`${path}${encoded(text)}`, { as: 'full' })
         expect([204, 400, 404], `${path}${text} is ${status}`).toContain(status)
         if (status !== 204) expect(body.error.status).toBe(status)
       }),

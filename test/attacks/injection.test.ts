@@ -2,13 +2,13 @@
 // line for each entry.
 import { describe, expect, test } from 'vitest'
 import { isOnMysql, isOnPostgres } from '../support/databases.js'
+import { attackFixture, expectInvalidKey } from './fixture.js'
 import { raw } from './raw.js'
-import { expectInvalidKey, siege } from './siege.js'
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
-  const { ask } = siege(contract)
+  const { request: sendRequest } = attackFixture(contract)
   const total = async (query: string): Promise<number> => {
-    const { status, body } = await ask(`/articles?${query}`)
+    const { status, body } = await sendRequest(`/articles?${query}`)
     expect(status, query).toBe(200)
     return body.meta.pagination.total
   }
@@ -25,14 +25,14 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       "title' ",
       't0.title',
     ]) {
-      expectInvalidKey(await ask(`/articles?sort=${encodeURIComponent(sort)}`), 'sort', sort.trim().split('.')[0]!, null)
+      expectInvalidKey(await sendRequest(`/articles?sort=${encodeURIComponent(sort)}`), 'sort', sort.trim().split('.')[0]!, null)
     }
     for (const order of ['title:', 'title:asc nulls first', 'title:desc;', 'title:asc limit 1', 'title: (select 1)', 'title:1']) {
-      const { status, body } = await ask(`/articles?sort=${encodeURIComponent(order)}`)
+      const { status, body } = await sendRequest(`/articles?sort=${encodeURIComponent(order)}`)
       expect(status, order).toBe(400)
       expect(body.error.message).toBe('Invalid order. order can only be one of asc|desc|ASC|DESC')
     }
-    expect((await ask('/articles?sort=title:asc,')).text).toBe((await ask('/articles?sort=title:asc')).text)
+    expect((await sendRequest('/articles?sort=title:asc,')).text).toBe((await sendRequest('/articles?sort=title:asc')).text)
   })
 
   test('S112 a locale is a value', async () => {
@@ -46,9 +46,9 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       expect(await total(`locale=${locale}`), locale).toBe(0)
     expect(await total('locale[$ne]=en')).toBe(all - english)
     expect(await total('locale[$in][0]=en')).toBe(english)
-    expect((await ask('/articles?locale[title]=x')).status).toBe(400)
-    expect((await ask('/articles?locale[$regex]=.')).status).toBe(400)
-    expect((await ask('/articles?locale[internalNote][$null]=true')).status).toBe(400)
+    expect((await sendRequest('/articles?locale[title]=x')).status).toBe(400)
+    expect((await sendRequest('/articles?locale[$regex]=.')).status).toBe(400)
+    expect((await sendRequest('/articles?locale[internalNote][$null]=true')).status).toBe(400)
   })
 
   test('S112 a status is published or draft', async () => {
@@ -63,7 +63,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       'status=*',
     ]) {
       if (contract === 'strapi') expect(await total(status), status).toBe(draft)
-      else expect((await ask(`/articles?${status}`)).status, status).toBe(400)
+      else expect((await sendRequest(`/articles?${status}`)).status, status).toBe(400)
     }
   })
 
@@ -85,7 +85,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       '$between][0]=1&filters[id][$between][1]=2&filters[id][$between][2]=3',
       '$between]=1,2',
     ]) {
-      expect((await ask(`/articles?filters[id][${values}`)).status, values).toBe(400)
+      expect((await sendRequest(`/articles?filters[id][${values}`)).status, values).toBe(400)
     }
     expect(await total('filters[id][$between][]=9&filters[id][$between][]=1')).toBe(0)
   })
@@ -102,12 +102,12 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       'filters[title][$or][0]=x',
       'filters[$eq]=1',
     ]) {
-      expect((await ask(`/articles?${filters}`)).status, filters).toBe(400)
+      expect((await sendRequest(`/articles?${filters}`)).status, filters).toBe(400)
     }
   })
 
   test('S109 names of JavaScript are no names of attributes', async () => {
-    const base = await ask('/articles')
+    const base = await sendRequest('/articles')
     for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__']) {
       for (const query of [
         `sort=${name}`,
@@ -118,7 +118,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
         `populate[0]=${name}`,
         `fields[0]=${name}`,
       ]) {
-        expect((await ask(`/articles?${query}`)).status, query).toBe(400)
+        expect((await sendRequest(`/articles?${query}`)).status, query).toBe(400)
       }
       // As keys they are dropped by the parser or refused, and never reach an object's prototype.
       for (const query of [
@@ -128,17 +128,17 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
         `${name}[polluted]=1`,
         `sort[${name}]=asc`,
       ]) {
-        const answer = await ask(`/articles?${query}`)
+        const answer = await sendRequest(`/articles?${query}`)
         if (answer.status !== 400) expect(answer.text, query).toBe(base.text)
       }
-      expect((await ask(`/${name}`)).status, name).toBe(404)
+      expect((await sendRequest(`/${name}`)).status, name).toBe(404)
     }
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 })
 
 describe('the log', () => {
-  const golden = siege()
+  const golden = attackFixture()
 
   test('S118 line breaks and escape codes of a request do not reach the log as such', async () => {
     const requests = [
@@ -160,7 +160,7 @@ describe('the log', () => {
 
   test('S118 a request id is taken over only if it is plain', async () => {
     const idOf = async (given: string) =>
-      (await golden.ask('/articles?pagination[pageSize]=1', { headers: { 'x-request-id': given } })).headers.get('x-request-id')
+      (await golden.request('/articles?pagination[pageSize]=1', { headers: { 'x-request-id': given } })).headers.get('x-request-id')
     expect(await idOf('abcdefgh-12345678_X')).toBe('abcdefgh-12345678_X')
     for (const given of [
       'short',

@@ -41,7 +41,12 @@ rule('relations.21', 'rows of accounts and permissions are not shown, counted, c
   const linked = Object.fromEntries(Object.keys(relations).map((name) => [name, /^apitoken(?:one|many)/.test(name) ? [1] : []]))
   const single = Object.fromEntries(Object.entries(linked).map(([name, ids]) => [name, /ToOne/.test(name) ? (ids[0] ?? null) : ids]))
   const body = JSON.stringify({ data: { title: 'a', ...single, part: { token: 1 }, zone: [{ __component: 'parts.key', token: 1 }] } })
-  const made = await served.ask('/api/holders', { method: 'POST', token: 'full', headers: { 'content-type': 'application/json' }, body })
+  const made = await served.request('/api/holders', {
+    method: 'POST',
+    token: 'full',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
   expect(made.status, made.text).toBe(201)
   const { documentId } = made.body.data
   const tokens = await served.sql('select access_key from strapi_api_tokens')
@@ -59,7 +64,7 @@ rule('relations.21', 'rows of accounts and permissions are not shown, counted, c
   ]
   for (const token of ['full', 'reader']) {
     for (const query of shows) {
-      const { body, text, status } = await served.ask(`/api/holders/${documentId}?${query}`, { token })
+      const { body, text, status } = await served.request(`/api/holders/${documentId}?${query}`, { token })
       hidden(text, query)
       if (status === 200) for (const name of names) expect(body.data[name], `${query} ${name}`).toBeUndefined()
     }
@@ -74,17 +79,17 @@ rule('relations.21', 'rows of accounts and permissions are not shown, counted, c
             `filters[part][token][accessKey][$startsWith]=a`,
             `sort=${name}.${attribute}`,
           ]) {
-            const { status, body, text } = await served.ask(`/api/holders?${query}`, { token })
+            const { status, body, text } = await served.request(`/api/holders?${query}`, { token })
             expect([query, status, body.error?.message]).toEqual([query, 400, expect.stringMatching(/^Invalid key/)])
             hidden(text, query)
           }
-    const author = await served.ask(`/api/holders?populate=author&filters[author][resetPasswordToken][$startsWith]=a`, { token })
+    const author = await served.request(`/api/holders?populate=author&filters[author][resetPasswordToken][$startsWith]=a`, { token })
     expect(author.status).toBe(400)
-    expect((await served.ask('/api/holders?populate=author', { token })).body.data[0].author).toBeNull()
-    hidden((await served.ask('/api/openapi.json', { token })).text, 'the description')
+    expect((await served.request('/api/holders?populate=author', { token })).body.data[0].author).toBeNull()
+    hidden((await served.request('/api/openapi.json', { token })).text, 'the description')
   }
-  // A write answers by the same rule.
-  const changed = await served.ask(`/api/holders/${documentId}?populate=*`, {
+  // The response of a write follows the same rule.
+  const changed = await served.request(`/api/holders/${documentId}?populate=*`, {
     ...{ method: 'PUT', token: 'full', headers: { 'content-type': 'application/json' } },
     body: '{"data":{"title":"b"}}',
   })

@@ -1,4 +1,4 @@
-// Bodies within `bodyBytes` that hold as much as they can: each is answered, none with 500, and none holds up everybody else.
+// Bodies within `bodyBytes` with as much content as possible: each is answered, none with 500, and none delays other clients.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { threadCpuMs } from '../support/cpu-time.js'
 import { isOnServer } from '../support/databases.js'
@@ -16,7 +16,7 @@ const many = <Value>(count: number, of: (index: number) => Value): Value[] => Ar
 const keys = (count: number) => Object.fromEntries(many(count, (index) => [`key${index}`, 1]))
 const paragraph = { type: 'paragraph', children: [{ type: 'text', text: 'x' }] }
 const send = (path: string, body: string, method = 'POST') =>
-  served.ask(path, { method, token, headers: { 'content-type': 'application/json' }, body })
+  served.request(path, { method, token, headers: { 'content-type': 'application/json' }, body })
 
 /** CPU time of this thread, which serves, during the slowest health check while something runs; a few milliseconds without load. */
 async function beside<Result>(run: () => Promise<Result>): Promise<{ readonly result: Result; readonly maxCpuMs: number }> {
@@ -24,7 +24,7 @@ async function beside<Result>(run: () => Promise<Result>): Promise<{ readonly re
   const looking = (async () => {
     while (running) {
       const before = threadCpuMs()
-      await served.ask('/_health')
+      await served.request('/_health')
       maxCpuMs = Math.max(maxCpuMs, threadCpuMs() - before)
     }
   })()
@@ -92,7 +92,7 @@ test('S127 thousands of relations are set, put into another order and taken away
   expect(made.status, made.text.slice(0, 300)).toBe(201)
   const { documentId } = made.body.data
   const shown = async () =>
-    (await served.ask(`/api/articles/${documentId}?status=draft&populate[tags][fields][0]=name`, { token })).body.data.tags.map(
+    (await served.request(`/api/articles/${documentId}?status=draft&populate[tags][fields][0]=name`, { token })).body.data.tags.map(
       (tag: { documentId: string }) => tag.documentId,
     )
   expect(await shown()).toEqual(tags)
@@ -152,9 +152,9 @@ test('S127 a text that holds 500,000 brackets is no list of blocks', async () =>
 
 test('O50 source maps of a large response are added in pieces while others are served', async () => {
   const path = '/api/articles?populate[tags][populate][articles]=true&pagination[pageSize]=25'
-  const plain = (await served.ask(path)).text
+  const plain = (await served.request(path)).text
   expect(plain.length).toBeGreaterThan(400_000)
-  const { result, maxCpuMs } = await beside(() => served.ask(path, { headers: { 'strapi-encode-source-maps': 'true' } }))
+  const { result, maxCpuMs } = await beside(() => served.request(path, { headers: { 'strapi-encode-source-maps': 'true' } }))
   expect(result.text).not.toBe(plain)
   expect(result.text.replace(/(?:\u200b|\u200c|\u200d|\ufeff)+/g, '')).toBe(plain)
   expect(maxCpuMs).toBeLessThan(1_000)

@@ -14,7 +14,7 @@ interface Plain {
   bytes: number
 }
 
-/** The rule, as plainly as it can be said. */
+/** The rule in its simplest form. */
 function chosen(all: readonly Plain[], late: number, limit: number): number | undefined {
   const addresses = [...new Set(all.map(({ address }) => address))]
   const users = addresses.map((address) => {

@@ -46,7 +46,7 @@ beforeAll(async () => {
     await addToken(one, 'full', { type: 'full-access' })
     for (const text of [...texts, 'a'.repeat(1_000_000), `${'a'.repeat(500_000)}b${'a'.repeat(400_000)}`]) {
       const body = JSON.stringify({ data: { text } })
-      const { status } = await one.ask('/api/notes', {
+      const { status } = await one.request('/api/notes', {
         method: 'POST',
         token: 'full',
         headers: { 'content-type': 'application/json' },
@@ -71,7 +71,7 @@ test.each(['specification', 'strapi'] as const)('long values are found as short 
     ] as const) {
       for (const value of values) {
         const query = `filters[text][${name}]=${encodeURIComponent(value)}&filters[id][$lte]=${texts.length}&sort=id&fields=id`
-        const { body } = await served[contract].ask(`/api/notes?${query}`)
+        const { body } = await served[contract].request(`/api/notes?${query}`)
         const wanted = texts.flatMap((text, index) => (text !== null && finds(form(text), form(value)) ? [index + 1] : []))
         expect(
           body.data.map(({ id }: { id: number }) => id),
@@ -100,11 +100,11 @@ test.each(['specification', 'strapi'] as const)(
         '$eqi',
       ]) {
         for (const value of [`${long(letter)}b`, `b${long(letter)}`, `${half(letter)}b${half(letter)}`, `${letter}%`.repeat(3_000)]) {
-          const { status } = await served[contract].ask(`/api/notes?filters[text][${operator}]=${encodeURIComponent(value)}&fields=id`)
+          const { status } = await served[contract].request(`/api/notes?filters[text][${operator}]=${encodeURIComponent(value)}&fields=id`)
           expect([status, operator]).toEqual([200, operator])
         }
       }
-      expect((await served[contract].ask(`/api/notes?_q=${long(letter)}b&fields=id`)).status).toBe(200)
+      expect((await served[contract].request(`/api/notes?_q=${long(letter)}b&fields=id`)).status).toBe(200)
       return processCpuMs() - before
     }
     const none = await timeOf('z')

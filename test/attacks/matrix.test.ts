@@ -1,11 +1,11 @@
-// Every route, every verb, every caller (security: S032): the answers are exactly those that roles and tokens allow.
+// Every route, every verb, every caller (security: S032): responses are exactly those that roles and tokens allow.
 import { expect, test } from 'vitest'
+import type { Caller } from './fixture.js'
+import { attackFixture, callers, model } from './fixture.js'
 import type { Place, Verb } from './routes.js'
 import { grantsIn, places, refusedCallers, registered, tabled, verbs } from './routes.js'
-import type { Caller } from './siege.js'
-import { callers, model, siege } from './siege.js'
 
-const golden = siege('strapi', { config: { admin: { model: 'always' }, limits: { authRateLimit: 0 } } })
+const golden = attackFixture('strapi', { config: { admin: { model: 'always' }, limits: { authRateLimit: 0 } } })
 
 /** `in`: the caller is admitted, regardless of the route's own result. */
 type Class = 'in' | 200 | 401 | 403 | 404 | 405
@@ -39,7 +39,7 @@ test('S032 reads that are let in do answer', async () => {
     if (action === undefined) continue
     for (const as of ['public', 'bob', 'full'] as const) {
       if (!may(as, action)) continue
-      const { status } = await golden.ask(place.path, { as })
+      const { status } = await golden.request(place.path, { as })
       const missing = /some-document|999999/.test(place.path)
         ? [204, 404]
         : /^\/(auth|connect)\//.test(place.path)
@@ -56,7 +56,7 @@ test('S032 every caller gets exactly what the roles and tokens of the database a
   let asked = 0
   for (const place of places()) {
     for (const verb of verbs) {
-      const answers = await Promise.all(callers.map((as) => golden.ask(place.path, { as, method: verb })))
+      const answers = await Promise.all(callers.map((as) => golden.request(place.path, { as, method: verb })))
       for (const [index, { status, text }] of answers.entries()) {
         const as = callers[index]!
         const wanted = expected(place, verb, as, may)

@@ -1,7 +1,7 @@
 // O45: a relation to many types names no rows of types outside the content, such as tokens, roles and users of the admin panel, to any caller.
 import { describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import { model, siege } from './siege.js'
+import { attackFixture, model } from './fixture.js'
 
 /** Everything but the project's types, files and users. */
 const closed = [...model.types.values()].filter(
@@ -9,9 +9,9 @@ const closed = [...model.types.values()].filter(
 )
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
-  const { ask, change, look } = siege(contract)
+  const { request, change, look } = attackFixture(contract)
   const send = (method: string, path: string, data: object) =>
-    ask(path, { as: 'full', method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+    request(path, { as: 'full', method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
 
   rule('relations.15', 'bodies that name such rows are refused', async () => {
     expect(closed.length).toBeGreaterThan(5)
@@ -35,7 +35,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
         ...[id, uid, place],
       )
     await change('update comments set target_id = 1, target_type = ? where id = ?', 'admin::api-token', id)
-    const read = async (query: string) => (await ask(`/comments/${documentId}?${query}`, { as: 'full' })).body.data
+    const read = async (query: string) => (await request(`/comments/${documentId}?${query}`, { as: 'full' })).body.data
     for (const query of ['populate=*', 'populate=subjects,subject', 'populate[subjects]=true&populate[subject]=true'])
       expect([query, await read(query)]).toMatchObject([query, { subjects: [], subject: null }])
     for (const { uid } of closed)

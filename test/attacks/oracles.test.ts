@@ -1,8 +1,8 @@
 // Attacks on values that may not be read: no filter, sort key or selection reaches them, under
 // either contract and any name.
 import { describe, expect, test } from 'vitest'
-import type { Parameter } from './siege.js'
-import { expectInvalidKey, siege } from './siege.js'
+import type { Parameter } from './fixture.js'
+import { attackFixture, expectInvalidKey } from './fixture.js'
 
 type Refusal = readonly [request: string, param: Parameter, key: string, path: string | null]
 
@@ -15,8 +15,8 @@ const strangers = '$regex $where $like $jsonSupersetOf $elemMatch $expr'
 const encoded = encodeURIComponent
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
-  const { ask } = siege(contract)
-  const refused = async ([request, param, key, path]: Refusal) => expectInvalidKey(await ask(request), param, key, path)
+  const { request: sendRequest } = attackFixture(contract)
+  const refused = async ([request, param, key, path]: Refusal) => expectInvalidKey(await sendRequest(request), param, key, path)
 
   test('S001 a private attribute cannot be compared', async () => {
     await refused(['/articles?filters[internalNote][$startsWith]=a', 'filters', 'internalNote', 'internalNote'])
@@ -119,10 +119,10 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     else {
       await refused(['/articles?filters[cover][folderPath][$contains]=/', 'filters', 'folderPath', 'cover.folderPath'])
       await refused(['/articles?filters[cover][related][id]=1', 'filters', 'related', 'cover.related'])
-      expect((await ask('/articles?filters[cover][name]=no such file')).body.meta.pagination.total).toBe(0)
+      expect((await sendRequest('/articles?filters[cover][name]=no such file')).body.meta.pagination.total).toBe(0)
     }
     await refused(['/articles?sort=cover.folderPath', 'sort', 'folderPath', 'cover.folderPath'])
-    expect((await ask('/articles?filters[comments][body]=no such comment')).body.meta.pagination.total).toBe(0)
+    expect((await sendRequest('/articles?filters[comments][body]=no such comment')).body.meta.pagination.total).toBe(0)
   })
 
   test('S026 other locales of a document do not expose private values', async () => {

@@ -2,7 +2,7 @@
 // find, nothing of drafts.
 import { describe, expect, test } from 'vitest'
 import type { Attribute } from '../../src/model/schema/types.js'
-import { callers, model, siege } from './siege.js'
+import { attackFixture, callers, model } from './fixture.js'
 
 const shapes = [...model.types.values(), ...model.components.values()]
 const isHidden = (attribute: Attribute): boolean => attribute.private || (attribute.kind === 'scalar' && attribute.type === 'password')
@@ -16,7 +16,7 @@ const hiddenNames = new Set(
     .filter((name) => !readableNames.has(name)),
 )
 
-/** Every key of every object of an answer. */
+/** Every key of every object of a response. */
 function keysOf(value: unknown, into = new Set<string>()): ReadonlySet<string> {
   if (typeof value !== 'object' || value === null) return into
   for (const [key, inner] of Object.entries(value)) {
@@ -43,7 +43,7 @@ const populates = [
 ]
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
-  const { ask, look } = siege(contract)
+  const { request, look } = attackFixture(contract)
   const allowed = callers.filter((caller) => !['carol', 'dan', 'expired', 'wrong'].includes(caller))
 
   test('S019 the names that must not be seen are those that this test looks for', () => {
@@ -55,7 +55,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     for (const as of allowed) {
       for (const populate of populates) {
         for (const headers of [{}, { 'strapi-response-format': 'v4' }] as Record<string, string>[]) {
-          const { status, body } = await ask(`/articles?${populate}&status=draft&locale=*&pagination[pageSize]=25`, { as, headers })
+          const { status, body } = await request(`/articles?${populate}&status=draft&locale=*&pagination[pageSize]=25`, { as, headers })
           expect(status, `${as}: ${populate}`).toBe(200)
           expect(hiddenKeys(body), `${as}: ${populate}`).toEqual([])
         }
@@ -71,7 +71,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       const queries = ['', 'populate=*', ...ways.map(({ name }) => `populate[${name}][populate]=*`)]
       for (const as of ['public', 'full'] as const) {
         for (const query of queries) {
-          const { body } = await ask(`/${path}?${query}&pagination[pageSize]=10`, { as })
+          const { body } = await request(`/${path}?${query}&pagination[pageSize]=10`, { as })
           expect(hiddenKeys(body), `${as}: ${path}?${query}`).toEqual([])
         }
       }
@@ -88,7 +88,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       'populate[0]=note',
     ]
     for (const way of ways) {
-      const { status, body } = await ask(`/articles?${way}&pagination[pageSize]=100`)
+      const { status, body } = await request(`/articles?${way}&pagination[pageSize]=100`)
       expect(status, way).toBe(200)
       for (const article of body.data) expect(Object.keys(article), way).not.toContain('note')
     }
@@ -97,12 +97,12 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       'populate[0]=author.profile.secret',
       'populate=author.profile.secret,author',
     ]) {
-      const { status, body } = await ask(`/articles?${way}&pagination[pageSize]=100`)
+      const { status, body } = await request(`/articles?${way}&pagination[pageSize]=100`)
       expect(status, way).toBe(200)
       expect([...keysOf(body)], way).not.toContain('secret')
     }
     for (const way of ['populate[blocks][populate]=*', 'populate[blocks][on][blocks.quote][populate]=note']) {
-      const quotes = (await ask(`/articles?${way}&pagination[pageSize]=100`)).body.data.flatMap(
+      const quotes = (await request(`/articles?${way}&pagination[pageSize]=100`)).body.data.flatMap(
         ({ blocks }: { blocks: object[] }) => blocks,
       )
       expect(quotes.length, way).toBeGreaterThan(0)
@@ -111,12 +111,12 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
   })
 
   test('S022 callers with permission for secret notes do see them', async () => {
-    const { text } = await ask('/articles?populate=note&pagination[pageSize]=100&filters[note][id][$notNull]=true', { as: 'bob' })
+    const { text } = await request('/articles?populate=note&pagination[pageSize]=100&filters[note][id][$notNull]=true', { as: 'bob' })
     expect(text).toMatch(/verborgen[0-9a-f]{12}/)
   })
 
   test('S023 conditions inside populate cannot go through what the caller may not find', async () => {
-    const plain = await ask('/articles?populate[author][populate][profile]=true')
+    const plain = await request('/articles?populate[author][populate][profile]=true')
     for (const condition of [
       '[secret][level][$gt]=0',
       '[secret][text][$startsWith]=verborgen',
@@ -124,29 +124,29 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       '[secret][id]=1',
       '[secret][$null]=true',
     ]) {
-      const answer = await ask(`/articles?populate[author][populate][profile][filters]${condition}`)
+      const answer = await request(`/articles?populate[author][populate][profile][filters]${condition}`)
       if (answer.status === 400) continue
       expect(answer.text, condition).toBe(plain.text)
     }
-    const sorted = await ask('/articles?populate[author][populate][profile][sort]=secret.text')
+    const sorted = await request('/articles?populate[author][populate][profile][sort]=secret.text')
     if (sorted.status !== 400) expect(sorted.text).toBe(plain.text)
   })
 
   test('S028 a document that has only a draft looks like a missing one', async () => {
     const [draftOnly] = await look('select document_id from articles group by document_id having max(published_at) is null limit 1')
-    const [existing, missing] = await Promise.all([ask(`/articles/${draftOnly}`), ask('/articles/zzzzzzzzzzzzzzzzzzzzzzzz')])
+    const [existing, missing] = await Promise.all([request(`/articles/${draftOnly}`), request('/articles/zzzzzzzzzzzzzzzzzzzzzzzz')])
     expect(existing.status).toBe(404)
     expect(existing.text).toBe(missing.text)
     const headers = ({ headers }: typeof missing) => [...headers].filter(([name]) => !['x-request-id', 'date'].includes(name))
     expect(headers(existing)).toEqual(headers(missing))
-    expect((await ask(`/articles/${draftOnly}?status=draft`)).status).toBe(200)
+    expect((await request(`/articles/${draftOnly}?status=draft`)).status).toBe(200)
   })
 
   test('S029 drafts are shown to those who may find, and keep their private values', async () => {
-    const { status, body } = await ask('/articles?status=draft&populate=*&pagination[pageSize]=100')
+    const { status, body } = await request('/articles?status=draft&populate=*&pagination[pageSize]=100')
     expect(status).toBe(200)
     expect(body.data.length).toBeGreaterThan(0)
     expect(hiddenKeys(body)).toEqual([])
-    expect((await ask('/secret-notes?status=draft')).status).toBe(403)
+    expect((await request('/secret-notes?status=draft')).status).toBe(403)
   })
 })

@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { printed } from '../../src/foundation/errors/bounded-values.js'
 import { processCpuMs } from '../support/cpu-time.js'
 import { rule } from '../support/rule.js'
-import type { Answer } from '../support/serve.js'
+import type { TestResponse } from '../support/serve.js'
+import { type AttackFixture, attackFixture, model } from './fixture.js'
 import { places, type Verb } from './routes.js'
-import { model, type Siege, siege } from './siege.js'
 
 /** Maximum bytes of the response to a refused request, and its maximum CPU time in milliseconds. */
 const [most, maxCpuMs] = [16_384, 4_000]
 
-/** Values as JSON texts: bodies are put together as texts, because JSON.stringify itself gives up on some. */
+/** Values as JSON texts: bodies are concatenated, because JSON.stringify itself fails on some. */
 const values: Readonly<Record<string, string>> = {
   'deep and wide': `${'['.repeat(400)}${'1,'.repeat(8000)}1${']'.repeat(400)}`,
   'brackets only': `${'['.repeat(9000)}${']'.repeat(9000)}`,
@@ -72,7 +72,13 @@ function bodiesFor(path: string, value: string): readonly string[] {
   ]
 }
 
-async function ask({ ask: send }: Siege, method: Verb, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
+async function request(
+  { request: send }: AttackFixture,
+  method: Verb,
+  path: string,
+  body?: string,
+  headers: Record<string, string> = {},
+): Promise<TestResponse> {
   const isOpen = path.startsWith('/auth') || path.startsWith('/connect')
   const before = processCpuMs()
   const answer = await send(path, {
@@ -98,14 +104,14 @@ const isTried = ([, path]: readonly [Verb, string]): boolean =>
   !model.paths.has(path.split('/')[1]!) || ['articles', 'samples', 'homepage', 'comments'].includes(path.split('/')[1]!)
 
 describe('every route', () => {
-  const besieged = siege('strapi', { config: { limits: { authRateLimit: 0 } } })
+  const besieged = attackFixture('strapi', { config: { limits: { authRateLimit: 0 } } })
   const writing = places().flatMap(({ path, actions }) =>
     (['POST', 'PUT'] as const).filter((verb) => verb in actions).map((verb) => [verb, path] as const),
   )
 
   test.each(Object.keys(values))('O01 O11 S132 refuses in a few kilobytes what a body has of %s', async (name) => {
     for (const [verb, path] of writing.filter(isTried))
-      for (const body of bodiesFor(path, values[name]!)) await ask(besieged, verb, path, body)
+      for (const body of bodiesFor(path, values[name]!)) await request(besieged, verb, path, body)
   })
 
   test('S132 refuses in a few kilobytes what the query, the path and the headers have', async () => {
@@ -119,27 +125,27 @@ describe('every route', () => {
       for (const verb of ['GET', 'PUT', 'DELETE'] as const) {
         if (!(verb in actions)) continue
         for (const query of [...queries, `filters${wide}`]) {
-          await ask(besieged, verb, `${path}?${query}`, verb === 'PUT' ? '{"data":{}}' : undefined)
+          await request(besieged, verb, `${path}?${query}`, verb === 'PUT' ? '{"data":{}}' : undefined)
         }
       }
-      await ask(besieged, 'GET', `${path}/${long}`)
+      await request(besieged, 'GET', `${path}/${long}`)
       const headers = { 'x-request-id': long, cookie: `octavo_connect=${long}`, 'strapi-response-format': long }
-      await ask(besieged, 'GET', path, undefined, headers)
-      await ask(besieged, 'GET', path, undefined, { authorization: `Bearer ${long}` })
+      await request(besieged, 'GET', path, undefined, headers)
+      await request(besieged, 'GET', path, undefined, { authorization: `Bearer ${long}` })
     }
   })
 })
 
 describe('values in error messages', () => {
-  const besieged = siege('specification')
+  const besieged = attackFixture('specification')
 
   rule('errors.8', 'O01 a value that is longer than its bound comes back as its beginning, or as a hint', async () => {
-    const send = (body: string) => ask(besieged, 'POST', '/auth/local', body)
+    const send = (body: string) => request(besieged, 'POST', '/auth/local', body)
     const { body: deep } = await send(`{"identifier":${values['deep and wide']},"password":"x"}`)
     expect(deep.error.message).toBe('identifier must be a `string` type, but the final value was: `[…]`.')
     const { body: short } = await send('{"identifier":["a"],"password":"x"}')
     expect(short.error.details.errors[0].value).toEqual(['a'])
-    const { body: unknown } = await ask(
+    const { body: unknown } = await request(
       besieged,
       'POST',
       '/auth/forgot-password',

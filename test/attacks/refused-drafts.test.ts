@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { access, component, contentType } from '../spec/library.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 
 const note = {
@@ -64,20 +64,20 @@ async function serveDraft(contract: 'specification' | 'strapi', draftGrant: bool
   return made.body.data.documentId
 }
 
-const send = (method: string, path: string, data: object, token = 'full'): Promise<Answer> =>
-  served.ask(path, { method, token, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+const send = (method: string, path: string, data: object, token = 'full'): Promise<TestResponse> =>
+  served.request(path, { method, token, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
 
 interface Told {
   readonly path: readonly string[]
   readonly value?: unknown
 }
-const told = (answer: Answer): readonly Told[] => answer.body.error.details.errors
+const told = (answer: TestResponse): readonly Told[] => answer.body.error.details.errors
 
 /** The two ways to publish what others have drafted. */
 const publications = (id: string, token: string) =>
   Promise.all([
     send('PUT', `/api/notes/${id}`, { title: 'Mine' }, token),
-    served.ask(`/api/notes/${id}/actions/publish`, { method: 'POST', token }),
+    served.request(`/api/notes/${id}/actions/publish`, { method: 'POST', token }),
   ])
 
 describe.each(['specification', 'strapi'] as const)('a draft that cannot be published, %s', (contract) => {

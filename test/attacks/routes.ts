@@ -1,8 +1,8 @@
-// The table of S032: every route that there is, what a caller must be granted to use it, and who is granted what, taken
+// The table of S032: every route, the permission that it needs, and the permissions of each caller, read
 // from the roles and tokens in the database.
 import { routes } from '../../src/http/rest/routes.js'
-import type { Caller, Siege } from './siege.js'
-import { model } from './siege.js'
+import type { AttackFixture, Caller } from './fixture.js'
+import { model } from './fixture.js'
 
 export type Verb = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 export const verbs: readonly Verb[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -101,7 +101,7 @@ const uidAt = (path: string): string => (path.includes('/components/') ? 'shared
 const nowhere = (path: string): Place => ({ path, actions: {} })
 
 /** Permissions of each caller, read from the database. */
-export async function grantsIn({ look }: Siege): Promise<(caller: Caller, action: string) => boolean> {
+export async function grantsIn({ look }: AttackFixture): Promise<(caller: Caller, action: string) => boolean> {
   const granted = 'select p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = ?'
   const ofRole = async (id: number) => new Set(await look(granted, id))
   const roleOf = async (name: string) =>
@@ -124,5 +124,5 @@ export async function grantsIn({ look }: Siege): Promise<(caller: Caller, action
   }
 }
 
-/** Those whose credentials are refused before anything else is decided. */
+/** Callers whose credentials are refused before any other check. */
 export const refusedCallers: readonly Caller[] = ['carol', 'expired', 'wrong']

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { ScopeCall } from '../../src/foundation/public/type-settings.js'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 
 const collection = (name: string, attributes: object, options: object = {}) => ({
@@ -73,8 +73,8 @@ describe('scopes and writes', { timeout: 300_000 }, () => {
   let served: Served
   const everything = { token: 'everybody' }
 
-  const send = (method: string, path: string, token: string, data?: unknown): Promise<Answer> =>
-    served.ask(path, {
+  const send = (method: string, path: string, token: string, data?: unknown): Promise<TestResponse> =>
+    served.request(path, {
       method,
       token,
       ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
@@ -135,7 +135,7 @@ describe('scopes and writes', { timeout: 300_000 }, () => {
         await make('notes', { title: mark[owner], owner }, everything.token)
       }
     }
-    // Links across the border, as an administrator makes them.
+    // Links across scopes, as an administrator creates them.
     for (const { documentId } of known.notes)
       await send('PUT', `/api/notes/${documentId}`, everything.token, {
         links: [pick(known.notes).documentId, pick(known.notes).documentId],

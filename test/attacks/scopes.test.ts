@@ -40,7 +40,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', { ti
     const work = async (): Promise<void> => {
       while (next < requests.length) {
         const at = next++
-        const { status, text } = await served.ask(`/api${requests[at]}`, token === undefined ? {} : { token })
+        const { status, text } = await served.request(`/api${requests[at]}`, token === undefined ? {} : { token })
         answers[at] = `${status} ${text}`
       }
     }
@@ -58,22 +58,22 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', { ti
       { caller: 'nobody', requests: wide.filter((_, at) => at % 3 === 0), token: undefined },
       { caller: 'alice', requests: wide.filter((_, at) => at % 3 === 1), token: alice },
     ]
-    const ask = async (): Promise<(readonly string[])[]> => {
+    const sendRequest = async (): Promise<(readonly string[])[]> => {
       const all: (readonly string[])[] = []
       for (const { requests, token } of walks) all.push(await answersTo(requests, token))
       return all
     }
     await rewriteRows(served, model, 'SECRET', isHidden)
-    const before = await ask()
+    const before = await sendRequest()
     const seen = await answersTo(sampled, full)
     await rewriteRows(served, model, 'ANOTHER', isHidden)
-    const rewritten = await ask()
+    const rewritten = await sendRequest()
     const told = await answersTo(sampled, full)
     for (const type of model.types.values()) {
       const hidden = isHidden(type)
       if (hidden !== null) await served.sql(`delete from "${type.table}" where ${hidden}`)
     }
-    const without = await ask()
+    const without = await sendRequest()
     const learned = walks.flatMap(({ caller, requests }, walk) =>
       requests
         .filter((_, at) => before[walk]![at] !== rewritten[walk]![at] || before[walk]![at] !== without[walk]![at])

@@ -1,7 +1,7 @@
 // Attacks through parameters that are not filters: the search, and names that other products or
 // older versions took for conditions.
 import { describe, expect, test } from 'vitest'
-import { canary, numericCanary, siege } from './siege.js'
+import { attackFixture, canary, numericCanary } from './fixture.js'
 
 const inert = [
   'where[internalNote][$startsWith]=a',
@@ -25,14 +25,14 @@ const inert = [
 ]
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
-  const { ask, look } = siege(contract)
+  const { request, look } = attackFixture(contract)
 
   test('S010 the search does not look into private texts', async () => {
     const ids = (await look('select id from articles where published_at is not null limit 5')) as number[]
     for (const id of ids) {
       const hash = canary('kanarie', 'articles', 'internal_note', id).slice('kanarie'.length)
       for (const words of [hash.slice(3, 9), hash, 'kanarie']) {
-        const { status, body } = await ask(`/articles?_q=${words}&locale=*`)
+        const { status, body } = await request(`/articles?_q=${words}&locale=*`)
         expect(status).toBe(200)
         expect(body.meta.pagination.total, `a search for ${words}`).toBe(0)
       }
@@ -40,7 +40,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
   })
 
   test('S011 the search for digits finds only rows whose readable columns contain them', async () => {
-    const all = (await ask('/authors?pagination[pageSize]=100')).body.data as readonly Record<string, unknown>[]
+    const all = (await request('/authors?pagination[pageSize]=100')).body.data as readonly Record<string, unknown>[]
     const seen = (digits: string) =>
       all
         .filter((author) =>
@@ -49,7 +49,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
         .map(({ id }) => id)
     expect(seen('1').length).toBeGreaterThan(0)
     for (const digits of [String(numericCanary(1)), '7739', '391', '10', '1']) {
-      const { body } = await ask(`/authors?_q=${digits}&pagination[pageSize]=100`)
+      const { body } = await request(`/authors?_q=${digits}&pagination[pageSize]=100`)
       expect(
         body.data.map(({ id }: { id: number }) => id),
         `a search for ${digits}`,
@@ -60,16 +60,16 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
   test('S011 the search does not look into passwords and tokens of users', async () => {
     for (const column of ['password', 'reset_password_token', 'confirmation_token']) {
       const hash = canary('kanarie', 'up_users', column, 1).slice(9, 15)
-      expect((await ask(`/users?_q=${hash}`, { as: 'bob' })).body).toEqual([])
-      expect((await ask(`/users/count?_q=${hash}`, { as: 'bob' })).body).toBe(0)
+      expect((await request(`/users?_q=${hash}`, { as: 'bob' })).body).toEqual([])
+      expect((await request(`/users/count?_q=${hash}`, { as: 'bob' })).body).toBe(0)
     }
   })
 
   test('S013 unknown parameters change nothing', async () => {
-    const base = await ask('/articles')
+    const base = await request('/articles')
     expect(base.body.data.length).toBeGreaterThan(0)
     for (const parameter of inert) {
-      const answer = await ask(`/articles?${parameter}`)
+      const answer = await request(`/articles?${parameter}`)
       expect(answer.status, parameter).toBe(200)
       expect(answer.text, parameter).toBe(base.text)
     }
@@ -77,7 +77,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
 
   test('S014 lookup is refused', async () => {
     for (const lookup of ['lookup[title]=x', 'lookup[updatedBy][password]=x', 'lookup=x', 'lookup']) {
-      const { status, body } = await ask(`/articles?${lookup}`)
+      const { status, body } = await request(`/articles?${lookup}`)
       expect(status).toBe(400)
       expect(body).toEqual({
         data: null,
@@ -88,12 +88,12 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
 })
 
 describe('with strictParams', () => {
-  const { ask } = siege('strapi', { config: { api: { rest: { strictParams: true } } } })
+  const { request } = attackFixture('strapi', { config: { api: { rest: { strictParams: true } } } })
 
   test('S013 unknown parameters are refused by name', async () => {
     const refused = inert.filter((parameter) => !/^(limit|start)=/.test(parameter))
     for (const parameter of refused) {
-      const { status, body } = await ask(`/articles?${parameter}`)
+      const { status, body } = await request(`/articles?${parameter}`)
       expect(status, parameter).toBe(400)
       expect(body.error.message).toBe(`Invalid params: '${/^[^[=]+/.exec(parameter)![0]}'`)
     }

@@ -1,4 +1,4 @@
-// Clients that are slow on purpose: with headers, with bodies, with taking answers. Their connections end, and others are served.
+// Deliberately slow clients: with headers, with bodies, with reading responses. Their connections end, and others are served.
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
@@ -44,13 +44,13 @@ test('O08 headers that never end: 408, and the connection ends, however long the
   await Promise.all(slow.map(({ closed }) => closed))
   clearInterval(dripping)
   for (const one of slow) expect(one.text()).toMatch(/^HTTP\/1\.1 408 /)
-  expect((await served.ask('/_health')).status).toBe(204)
+  expect((await served.request('/_health')).status).toBe(204)
 })
 
 test('O09 answers that are not taken make room for others, and end', async () => {
   served = await serveGolden({ config: { limits: { maxBufferedResponseBytes: 12_000_000, responseTimeout: 6_000 } } })
   const large = '/api/articles?populate[tags][populate][articles][populate][tags]=true&pagination[pageSize]=25'
-  const size = (await served.ask(large)).text.length
+  const size = (await served.request(large)).text.length
   expect(size).toBeGreaterThan(500_000)
   const count = Math.ceil(11_000_000 / size)
   const slow = await Promise.all(
@@ -60,8 +60,8 @@ test('O09 answers that are not taken make room for others, and end', async () =>
       return one
     }),
   )
-  await until('there is room for others', async () => (await served.ask(`${large}&beside=1`)).status === 200)
-  for (let index = 0; index < 3; index++) expect((await served.ask(`${large}&beside=${index}`)).status).toBe(200)
+  await until('there is room for others', async () => (await served.request(`${large}&beside=1`)).status === 200)
+  for (let index = 0; index < 3; index++) expect((await served.request(`${large}&beside=${index}`)).status).toBe(200)
   // Those that were not cut for others are when their time is over; only then do they read.
   await pause(7_000)
   for (const { socket } of slow) socket.resume()
@@ -75,7 +75,7 @@ test('O09 an address within its share keeps its answers, however young those of 
     config: { limits: { maxBufferedResponseBytes: 16 * answer } },
   })
   const large = '/api/articles?populate[tags][populate][articles][populate][tags][populate][articles]=true&pagination[pageSize]=10'
-  const size = (await served.ask(large)).text.length
+  const size = (await served.request(large)).text.length
   expect([size > 0.8 * answer, size < 1.2 * answer], String(size)).toEqual([true, true])
   const begin = async (address: string, index: number) => {
     const one = await open(`GET ${large}&z=${index} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\nConnection: close\r\n\r\n`)
@@ -111,7 +111,7 @@ test('O10 bodies that never end are bounded together, and make room for one that
   for (let index = 0; index < 12; index++) slow.push(await open(Buffer.concat([Buffer.from(head), part])))
   await pause(1_500)
   const body = JSON.stringify({ identifier: 'nobody', password: 'x'.repeat(600_000) })
-  const answer = await served.ask('/api/auth/local', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const answer = await served.request('/api/auth/local', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   expect(answer.status).toBe(400)
   await until('one gives way', () => slow.some((one) => one.text().startsWith('HTTP/1.1 503 ')))
   expect(slow.filter((one) => one.text() !== '').length).toBeLessThan(6)

@@ -1,9 +1,9 @@
 // Attacks below HTTP (security: S125, S128, S130): requests that two servers would read differently, and clients that are
 // slow on purpose.
 import { describe, expect, test } from 'vitest'
+import { attackFixture } from './fixture.js'
 import type { Heard } from './raw.js'
 import { raw } from './raw.js'
-import { siege } from './siege.js'
 
 const host = 'Host: x\r\n'
 const post = `POST /api/articles HTTP/1.1\r\n${host}`
@@ -12,7 +12,7 @@ const get = `GET /api/articles?fields=id HTTP/1.1\r\n${host}`
 const smuggled = `GET /api/smuggled HTTP/1.1\r\n${host}\r\n`
 
 describe('smuggling', () => {
-  const golden = siege()
+  const golden = attackFixture()
   const heard = async (request: string): Promise<Heard> => {
     const answer = await raw(golden.served.origin, [request], { patience: 1_500 })
     golden.search(answer.text, 'public', request)
@@ -87,8 +87,8 @@ describe('smuggling', () => {
 })
 
 describe('slow clients', () => {
-  const golden = siege('strapi', { config: { limits: { headersTimeout: 400, requestTimeout: 800, keepAliveTimeout: 600 } } })
-  const { ask } = golden
+  const golden = attackFixture('strapi', { config: { limits: { headersTimeout: 400, requestTimeout: 800, keepAliveTimeout: 600 } } })
+  const { request: sendRequest } = golden
   const slow = (pieces: readonly string[], gap: number) => raw(golden.served.origin, pieces, { gap, patience: 4_000 })
 
   test('S125 headers that come byte by byte are cut off', async () => {
@@ -119,7 +119,7 @@ describe('slow clients', () => {
     })
     const pace = { gap: 200, patience: 30_000, leave }
     const crowd = Promise.all(Array.from({ length: 500 }, () => raw(golden.served.origin, [...'GET /api/articles'], pace)))
-    for (let request = 0; request < 20; request++) expect((await ask('/tags?pagination[pageSize]=1')).status).toBe(200)
+    for (let request = 0; request < 20; request++) expect((await sendRequest('/tags?pagination[pageSize]=1')).status).toBe(200)
     go()
     await crowd
   })
@@ -127,7 +127,7 @@ describe('slow clients', () => {
   test('S125 clients that go away in the middle of an answer leave the service in order', async () => {
     const large = `GET /api/articles?populate=author.articles.author&pagination[pageSize]=100 HTTP/1.1\r\n${host}\r\n`
     await Promise.all(Array.from({ length: 40 }, (_, index) => raw(golden.served.origin, [large], { patience: 5 + index * 4 })))
-    expect((await ask('/articles?populate=author.articles.author&pagination[pageSize]=100')).status).toBe(200)
+    expect((await sendRequest('/articles?populate=author.articles.author&pagination[pageSize]=100')).status).toBe(200)
     expect(golden.served.log.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([])
   })
 

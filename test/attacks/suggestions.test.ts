@@ -6,7 +6,7 @@ import type { SchemaSource } from '../../src/model/schema/types.js'
 import { addToken, secrets } from '../spec/callers.js'
 import { contentType } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 
 let served: Served
 beforeAll(async () => {
@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const send = (method: string, path: string, body: object): Promise<Answer> =>
-  served.ask(path, { method, token: 'full', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+const send = (method: string, path: string, body: object): Promise<TestResponse> =>
+  served.request(path, { method, token: 'full', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
 
 /** Endless names, for which an unbounded comparison never ends. */
 function* endless(length: number): Generator<string> {
@@ -70,7 +70,7 @@ test('O51 one check of schemas guesses a bounded number of times, and looks for 
 
 test('O51 messages repeat only the beginning of the input', async () => {
   for (const query of [`types=${'x'.repeat(15_000)}`, `events=${'x'.repeat(15_000)}`, `${'x'.repeat(15_000)}=1`]) {
-    const { status, body } = await served.ask(`/api/events?${query}`)
+    const { status, body } = await served.request(`/api/events?${query}`)
     expect([status, body.error.message.length < 300, body.error.message.includes('did you mean')]).toEqual([400, true, false])
   }
   const long = await send('POST', '/api/notes', { data: { ['t'.repeat(800_000)]: 1 } })
@@ -90,7 +90,7 @@ const names = {
 const schema = (attributes: object) => ({
   ...{ kind: 'collectionType', info: { singularName: 'book', pluralName: 'books', displayName: 'Book' }, attributes },
 })
-const isShort = ({ text }: Answer) => text.length < 2_000
+const isShort = ({ text }: TestResponse) => text.length < 2_000
 
 rule('live-model.19', 'names that are too long are refused before anything is compared with them, by every route', async () => {
   for (const [what, attributes] of Object.entries(names)) {
@@ -126,7 +126,7 @@ rule('live-model.19', 'names that are too long are refused before anything is co
 })
 
 rule('live-model.19', 'patterns of a request are compiled and tested for a limited time, without blocking other requests', async () => {
-  // The first would be tested for minutes, the others take seconds each to make.
+  // The first would take minutes to test, the others seconds each to create.
   const slow = Array.from({ length: 400 }, (_, index) => ({ type: 'string', regex: `(a+)+${index}$` }))
   const large = Array.from({ length: 20 }, (_, index) => ({ type: 'string', regex: `${'a{1,500}'.repeat(900)}${index}` }))
   const attributes = Object.fromEntries([...slow, ...large].map((attribute, index) => [`a${index}`, attribute]))
@@ -134,7 +134,7 @@ rule('live-model.19', 'patterns of a request are compiled and tested for a limit
   const planned = send('POST', '/api/content-type-builder/plan', { data: { 'api::book.book': schema(attributes) } })
   void planned.then(() => ended.push('plan'))
   for (let index = 0; index < 3; index++) {
-    expect((await served.ask('/_health')).status).toBe(204)
+    expect((await served.request('/_health')).status).toBe(204)
     ended.push('health')
   }
   const { status, text } = await planned

@@ -31,53 +31,53 @@ const line = (path: string) => lines().findLast((one) => one.msg === 'request' &
 
 test('S141 refusals, failures and responses with tokens are not cached', async () => {
   const login = (password: string) =>
-    served.ask('/api/auth/local', { method: 'POST', headers: json, body: JSON.stringify({ identifier: 'alice', password }) })
+    served.request('/api/auth/local', { method: 'POST', headers: json, body: JSON.stringify({ identifier: 'alice', password }) })
   const answers = [
-    await served.ask('/api/articles', { token: 'wrong' }),
-    await served.ask('/api/upload/files/1'),
-    await served.ask('/api/users/me'),
+    await served.request('/api/articles', { token: 'wrong' }),
+    await served.request('/api/upload/files/1'),
+    await served.request('/api/users/me'),
     await login('wrong'),
-    await served.ask('/api/auth/email-confirmation?confirmation=x'),
-    await served.ask('/api/connect/nothing'),
-    await served.ask('/api/auth/nothing/callback'),
-    await served.ask('/api/tags', { method: 'POST', token, headers: json, body: '{"data":{"name":"x"}}' }),
+    await served.request('/api/auth/email-confirmation?confirmation=x'),
+    await served.request('/api/connect/nothing'),
+    await served.request('/api/auth/nothing/callback'),
+    await served.request('/api/tags', { method: 'POST', token, headers: json, body: '{"data":{"name":"x"}}' }),
   ]
   expect(answers.map(({ headers }) => headers.get('cache-control'))).toEqual(answers.map(() => 'no-store'))
-  expect((await served.ask('/api/tags')).headers.get('cache-control')).toBe('public, no-cache')
+  expect((await served.request('/api/tags')).headers.get('cache-control')).toBe('public, no-cache')
 })
 
 test('S135 answers of the API are no pages', async () => {
   for (const path of ['/api/tags', '/api/nothing', '/_health', '/api/tags?sort=nothing']) {
-    const policy = (await served.ask(path)).headers.get('content-security-policy')
+    const policy = (await served.request(path)).headers.get('content-security-policy')
     expect(policy, path).toBe("default-src 'none'; frame-ancestors 'self'")
   }
 })
 
 test('O44 in production the start page names no type that is closed; browsers find no picture, and no error', async () => {
-  const { text } = await served.ask('/')
+  const { text } = await served.request('/')
   expect(text).toContain('/api/articles')
   expect(text).not.toContain('secret-notes')
   expect(text).not.toContain('needs a permission')
-  expect((await served.ask('/favicon.ico')).status).toBe(204)
+  expect((await served.request('/favicon.ico')).status).toBe(204)
 })
 
 test('a request has its path, type and refusal in the log, and no value', async () => {
-  await served.ask('/api/articles?filters[title]=CANARY&sort=nothing')
+  await served.request('/api/articles?filters[title]=CANARY&sort=nothing')
   expect(line('/api/articles')).toMatchObject({
     uid: 'api::article.article',
     status: 400,
     error: { name: 'ValidationError', message: 'Invalid key …' },
   })
-  await served.ask('/api/tags', { method: 'PUT' })
-  await served.ask('/api/auth/local', { method: 'POST', headers: json, body: '{"identifier":["CANARY"],"password":{"a":"CANARY"}}' })
+  await served.request('/api/tags', { method: 'PUT' })
+  await served.request('/api/auth/local', { method: 'POST', headers: json, body: '{"identifier":["CANARY"],"password":{"a":"CANARY"}}' })
   expect(line('/api/auth/local').error.name).toBe('ValidationError')
-  await served.ask('/api/tags?pagination[pageSize]=1')
+  await served.request('/api/tags?pagination[pageSize]=1')
   expect(line('/api/tags')).not.toHaveProperty('error')
   expect(served.log.join('')).not.toContain('CANARY')
 })
 
 test('each 500 and 503 has its cause in the log, once a second', async () => {
-  const make = (type: string) => served.ask(`/api/${type}`, { method: 'POST', token, headers: json, body: '{"data":{"name":"x"}}' })
+  const make = (type: string) => served.request(`/api/${type}`, { method: 'POST', token, headers: json, body: '{"data":{"name":"x"}}' })
   const from = served.log.length
   expect((await Promise.all(Array.from({ length: 10 }, () => make('tags')))).map(({ status }) => status)).toEqual(Array(10).fill(500))
   expect((await make('cities')).status).toBe(503)

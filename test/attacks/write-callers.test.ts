@@ -1,15 +1,15 @@
-// Every caller tries every write with a body that could succeed (security: S032): who may is let in, and who may not leaves the
-// database as it was, to the last commit.
+// Every caller tries every write with a body that could succeed (security: S032): permitted callers succeed, and others leave the
+// database unchanged, to the last commit.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../support/until.js'
+import type { Caller } from './fixture.js'
+import { attackFixture, callers, model } from './fixture.js'
 import { grantsIn, refusedCallers } from './routes.js'
-import type { Caller } from './siege.js'
-import { callers, model, siege } from './siege.js'
 import { contents } from './watch.js'
 
-const golden = siege('strapi', { config: { limits: { authRateLimit: 0 } } })
+const golden = attackFixture('strapi', { config: { limits: { authRateLimit: 0 } } })
 
 interface Attempt {
   readonly method: 'POST' | 'PUT' | 'DELETE'
@@ -80,7 +80,7 @@ async function attempts(): Promise<readonly Attempt[]> {
 async function send({ method, path, body }: Attempt, as: Caller): Promise<number> {
   const given = body?.()
   const isForm = given instanceof FormData
-  const { status } = await golden.ask(path, {
+  const { status } = await golden.request(path, {
     as,
     method,
     ...(given === undefined ? {} : { body: isForm ? given : JSON.stringify(given) }),
@@ -91,7 +91,7 @@ async function send({ method, path, body }: Attempt, as: Caller): Promise<number
 
 /** Tokens note their first use. */
 const usesAreNoted = async () => {
-  for (const as of callers) await golden.ask('/articles', { as })
+  for (const as of callers) await golden.request('/articles', { as })
   const unnoted = () =>
     golden.look("select id from strapi_api_tokens where name in ('full', 'readonly', 'custom') and last_used_at is null")
   await until('the uses are stored', async () => (await unnoted()).length === 0)

@@ -1,21 +1,21 @@
 // Writes that must be refused (security: S046–S061), in both contracts: the refusal, and that nothing at all
 // was written.
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '../support/serve.js'
-import type { Caller } from './siege.js'
-import { model, siege } from './siege.js'
+import type { TestResponse } from '../support/serve.js'
+import type { Caller } from './fixture.js'
+import { attackFixture, model } from './fixture.js'
 import { contents } from './watch.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of every type, looked into by tests
 type Document = any
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
-  const golden = siege(contract)
-  const { ask, change, look } = golden
+  const golden = attackFixture(contract)
+  const { request: sendRequest, change, look } = golden
   const isStrict = contract === 'specification'
 
-  function send(method: string, path: string, data: unknown, as: Caller = 'full'): Promise<Answer> {
-    return ask(path, { method, as, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+  function send(method: string, path: string, data: unknown, as: Caller = 'full'): Promise<TestResponse> {
+    return sendRequest(path, { method, as, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
   }
 
   async function made(path: string, data: object): Promise<Document> {
@@ -24,10 +24,10 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     return answer.body.data
   }
 
-  const shown = async (path: string): Promise<Document> => (await ask(path, { as: 'full' })).body.data
+  const shown = async (path: string): Promise<Document> => (await sendRequest(path, { as: 'full' })).body.data
 
   /** Every request is refused with 400, and the database is unchanged byte for byte. */
-  async function refused(requests: readonly (() => Promise<Answer>)[], message?: string | RegExp): Promise<void> {
+  async function refused(requests: readonly (() => Promise<TestResponse>)[], message?: string | RegExp): Promise<void> {
     const before = await contents(golden.served)
     for (const request of requests) {
       const { status, body, text } = await request()
@@ -59,7 +59,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     article = await made(`/articles`, { title: 'Under attack', tags: [tags[0], tags[1]], ...parts('this one') })
     other = await made(`/articles`, { title: 'Of somebody else', ...parts('the other') })
   })
-  afterEach(async () => expect((await ask('../_health')).status).toBe(204))
+  afterEach(async () => expect((await sendRequest('../_health')).status).toBe(204))
 
   test('S046 ids of rows and documents are not for callers to choose', async () => {
     for (const [key, value] of [
@@ -132,7 +132,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       createdBy: 1,
     }
     const register = (body: unknown) =>
-      ask('/auth/local/register', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+      sendRequest('/auth/local/register', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
     for (const [key, value] of Object.entries(more))
       await refused([() => register({ ...user, [key]: value })], `Invalid parameters: ${key}`)
     await refused([() => register({ ...user, ...more })], `Invalid parameters: ${Object.keys(more).join(', ')}`)
@@ -370,10 +370,10 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       `/articles?_q=${clear}`,
       `/authors?populate[articles][populate]=*&pagination[pageSize]=100&sort=id:desc`,
     ]
-    const answers = await Promise.all(roads.map((road) => ask(road, { as: 'full' })))
+    const answers = await Promise.all(roads.map((road) => sendRequest(road, { as: 'full' })))
     const changed = await send('PUT', `/articles/${documentId}?populate=*`, { secretCode: 'kanarieba9876543210' })
     answers.push(changed, await send('PUT', `/articles/${documentId}?populate=*&status=draft`, { secretCode: clear }))
-    answers.push(await ask(`/articles/${documentId}/actions/publish?populate=*`, { method: 'POST', as: 'full' }))
+    answers.push(await sendRequest(`/articles/${documentId}/actions/publish?populate=*`, { method: 'POST', as: 'full' }))
     for (const { status, text } of answers) {
       expect(status).toBe(200)
       expect(text).not.toMatch(/kanarie(0123456789ab|ba9876543210)|\$2[aby]\$|secretCode|"pin"/)
@@ -386,7 +386,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
 
   describe('S059 JSON that is more than data', () => {
     const post = (body: string) =>
-      ask('/articles?fields=title', { method: 'POST', as: 'full', headers: { 'content-type': 'application/json' }, body })
+      sendRequest('/articles?fields=title', { method: 'POST', as: 'full', headers: { 'content-type': 'application/json' }, body })
 
     test('keys that would reach a prototype reach none', async () => {
       const bodies = [
@@ -489,11 +489,12 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       for (const type of types) {
         const isOdd = path === '/cities' || path === '/homepage'
         const bodies = [...wrong, ...broken, ...doubled].filter((body) => !(isOdd && body.includes('"title"')))
-        await refused(bodies.map((body) => () => ask(path, { method, as: 'full', headers: { 'content-type': type }, body })))
+        await refused(bodies.map((body) => () => sendRequest(path, { method, as: 'full', headers: { 'content-type': type }, body })))
       }
     }
     // As recorded: of two equal keys the last counts, and a byte order mark is skipped.
-    const json = (body: string) => ask('/articles', { method: 'POST', as: 'full', headers: { 'content-type': 'application/json' }, body })
+    const json = (body: string) =>
+      sendRequest('/articles', { method: 'POST', as: 'full', headers: { 'content-type': 'application/json' }, body })
     expect((await json('{"data":{"title":5,"title":"The last"}}')).body.data.title).toBe('The last')
     expect((await json('\ufeff{"data":{"title":"Marked"}}')).body.data.title).toBe('Marked')
   })

@@ -13,7 +13,7 @@ export const small = (): Promise<Project> => settled({ ...schemas(), ...newConte
 export function copyOf({ folder: from }: Project): Project {
   const folder = join(emptyFolder(), 'project')
   cpSync(from, folder, { recursive: true })
-  // The trace names the folder that it was made for.
+  // The marker file names its folder.
   rmSync(join(folder, '.tmp', 'data.db.octavo'), { force: true })
   return { folder, database: join(folder, '.tmp', 'data.db') }
 }

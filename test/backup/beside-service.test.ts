@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { begin, emptyFolder, fresh, golden, type Project, removeAll, run } from '../archive/projects.js'
 import { rule } from '../support/rule.js'
-import { goldenTokens, type Served, serveBeside } from '../support/serve.js'
+import { goldenTokens, type Served, serveExisting } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
 import { expectSound } from './backed-up.js'
 
@@ -14,7 +14,7 @@ let project: Project
 let served: Served
 beforeAll(async () => {
   project = await golden()
-  served = await serveBeside({ folder: project.folder })
+  served = await serveExisting({ folder: project.folder })
 })
 afterAll(async () => {
   await served.close()
@@ -24,7 +24,7 @@ afterAll(async () => {
 function upload(text: string, name: string, query = '') {
   const form = new FormData()
   form.append('files', new Blob([text], { type: 'text/plain' }), name)
-  return served.ask(`/api/upload${query}`, { method: 'POST', token, body: form as never })
+  return served.request(`/api/upload${query}`, { method: 'POST', token, body: form as never })
 }
 
 const nameOf = (number: number): string => `Number ${String(number).padStart(6, '0')}`
@@ -48,7 +48,7 @@ function work(isOver: () => boolean) {
       const { status, body } = await upload(`upload ${counts.uploads++}`, 'sent.txt')
       expect(status).toBe(201)
       if (counts.uploads % 3 !== 0) continue
-      expect((await served.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token })).status).toBe(200)
+      expect((await served.request(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token })).status).toBe(200)
       counts.deleted++
     }
   }
@@ -95,11 +95,11 @@ rule('backups.2', 'a backup during writes and uploads is a consistent snapshot, 
     if (!uncertain.includes(name)) expect(readFileSync(join(elsewhere.folder, 'uploads', name)).length / 1000).toBeCloseTo(Number(size), 2)
   }
 
-  const other = await serveBeside({ folder: elsewhere.folder })
+  const other = await serveExisting({ folder: elsewhere.folder })
   try {
-    const { status, body } = await other.ask('/api/cities?pagination[pageSize]=1&filters[name][$startsWith]=Number', { token })
+    const { status, body } = await other.request('/api/cities?pagination[pageSize]=1&filters[name][$startsWith]=Number', { token })
     expect([status, body.meta.pagination.total]).toEqual([200, cities.length])
-    const posted = await other.ask('/api/cities', {
+    const posted = await other.request('/api/cities', {
       ...{ method: 'POST', token, headers: { 'content-type': 'application/json' } },
       body: JSON.stringify({ data: { name: 'Written elsewhere' } }),
     })
@@ -115,7 +115,7 @@ rule('backups.3', 'a file that is replaced or deleted after the snapshot is in t
   const path = join(emptyFolder(), 'backup')
   const { child, ended } = begin(['backup', project.folder, '--to', path])
   const parent = join(path, '..')
-  // The database is copied once the snapshot is taken and the files are kept.
+  // The database is copied once the snapshot and the hard links of files are there.
   const isCopying = () => readdirSync(parent).some((name) => existsSync(join(parent, name, 'database.db')))
   while (!isCopying()) {
     expect(child.exitCode).toBe(null)
@@ -123,7 +123,7 @@ rule('backups.3', 'a file that is replaced or deleted after the snapshot is in t
   }
   child.kill('SIGSTOP')
   expect((await upload('the new text, which is longer', 'kept.txt', `?id=${replaced.id}`)).status).toBe(200)
-  expect((await served.ask(`/api/upload/files/${deleted.id}`, { method: 'DELETE', token })).status).toBe(200)
+  expect((await served.request(`/api/upload/files/${deleted.id}`, { method: 'DELETE', token })).status).toBe(200)
   child.kill('SIGCONT')
   expect(await ended).toMatchObject({ status: 0 })
   const textIn = ({ hash, ext }: { hash: string; ext: string }) => readFileSync(join(path, 'uploads', `${hash}${ext}`), 'utf8')

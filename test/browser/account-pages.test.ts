@@ -1,4 +1,4 @@
-// The pages for users in a real browser: from the link of a letter to a sign-in with the new password.
+// The pages for users in a real browser: from the link of an e-mail to a sign-in with the new password.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { letters, logIn, post, serveAccounts, setAccounts } from '../account/golden.js'
 import { listenForMail, type MailServer } from '../account/mail-server.js'
@@ -30,7 +30,7 @@ describeWith(['Chromium'], 'in a browser', () => {
   })
 
   let letterCount = 0
-  /** The link of a letter of a kind, which leads to this service. */
+  /** The link in an e-mail of a kind, which leads to this service. */
   async function linkOf(form: RegExp): Promise<string> {
     const text = await mail.letter(++letterCount)
     const [link] = form.exec(text)!

@@ -176,7 +176,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     expect(await page.locator('.type .command > code').textContent()).toContain('roles grant public api::article.article.find,')
     expect(await page.getByRole('link', { name: 'Write the first document' }).getAttribute('href')).toBe('/docs#article%2Fpost%2Farticles')
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-    await empty.ask('/_octavo/content-types', {
+    await empty.request('/_octavo/content-types', {
       ...{ method: 'POST', headers: { 'content-type': 'application/json', origin: empty.origin } },
       body: JSON.stringify({
         kind: 'collectionType',

@@ -190,7 +190,7 @@ describe('files', () => {
     expect(blob).toMatchObject({ name: 'notes.txt' })
     expect((await files.find({ filters: { name: { $eq: 'tour.png' } }, sort: 'name:asc' })).map(({ id }) => id)).toEqual([fromMemory!.id])
     expect(await files.findOne(fromMemory!.id)).toMatchObject({ url: fromMemory!.url })
-    expect((await served.ask(fromMemory!.url)).status).toBe(200)
+    expect((await served.request(fromMemory!.url)).status).toBe(200)
     expect(await files.update(fromMemory!.id, { name: 'renamed.png', caption: 'changed' })).toMatchObject({
       name: 'renamed.png',
       alternativeText: 'a tour',

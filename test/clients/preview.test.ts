@@ -21,7 +21,7 @@ beforeAll(async () => {
     actions: ['find', 'findOne', 'findDraft'].map((name) => `api::article.article.${name}`),
   })
   await addToken(served, 'full', { type: 'full-access' })
-  const drafts = await served.ask('/api/articles?status=draft&publicationFilter=never-published&fields=slug', { token: 'full' })
+  const drafts = await served.request('/api/articles?status=draft&publicationFilter=never-published&fields=slug', { token: 'full' })
   slug = drafts.body.data[0].slug
   recipes = writeRecipes('docs/guide/websites.md')
   Object.assign(process.env, { OCTAVO_URL: served.origin, OCTAVO_PREVIEW_TOKEN: 'preview', PREVIEW_SECRET: secret })
@@ -85,7 +85,7 @@ test('the public reads no drafts, and the token of the preview does', async () =
   expect(await octavo(`articles?filters[slug]=${slug}`)).toEqual([])
   expect(await octavo(`articles?filters[slug]=${slug}&fields=slug`, true)).toEqual([expect.objectContaining({ slug })])
   await expect(octavo('articles?sort=nothing')).rejects.toThrow('400 Invalid key nothing')
-  expect((await served.ask('/api/articles?status=draft')).status).toBe(403)
+  expect((await served.request('/api/articles?status=draft')).status).toBe(403)
 })
 
 describe('Next.js', () => {
@@ -182,7 +182,7 @@ test('texts of a preview say where they come from, and are plain again without t
 
 test('pages of other origins may send the headers of a preview', async () => {
   const headers = { origin: 'https://site.example', 'access-control-request-method': 'GET' }
-  const allowed = (await served.ask('/api/articles', { method: 'OPTIONS', headers })).headers.get('access-control-allow-headers')
+  const allowed = (await served.request('/api/articles', { method: 'OPTIONS', headers })).headers.get('access-control-allow-headers')
   for (const name of ['Strapi-Encode-Source-Maps', 'Strapi-Response-Format', 'Authorization']) expect(allowed!.split(',')).toContain(name)
 })
 
@@ -197,7 +197,7 @@ test('a server that signs visitors in names their addresses, so that they do not
     confirmed: true,
     role: await roleId(served, 'authenticated'),
   })
-  await served.ask('/api/users', { method: 'POST', token: 'full', headers: { 'content-type': 'application/json' }, body })
+  await served.request('/api/users', { method: 'POST', token: 'full', headers: { 'content-type': 'application/json' }, body })
   expect(await signIn('ida', 'a password', '203.0.113.1')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
   for (let attempt = 0; attempt < 3; attempt++) expect(await signIn('nobody', 'wrong', '203.0.113.1')).toBeNull()
   await expect(signIn('nobody', 'wrong', '203.0.113.1')).rejects.toThrow('429')

@@ -108,7 +108,7 @@ export function writeRecipes(page: string): Recipes {
   }
 }
 
-/** The part of an Astro page above its markup, as the function that Astro makes of it; the markup shows \`article\`. */
+/** The part of an Astro page above its markup, as the function that Astro compiles it to; the markup shows \`article\`. */
 function pageOf(source: string): string {
   const [script = ''] = source.split(/^---$/m)
   const imports = script.match(/^import .*$/gm) ?? []

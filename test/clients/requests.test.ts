@@ -13,11 +13,11 @@ beforeAll(async () => {
 afterAll(() => served.close())
 
 const asGatsby = (path: string, parameters: object) =>
-  served.ask(`${path}?${qs.stringify(parameters, { encodeValuesOnly: true })}`, { token })
+  served.request(`${path}?${qs.stringify(parameters, { encodeValuesOnly: true })}`, { token })
 
 test('gatsby-source-strapi: the types, then all pages of each, then the changes', async () => {
   const [types, components] = await Promise.all(
-    ['content-types', 'components'].map((what) => served.ask(`/api/content-type-builder/${what}`, { token })),
+    ['content-types', 'components'].map((what) => served.request(`/api/content-type-builder/${what}`, { token })),
   )
   const article = types!.body.data.find(({ uid }: { uid: string }) => uid === 'api::article.article')
   expect(article.schema).toMatchObject({ pluralName: 'articles', kind: 'collectionType', attributes: { title: { type: 'string' } } })
@@ -40,7 +40,7 @@ test('gatsby-source-strapi: the types, then all pages of each, then the changes'
 test('@nuxtjs/strapi: unencoded brackets and indexed lists', async () => {
   const path =
     '/api/articles?populate[0]=author&populate[1]=tags&sort[0]=title:desc&filters[title][$in][0]=Amber 30&filters[title][$in][1]=Saddle 40'
-  const { status, body } = await served.ask(path)
+  const { status, body } = await served.request(path)
   expect(status).toBe(200)
   expect(body.data.map(({ title }: { title: string }) => title)).toEqual(['Saddle 40', 'Amber 30'])
   for (const article of body.data) expect(Object.keys(article)).toEqual(expect.arrayContaining(['author', 'tags']))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { component, contentType } from '../spec/library.js'
 import { removeProjects } from '../start/command.js'
-import { type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject } from '../support/serve.js'
 import { compare, fileOf, report } from './compared.js'
 
 const files = {
@@ -57,7 +57,7 @@ test('finds differences', async () => {
 })
 
 test('services with one database are refused, and nothing remains of the check', async () => {
-  const beside = await serveBeside(ours, secrets)
+  const beside = await serveExisting(ours, secrets)
   try {
     const rows = () => ours.sql('select id, name, document_id from notes order by id')
     const before = await rows()

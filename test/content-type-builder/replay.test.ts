@@ -1,4 +1,4 @@
-// Replays Strapi's changes of a model and its refusals: the same files, the same answers. Cases that are meant to differ have a reason.
+// Replays Strapi's changes of a model and its refusals: the same files, the same responses. Intended differences have a reason.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -229,7 +229,7 @@ test('an answer that several wait for is copied for them, kept or not, and none 
   expect(store.keep('outdated', answer(10), { source, since: 0 }, true)?.()?.bytes.length).toBe(10)
   expect(released).toBe(1)
   expect(store.get('outdated')).toBeUndefined()
-  // Larger than all that may be kept.
+  // Larger than the whole cache.
   expect(store.keep('large', answer(60_000), { source, since: 1 }, true)).toBeUndefined()
   store.keep('kept', answer(10), { source, since: 1 }, false)
   source.tables = null

@@ -1,4 +1,4 @@
-// The tables that Octavo makes are those of Strapi 5.54: compared with a database that Strapi made (golden) and with the names
+// The tables that Octavo creates are those of Strapi 5.54: compared with a database that Strapi created (golden) and with the names
 // that Strapi gave to a model of awkward ones (awkward-names.json, recorded).
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { serveBeside, serveMagazine } from '../support/serve.js'
+import { serveExisting, serveMagazine } from '../support/serve.js'
 
 const renamed = [
   ['octavo_pending_links', 'octavo_hidden_links'],
@@ -33,7 +33,7 @@ test('renames tables of earlier versions, with their rows and indexes', async ()
     connection.exec('drop table gone')
     connection.exec("insert into octavo_drifted_drafts (type, row_id) values ('api::x.x', 7)")
     connection.exec('insert into octavo_user_epochs (user_id, epoch, changed_at) values (4711, 3, 12)')
-    const second = await serveBeside(first)
+    const second = await serveExisting(first)
     await second.close()
     const names = connection.prepare("select name from sqlite_schema where name like 'octavo_%' and type = 'table'").pluck().all()
     expect(names).toEqual(expect.arrayContaining(renamed.map(([now]) => now)))
@@ -46,7 +46,7 @@ test('renames tables of earlier versions, with their rows and indexes', async ()
     // An earlier version has run once more.
     connection.exec('create table octavo_user_epochs (user_id integer primary key, epoch integer not null, changed_at integer not null)')
     connection.exec('insert into octavo_user_epochs (user_id, epoch, changed_at) values (4711, 5, 13), (4712, 1, 13)')
-    const third = await serveBeside(first)
+    const third = await serveExisting(first)
     await third.close()
     expect(connection.prepare('select user_id, epoch from octavo_credential_versions order by user_id').raw().all()).toEqual([
       [4711, 5],

@@ -1,5 +1,5 @@
-// Decision 014: a list whose filter leads through relations is found in the shortest of several ways, and on each of them it is the
-// same list. Twelve thousand documents, whose links are so unevenly spread that every way is taken.
+// Decision 014: a list whose filter leads through relations is read by the cheapest of several plans, and each of them returns the
+// same list. Twelve thousand documents, with links so unevenly spread that every plan is used.
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSink } from '../../src/database/response/sink.js'
@@ -197,11 +197,11 @@ describe.each(sorts)('the same page on every way%s', (sort, compare) => {
       for (const [page, pageSize] of pages) {
         const path = `/api/items?${filter}${sort}&locale=${locale}&pagination[page]=${page}&pagination[pageSize]=${pageSize}`
         const expected = wanted.slice((page - 1) * pageSize, page * pageSize).map(({ number }) => number)
-        const alone = await served.ask(`${path}&pagination[withCount]=false`)
+        const alone = await served.request(`${path}&pagination[withCount]=false`)
         expect(numbersOf(alone.body), path).toEqual(expected)
         // The second time the total is known.
         for (const _ of [1, 2]) {
-          const { body } = await served.ask(path)
+          const { body } = await served.request(path)
           expect(numbersOf(body), path).toEqual(expected)
           expect(body.meta.pagination.total).toBe(wanted.length)
         }

@@ -1,4 +1,4 @@
-// deploy/compose.yaml as it is, with the values of deploy/compose.env.example, whose published secrets are replaced.
+// The unchanged deploy/compose.yaml with the values of deploy/compose.env.example, except its published secrets.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'

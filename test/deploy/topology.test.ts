@@ -80,7 +80,7 @@ describeWith(['HAProxy', 'PostgreSQL'], 'the topology', () => {
     const agent = new Agent({ keepAlive: true })
     const clients = [0, 1, 2, 3].map(async (client) => {
       while (!isOver) {
-        const status = await ask(topology.origin, client % 2 === 0 ? null : `During restarts ${asked}`, { agent, key })
+        const status = await sendRequest(topology.origin, client % 2 === 0 ? null : `During restarts ${asked}`, { agent, key })
         asked++
         if (status !== 200 && status !== 201) failures.push(`${new Date().toISOString()} ${status}`)
       }
@@ -98,7 +98,7 @@ describeWith(['HAProxy', 'PostgreSQL'], 'the topology', () => {
 })
 
 /** Reads the articles, or writes one; resolves to the status, or to what went wrong. */
-function ask(
+function sendRequest(
   origin: string,
   title: string | null,
   { agent, key }: { readonly agent: Agent; readonly key: string },

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as Octavo from '../../src/service/index.js'
 import { project, root } from '../start/command.js'
-import { type Answer, askAt } from '../support/serve.js'
+import { requestAt, type TestResponse } from '../support/serve.js'
 
 const color = `// Colors in hexadecimal notation: #RRGGBB.
 import type { AttributeType } from './attribute-type.js'
@@ -25,7 +25,7 @@ export const color: AttributeType = {
 }
 `
 
-/** The part of the build that makes dist/index.js, dist/main.js and the threads. */
+/** The part of the build that writes dist/index.js, dist/main.js and the threads. */
 const bundling = `import { build } from 'esbuild'
 import { bundle } from './scripts/bundle.mjs'
 await build(bundle)`
@@ -74,8 +74,8 @@ function addTo(file: string, line: string, added: string, isBefore = false): voi
   writeFileSync(join(copy, file), text.replace(line, isBefore ? added + line : line + added))
 }
 
-const post = (data: object): Promise<Answer> =>
-  askAt(origin, '/api/paints', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+const post = (data: object): Promise<TestResponse> =>
+  requestAt(origin, '/api/paints', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
 
 test('values are cast, checked and returned', async () => {
   expect((await post({ shade: '#FF0000', name: 'red' })).body.data).toMatchObject({ shade: '#ff0000', name: 'red' })
@@ -88,14 +88,15 @@ test('values are cast, checked and returned', async () => {
 })
 
 test('queries filter, sort and search by it', async () => {
-  const names = async (query: string) => (await askAt(origin, `/api/paints?${query}`)).body.data.map(({ name }: { name: string }) => name)
+  const names = async (query: string) =>
+    (await requestAt(origin, `/api/paints?${query}`)).body.data.map(({ name }: { name: string }) => name)
   expect(await names('filters[shade]=%2300FF00')).toEqual(['green'])
   expect(await names('sort=shade:desc')).toEqual(['red', 'green'])
   expect(await names('_q=ff00')).toEqual(['red', 'green'])
 })
 
 test('OpenAPI and TypeScript describe it', async () => {
-  const described = await askAt(origin, '/api/openapi.json')
+  const described = await requestAt(origin, '/api/openapi.json')
   expect(described.text).toContain('"pattern":"^#[0-9a-f]{6}$"')
   const types = execFileSync(process.execPath, [join(copy, 'dist', 'main.js'), 'types', '--out', 'types.ts'], {
     cwd: folder,

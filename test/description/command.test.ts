@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect } from 'vitest'
 import { octavo, project, removeProjects, root } from '../start/command.js'
 import { rule } from '../support/rule.js'
-import { serveBeside } from '../support/serve.js'
+import { serveExisting } from '../support/serve.js'
 
 afterAll(removeProjects)
 
@@ -27,8 +27,8 @@ rule('openapi.13', 'everything needs no database; roles are described as they ar
   const early = await octavo(['openapi', folder])
   expect([early.status, early.err]).toEqual([1, expect.stringContaining('Start the service once')])
 
-  const served = await serveBeside({ folder })
-  const { body } = await served.ask('/api/openapi.json')
+  const served = await serveExisting({ folder })
+  const { body } = await served.request('/api/openapi.json')
   await served.close()
   const open = await octavo(['openapi', folder])
   expect(open.err).toBe('')

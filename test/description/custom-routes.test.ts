@@ -69,7 +69,8 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const documentOf = async (token?: string) => (await served.ask('/api/openapi.json', token === undefined ? {} : { token })).body as Document
+const documentOf = async (token?: string) =>
+  (await served.request('/api/openapi.json', token === undefined ? {} : { token })).body as Document
 
 /** Strapi's redirects have no success response, and openapi.18 has a path with a slash at its end. */
 const isExpected = (ruleId: string, pointer: string): boolean =>
@@ -142,7 +143,7 @@ rule('openapi.16', 'a schema that cannot be converted describes any value, and s
     properties: { voucher: { type: 'string' }, at: {} },
     required: ['at', 'to'],
   })
-  const answer = await served.ask('/api/valibot?page=1', {
+  const answer = await served.request('/api/valibot?page=1', {
     method: 'PUT',
     body: '{"note":1}',
     headers: { 'content-type': 'application/json' },
@@ -183,7 +184,7 @@ rule('openapi.18', 'routes at the root path have a separate server, and do not c
   expect(everything.paths['/orders/']).toMatchObject({ servers: [{ url: '/' }], get: { operationId: 'root-routes/get/orders' } })
   expect(operation(everything, 'get', '/orders').operationId).toBe('order/get/orders')
   // The slash has no meaning: it is the same route.
-  expect((await served.ask('/orders/', { token: 'all' })).status).toBe(200)
+  expect((await served.request('/orders/', { token: 'all' })).status).toBe(200)
   await grant(served, 'public', 'api::order.order.old')
   expect((await documentOf()).paths).toHaveProperty('/orders')
 })

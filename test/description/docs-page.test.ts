@@ -32,7 +32,7 @@ beforeAll(async () => {
   await addToken(served, 'all', { type: 'full-access' })
   await grant(served, 'public', `${story}.find`)
   for (const title of ['First', `Second ${markup}`])
-    await served.ask('/api/stories', {
+    await served.request('/api/stories', {
       method: 'POST',
       token: 'all',
       body: JSON.stringify({ data: { title, pages: 7 } }),
@@ -43,7 +43,7 @@ afterAll(() => served.close())
 
 describe('response of /docs', () => {
   rule('openapi.11', 'a small page, a script and a style, under a strict policy', async () => {
-    const [page, script, style] = await Promise.all(['', '/page.js', '/page.css'].map((path) => served.ask(`/docs${path}`)))
+    const [page, script, style] = await Promise.all(['', '/page.js', '/page.css'].map((path) => served.request(`/docs${path}`)))
     expect([page, script, style].map((answer) => answer!.status)).toEqual([200, 200, 200])
     expect([page, script, style].map((answer) => answer!.headers.get('content-type'))).toEqual(
       ['text/html', 'text/javascript', 'text/css'].map((type) => `${type}; charset=utf-8`),
@@ -63,7 +63,7 @@ describe('response of /docs', () => {
     expect(policy).not.toMatch(/unsafe|http/)
     expect(page!.text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bon\w+=|https?:/)
     expect(script!.text).not.toMatch(/innerHTML|insertAdjacentHTML|\beval\b/)
-    // Addresses of the files change with their contents, so browsers keep the files and ask for the page.
+    // Addresses of the files change with their contents, so browsers cache the files and revalidate the page.
     expect(page!.text).toMatch(/href="\/docs\/page\.css\?[\w-]{8}".*src="\/docs\/page\.js\?[\w-]{8}"/s)
     expect([page, script].map((answer) => answer!.headers.get('cache-control'))).toEqual([
       'no-cache',
@@ -72,13 +72,13 @@ describe('response of /docs', () => {
   })
 
   rule('openapi.11', 'the page knows where the API is, and the start page where the page is', async () => {
-    expect((await served.ask('/')).text).toContain('href="/docs"')
+    expect((await served.request('/')).text).toContain('href="/docs"')
     const moved = await serveProject(files, { config: { api: { rest: { prefix: '/content' } } } })
-    expect((await moved.ask('/docs')).text).toContain('data-prefix="/content" data-description="/content/openapi.json"')
+    expect((await moved.request('/docs')).text).toContain('data-prefix="/content" data-description="/content/openapi.json"')
     await moved.close()
     const shadowed = await serveProject(files, { config: { api: { rest: { prefix: '/docs' } } } })
-    expect((await shadowed.ask('/')).text).not.toContain('href="/docs"')
-    expect([(await shadowed.ask('/docs')).status, (await shadowed.ask('/docs/openapi.json')).status]).toEqual([404, 200])
+    expect((await shadowed.request('/')).text).not.toContain('href="/docs"')
+    expect([(await shadowed.request('/docs')).status, (await shadowed.request('/docs/openapi.json')).status]).toEqual([404, 200])
     await shadowed.close()
   })
 })
@@ -148,7 +148,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     expect(await page.locator('.console pre').first().textContent()).toContain('-H "Authorization: Bearer $TOKEN"')
     await page.getByRole('button', { name: 'Send POST' }).click()
     await page.waitForSelector('.console .good')
-    expect((await served.ask('/api/stories?filters[title]=From the page')).body.data).toHaveLength(1)
+    expect((await served.request('/api/stories?filters[title]=From the page')).body.data).toHaveLength(1)
     await page.reload()
     await page.waitForSelector('textarea')
     await page.getByRole('button', { name: 'Forget' }).click()
@@ -168,7 +168,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     await page.getByRole('button', { name: 'Close the stream' }).waitFor()
     const shown = page.locator('.console pre').nth(1)
     await expect.poll(() => shown.textContent(), patience).toContain('retry:')
-    await served.ask('/api/stories', {
+    await served.request('/api/stories', {
       ...{ method: 'POST', token: 'all', body: JSON.stringify({ data: { title: 'While you wait' } }) },
       headers: { 'content-type': 'application/json' },
     })

@@ -68,7 +68,7 @@ afterAll(() => Promise.all(all.map((served) => served.close())))
 rule('openapi.21', 'the body that a write of a document begins with is taken, published and as a draft', async () => {
   const sent: string[] = []
   for (const served of all) {
-    const { body } = await served.ask('/api/openapi.json', { token: 'all' })
+    const { body } = await served.request('/api/openapi.json', { token: 'all' })
     const description = readDescription(body)
     const types = description.groups.filter(({ tag }) => !/users-permissions|upload|content-type-builder|i18n|email|events/.test(tag))
     for (const { method, path, body: bodies } of types.flatMap(({ operations }) => operations)) {
@@ -76,7 +76,7 @@ rule('openapi.21', 'the body that a write of a document begins with is taken, pu
       if (schema === undefined || path.includes('{')) continue
       for (const query of ['', '?status=draft']) {
         const example = JSON.stringify(createExample(description, schema))
-        const answer = await served.ask(`/api${path}${query}`, {
+        const answer = await served.request(`/api${path}${query}`, {
           ...{ method, token: 'all', body: example },
           headers: { 'content-type': 'application/json' },
         })

@@ -1,4 +1,4 @@
-// The description of the API: who sees what in it, and how it is served.
+// The description of the API: its content by caller, and how it is served.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { CustomRoute } from '../../src/foundation/public/routes.js'
@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => served.close())
 
 async function documentOf(token?: string): Promise<Document> {
-  const { status, body } = await served.ask('/api/openapi.json', token === undefined ? {} : { token })
+  const { status, body } = await served.request('/api/openapi.json', token === undefined ? {} : { token })
   expect(status).toBe(200)
   return body as Document
 }
@@ -85,9 +85,9 @@ describe('visibility by caller', () => {
       expect(document.openapi).toBe('3.1.0')
       expect(await problemsOf(document)).toEqual([])
     }
-    expect((await served.ask('/api/openapi.json', { token: 'wrong' })).status).toBe(401)
-    expect((await served.ask('/api/openapi.json', { method: 'POST' })).status).toBe(405)
-    const head = await served.ask('/api/openapi.json', { method: 'HEAD' })
+    expect((await served.request('/api/openapi.json', { token: 'wrong' })).status).toBe(401)
+    expect((await served.request('/api/openapi.json', { method: 'POST' })).status).toBe(405)
+    const head = await served.request('/api/openapi.json', { method: 'HEAD' })
     expect([head.status, head.text, head.headers.get('content-type')]).toEqual([200, '', 'application/json; charset=utf-8'])
   })
 
@@ -218,7 +218,7 @@ describe('the event stream', () => {
     await addToken(streaming, 'reader', { type: 'custom', actions: [`${story}.find`] })
     await addToken(streaming, 'creator', { type: 'custom', actions: [`${story}.create`] })
     const streamOf = async (token: string) => {
-      const { body } = await streaming.ask('/api/openapi.json', { token })
+      const { body } = await streaming.request('/api/openapi.json', { token })
       expect(await problemsOf(body)).toEqual([])
       return (body as Document).paths['/live/events']?.get
     }
@@ -258,7 +258,7 @@ describe('routes of the project', () => {
     await addToken(custom, 'reader', { type: 'custom', actions: [`${story}.find`] })
     await addToken(custom, 'buyer', { type: 'custom', actions: [action] })
     const [reader, buyer] = await Promise.all(
-      ['reader', 'buyer'].map(async (token) => (await custom.ask('/api/openapi.json', { token })).body as Document),
+      ['reader', 'buyer'].map(async (token) => (await custom.request('/api/openapi.json', { token })).body as Document),
     )
     await custom.close()
     expect(await problemsOf(buyer)).toEqual([])
@@ -286,21 +286,21 @@ describe('routes of the project', () => {
     const without = { docs: { enabled: false } }
     const own = route('GET', '/docs', { auth: false, base: 'root' })
     const custom = await serveProject(files, { environment: secrets, config: without, code: { routes: [own] } })
-    expect((await custom.ask('/docs')).body).toBe('own')
+    expect((await custom.request('/docs')).body).toBe('own')
     await custom.close()
   })
 })
 
 describe('serving', () => {
   rule('openapi.9', 'a document has an ETag, is the same for the same permissions, and follows their changes at once', async () => {
-    const [first, second] = await Promise.all(['reader', 'sameReader'].map((token) => served.ask('/api/openapi.json', { token })))
+    const [first, second] = await Promise.all(['reader', 'sameReader'].map((token) => served.request('/api/openapi.json', { token })))
     const tag = first!.headers.get('etag')!
     expect(first!.headers.get('cache-control')).toBe('private, no-cache')
     expect(tag).toMatch(/^"[\w-]+"$/)
     expect(second!.headers.get('etag')).toBe(tag)
-    const known = await served.ask('/api/openapi.json', { token: 'reader', headers: { 'if-none-match': tag } })
+    const known = await served.request('/api/openapi.json', { token: 'reader', headers: { 'if-none-match': tag } })
     expect([known.status, known.text]).toEqual([304, ''])
-    expect((await served.ask('/api/openapi.json', { token: 'writer', headers: { 'if-none-match': tag } })).status).toBe(200)
+    expect((await served.request('/api/openapi.json', { token: 'writer', headers: { 'if-none-match': tag } })).status).toBe(200)
     expect(operationsOf(await documentOf())).not.toContain('GET /labels')
     await grant(served, 'public', 'api::label.label.find')
     expect(operationsOf(await documentOf())).toContain('GET /labels')
@@ -322,19 +322,19 @@ describe('serving', () => {
         type: 'custom',
         actions: actions.filter((_, bit) => ((index + 2) >> bit) & 1).map((action) => `${story}.${action}`),
       })
-    const tagOf = async (token: string) => (await scoped.ask('/api/openapi.json', { token })).headers.get('etag')
+    const tagOf = async (token: string) => (await scoped.request('/api/openapi.json', { token })).headers.get('etag')
     const tags: (string | null)[] = []
     for (const token of ['reader', ...others, 'reader']) tags.push(await tagOf(token))
     expect(tags[0]).toBe(tags.at(-1))
     expect(new Set(tags).size).toBe(others.length + 1)
-    expect(tags[0]).toBe((await served.ask('/api/openapi.json', { token: 'reader' })).headers.get('etag'))
+    expect(tags[0]).toBe((await served.request('/api/openapi.json', { token: 'reader' })).headers.get('etag'))
     await scoped.close()
   })
 
   rule('openapi.10', 'both can be switched off', async () => {
     const closed = await serveGolden({ config: { docs: { enabled: false } } })
     for (const path of ['/api/openapi.json', '/docs', '/docs/page.js'])
-      expect((await closed.ask(path, { token: goldenTokens().full! })).status).toBe(404)
+      expect((await closed.request(path, { token: goldenTokens().full! })).status).toBe(404)
     await closed.close()
   })
 })

@@ -1,4 +1,4 @@
-// Every recorded read of the golden project, asked again: each response is as the description for its caller says, in both contracts.
+// Every recorded read of the golden project, sent again: each response matches the description for its caller, in both contracts.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
@@ -26,7 +26,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
   const isOther = (headers: Readonly<Record<string, string>> = {}): boolean =>
     Object.keys(headers).some((name) => /^strapi-(?:response-format|encode-source-maps)$/i.test(name))
 
-  /** The description for a caller, who asks for it as for everything else; null for credentials that are refused. */
+  /** The description for a caller, requested with the caller's credentials; null if they are refused. */
   function checkerOf(token: string | undefined): Promise<Checker | null> {
     const bearer = token === undefined || token === 'none' ? undefined : (tokens[token] ?? token)
     const key = bearer ?? ''
@@ -36,7 +36,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
   }
 
   async function open(token: string | undefined): Promise<Checker | null> {
-    const { status, body, headers } = await served.ask('/api/openapi.json', token === undefined ? {} : { token })
+    const { status, body, headers } = await served.request('/api/openapi.json', token === undefined ? {} : { token })
     if (status === 401) return null
     // Compiling its schemas takes longer than anything else here.
     const tag = headers.get('etag')!

@@ -13,7 +13,7 @@ describeSqlite('statements of one write', 'its writer thread counts them', () =>
   beforeAll(async () => {
     served = await serveGolden({ environment: { LOG_LEVEL: 'trace' } })
     // The first start and the first use of a token are writes too.
-    await served.ask('/api/tags', { token })
+    await served.request('/api/tags', { token })
     await until('the log has both', () => counted(served.log).length === 2)
   })
   let requests = 0
@@ -27,7 +27,7 @@ describeSqlite('statements of one write', 'its writer thread counts them', () =>
   async function written(method: string, path: string, data?: object) {
     const before = counted(served.log).length
     requests++
-    const answer = await served.ask(path, {
+    const answer = await served.request(path, {
       method,
       token,
       ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
@@ -37,7 +37,7 @@ describeSqlite('statements of one write', 'its writer thread counts them', () =>
     return { documentId: answer.body?.data.documentId as string, statements: counted(served.log)[before]! }
   }
   const idsAt = async (path: string): Promise<readonly string[]> =>
-    (await served.ask(path, { token })).body.data.map(({ documentId }: { documentId: string }) => documentId)
+    (await served.request(path, { token })).body.data.map(({ documentId }: { documentId: string }) => documentId)
 
   test('POST with two relations, published: at most 12', async () => {
     const [author] = await idsAt('/api/authors?sort=id')
@@ -45,12 +45,12 @@ describeSqlite('statements of one write', 'its writer thread counts them', () =>
     const { documentId, statements } = await written('POST', '/api/articles', { title: 'Counted', author, tags })
     expect(statements).toBeGreaterThan(4)
     expect(statements).toBeLessThanOrEqual(12)
-    const { body } = await served.ask(`/api/articles/${documentId}?populate[author]=true&populate[tags]=true`, { token })
+    const { body } = await served.request(`/api/articles/${documentId}?populate[author]=true&populate[tags]=true`, { token })
     expect(body.data.author.documentId).toBe(author)
     expect(body.data.tags.map(({ documentId: id }: { documentId: string }) => id)).toEqual(tags)
   })
 
-  // One of them looks whether another process has moved content (live-model.17).
+  // One of them checks if another process has moved content (live-model.17).
   test('PUT of one scalar of a published document: at most 7', async () => {
     const [article] = await idsAt('/api/articles?sort=id')
     const { statements } = await written('PUT', `/api/articles/${article}`, { title: 'Counted again' })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { copyGoldenTo, goldenTokens, removeProject, serveGolden } from '../support/serve.js'
 import { patience } from '../support/until.js'
 
@@ -14,7 +14,7 @@ const token = goldenTokens().full!
 const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const environment = { ...process.env, UPLOADS_DIR: 'uploads' }
 
-type Ask = Served['ask']
+type Ask = Served['request']
 interface Document {
   readonly documentId: string
   readonly [attribute: string]: unknown
@@ -29,19 +29,19 @@ function findings(folder: string): Promise<string> {
   })
 }
 
-function send(ask: Ask, method: string, path: string, data?: object): Promise<Answer> {
+function send(request: Ask, method: string, path: string, data?: object): Promise<TestResponse> {
   const headers: Record<string, string> = data === undefined ? {} : { 'content-type': 'application/json' }
-  return ask(path, { method, token, headers, ...(data === undefined ? {} : { body: JSON.stringify({ data }) }) })
+  return request(path, { method, token, headers, ...(data === undefined ? {} : { body: JSON.stringify({ data }) }) })
 }
 
-async function made(ask: Ask, path: string, data: object): Promise<Document> {
-  const answer = await send(ask, 'POST', path, data)
+async function made(request: Ask, path: string, data: object): Promise<Document> {
+  const answer = await send(request, 'POST', path, data)
   expect(answer.status, answer.text).toBe(201)
   return answer.body.data as Document
 }
 
-async function read(ask: Ask, path: string): Promise<Answer['body']> {
-  const answer = await ask(path, { token })
+async function read(request: Ask, path: string): Promise<TestResponse['body']> {
+  const answer = await request(path, { token })
   expect(answer.status, answer.text).toBe(200)
   return answer.body.data
 }
@@ -61,81 +61,83 @@ describe('requests at once', () => {
     ['a type with drafts', '/api/tags', 'name', 'one and only'],
     ['a type without drafts', '/api/bounds', 'uString', 'abc'],
   ])('one of 50 that create the same unique value wins: %s', async (_, path, attribute, value) => {
-    const answers = await Promise.all(range(50).map(() => send(served.ask, 'POST', path, { [attribute]: value })))
+    const answers = await Promise.all(range(50).map(() => send(served.request, 'POST', path, { [attribute]: value })))
     const statuses = answers.map(({ status }) => status).sort()
     expect(statuses).toEqual([201, ...range(49).map(() => 400)])
     const filter = `filters[${attribute}][$eq]=${encodeURIComponent(value)}`
-    expect(await read(served.ask, `${path}?${filter}`)).toHaveLength(1)
+    expect(await read(served.request, `${path}?${filter}`)).toHaveLength(1)
     // Nothing of those that lost: no draft either.
-    expect(await read(served.ask, `${path}?${filter}&status=draft`)).toHaveLength(1)
+    expect(await read(served.request, `${path}?${filter}&status=draft`)).toHaveLength(1)
     expect(await findings(served.folder)).toBe('')
   })
 
   test('50 that connect different tags to one article are all there, in an order that is whole', async () => {
-    const tags = await Promise.all(range(50).map((index) => made(served.ask, '/api/tags', { name: nameOf('connected', index) })))
-    const article = await made(served.ask, '/api/articles', { title: 'Everything at once' })
+    const tags = await Promise.all(range(50).map((index) => made(served.request, '/api/tags', { name: nameOf('connected', index) })))
+    const article = await made(served.request, '/api/articles', { title: 'Everything at once' })
     const path = `/api/articles/${article.documentId}`
-    const answers = await Promise.all(tags.map(({ documentId }) => send(served.ask, 'PUT', path, { tags: { connect: [documentId] } })))
+    const answers = await Promise.all(tags.map(({ documentId }) => send(served.request, 'PUT', path, { tags: { connect: [documentId] } })))
     expect(answers.map(({ status }) => status)).toEqual(range(50).map(() => 200))
     const wanted = tags.map(({ documentId }) => documentId).sort()
     const orders: string[][] = []
     for (const status of ['draft', 'published']) {
-      const { tags: linked } = await read(served.ask, `${path}?populate=tags&status=${status}`)
+      const { tags: linked } = await read(served.request, `${path}?populate=tags&status=${status}`)
       const order = (linked as Document[]).map(({ documentId }) => documentId)
       expect([...order].sort()).toEqual(wanted)
       orders.push(order)
     }
     expect(orders[1]).toEqual(orders[0])
     // From the other side too.
-    const { articles } = await read(served.ask, `/api/tags/${tags[17]!.documentId}?populate=articles`)
+    const { articles } = await read(served.request, `/api/tags/${tags[17]!.documentId}?populate=articles`)
     expect((articles as Document[]).map(({ documentId }) => documentId)).toEqual([article.documentId])
     expect(await findings(served.folder)).toBe('')
   })
 
   test('50 that connect their article to one tag are all there', async () => {
-    const tag = await made(served.ask, '/api/tags', { name: 'wanted by all' })
-    const articles = await Promise.all(range(50).map((index) => made(served.ask, '/api/articles', { title: nameOf('Article', index) })))
+    const tag = await made(served.request, '/api/tags', { name: 'wanted by all' })
+    const articles = await Promise.all(range(50).map((index) => made(served.request, '/api/articles', { title: nameOf('Article', index) })))
     const answers = await Promise.all(
-      articles.map(({ documentId }) => send(served.ask, 'PUT', `/api/articles/${documentId}`, { tags: { connect: [tag.documentId] } })),
+      articles.map(({ documentId }) => send(served.request, 'PUT', `/api/articles/${documentId}`, { tags: { connect: [tag.documentId] } })),
     )
     expect(answers.map(({ status }) => status)).toEqual(range(50).map(() => 200))
     for (const status of ['draft', 'published']) {
-      const { articles: linked } = await read(served.ask, `/api/tags/${tag.documentId}?populate=articles&status=${status}`)
+      const { articles: linked } = await read(served.request, `/api/tags/${tag.documentId}?populate=articles&status=${status}`)
       expect((linked as Document[]).map(({ documentId }) => documentId).sort()).toEqual(articles.map(({ documentId }) => documentId).sort())
     }
   })
 
   test('the last connected entry is last, also after targets have been deleted', async () => {
-    const tags = await Promise.all(range(5).map((index) => made(served.ask, '/api/tags', { name: nameOf('in a row', index) })))
+    const tags = await Promise.all(range(5).map((index) => made(served.request, '/api/tags', { name: nameOf('in a row', index) })))
     const [first, second, third, fourth, fifth] = tags.map(({ documentId }) => documentId)
-    const article = await made(served.ask, '/api/articles', { title: 'With gaps', tags: [first, second, third] })
+    const article = await made(served.request, '/api/articles', { title: 'With gaps', tags: [first, second, third] })
     const path = `/api/articles/${article.documentId}`
-    for (const gone of [first, second]) expect((await send(served.ask, 'DELETE', `/api/tags/${gone}`)).status).toBe(204)
-    for (const added of [fourth, fifth]) expect((await send(served.ask, 'PUT', path, { tags: { connect: [added] } })).status).toBe(200)
+    for (const gone of [first, second]) expect((await send(served.request, 'DELETE', `/api/tags/${gone}`)).status).toBe(204)
+    for (const added of [fourth, fifth]) expect((await send(served.request, 'PUT', path, { tags: { connect: [added] } })).status).toBe(200)
     for (const status of ['draft', 'published']) {
-      const { tags: linked } = await read(served.ask, `${path}?populate=tags&status=${status}`)
+      const { tags: linked } = await read(served.request, `${path}?populate=tags&status=${status}`)
       expect((linked as Document[]).map(({ documentId }) => documentId)).toEqual([third, fourth, fifth])
     }
     expect(await findings(served.folder)).toBe('')
   })
 
   test('20 that take the one partner of a one-to-one relation: one has it', async () => {
-    const author = await made(served.ask, '/api/authors', { name: 'The one reviewer' })
-    const articles = await Promise.all(range(20).map((index) => made(served.ask, '/api/articles', { title: nameOf('Reviewed', index) })))
+    const author = await made(served.request, '/api/authors', { name: 'The one reviewer' })
+    const articles = await Promise.all(
+      range(20).map((index) => made(served.request, '/api/articles', { title: nameOf('Reviewed', index) })),
+    )
     const answers = await Promise.all(
-      articles.map(({ documentId }) => send(served.ask, 'PUT', `/api/articles/${documentId}`, { reviewer: author.documentId })),
+      articles.map(({ documentId }) => send(served.request, 'PUT', `/api/articles/${documentId}`, { reviewer: author.documentId })),
     )
     expect(answers.map(({ status }) => status)).toEqual(range(20).map(() => 200))
     for (const status of ['draft', 'published']) {
       const path = `/api/articles?filters[reviewer][documentId][$eq]=${author.documentId}&status=${status}`
-      expect(await read(served.ask, path)).toHaveLength(1)
+      expect(await read(served.request, path)).toHaveLength(1)
     }
     expect(await findings(served.folder)).toBe('')
   })
 
   test('publish, update and delete of one document, 200 rounds: never a 5xx, each answer a whole document', async () => {
-    const tag = await made(served.ask, '/api/tags', { name: 'a tag that waits' })
-    const unpublished = await send(served.ask, 'POST', '/api/tags?status=draft', { name: 'a tag without a published version' })
+    const tag = await made(served.request, '/api/tags', { name: 'a tag that waits' })
+    const unpublished = await send(served.request, 'POST', '/api/tags?status=draft', { name: 'a tag without a published version' })
     const content = (text: string) => ({
       title: `Title ${text}`,
       summary: `Summary ${text}`,
@@ -146,16 +148,16 @@ describe('requests at once', () => {
     const seen = new Set<number>()
     const changed: number[] = []
     for (const _ of range(200)) {
-      const { documentId } = await made(served.ask, '/api/articles', content('first'))
+      const { documentId } = await made(served.request, '/api/articles', content('first'))
       const path = `/api/articles/${documentId}`
       const writes = [
-        () => send(served.ask, 'PUT', path, content('published')),
-        () => send(served.ask, 'PUT', `${path}?status=draft`, content('draft')),
-        () => send(served.ask, 'DELETE', path),
+        () => send(served.request, 'PUT', path, content('published')),
+        () => send(served.request, 'PUT', `${path}?status=draft`, content('draft')),
+        () => send(served.request, 'DELETE', path),
       ]
-      const reads = ['published', 'draft'].map((status) => () => served.ask(`${path}?status=${status}&populate=*`, { token }))
+      const reads = ['published', 'draft'].map((status) => () => served.request(`${path}?status=${status}&populate=*`, { token }))
       // A request without a body is read sooner: a random delay for each request makes every order possible.
-      const answers = await Promise.all([...writes, ...reads].map((ask) => pause(Math.random() * 12).then(ask)))
+      const answers = await Promise.all([...writes, ...reads].map((request) => pause(Math.random() * 12).then(request)))
       changed.push(answers[0]!.status, answers[1]!.status)
       for (const { status, text, body } of answers) {
         seen.add(status)
@@ -169,8 +171,8 @@ describe('requests at once', () => {
         ])
       }
       // Nothing can come back after the delete: what followed it found no document.
-      expect((await served.ask(path, { token })).status).toBe(404)
-      expect((await served.ask(`${path}?status=draft`, { token })).status).toBe(404)
+      expect((await served.request(path, { token })).status).toBe(404)
+      expect((await served.request(`${path}?status=draft`, { token })).status).toBe(404)
     }
     expect([...seen].filter((status) => ![200, 204, 404].includes(status))).toEqual([])
     // Some changes came before the delete, some after it.
@@ -179,7 +181,7 @@ describe('requests at once', () => {
   })
 })
 
-/** All orders of some things. */
+/** All permutations. */
 function orders<Each>(things: readonly Each[]): readonly (readonly Each[])[] {
   if (things.length < 2) return [things]
   return things.flatMap((first, index) => orders(things.toSpliced(index, 1)).map((rest) => [first, ...rest]))
@@ -209,22 +211,22 @@ describe('publishing linked documents in every order', () => {
   test.each(cases)('$what: $length documents, published in the order $shown', async ({ attribute, path, fields, length, order, what }) => {
     const documents: Document[] = []
     for (const index of range(length)) {
-      const answer = await send(served.ask, 'POST', `${path}?status=draft`, fields(nameOf(what, index)))
+      const answer = await send(served.request, 'POST', `${path}?status=draft`, fields(nameOf(what, index)))
       expect(answer.status, answer.text).toBe(201)
       documents.push(answer.body.data)
     }
     for (const index of range(length - 1)) {
       const target = documents[index + 1]!.documentId
-      const answer = await send(served.ask, 'PUT', `${path}/${documents[index]!.documentId}?status=draft`, { [attribute]: [target] })
+      const answer = await send(served.request, 'PUT', `${path}/${documents[index]!.documentId}?status=draft`, { [attribute]: [target] })
       expect(answer.status, answer.text).toBe(200)
     }
     for (const index of order) {
-      const answer = await send(served.ask, 'PUT', `${path}/${documents[index]!.documentId}`, {})
+      const answer = await send(served.request, 'PUT', `${path}/${documents[index]!.documentId}`, {})
       expect(answer.status, answer.text).toBe(200)
     }
     for (const status of ['draft', 'published']) {
       for (const index of range(length)) {
-        const document = await read(served.ask, `${path}/${documents[index]!.documentId}?populate=*&status=${status}`)
+        const document = await read(served.request, `${path}/${documents[index]!.documentId}?populate=*&status=${status}`)
         const wanted = index + 1 < length ? [documents[index + 1]!.documentId] : []
         expect((document[attribute] as Document[]).map(({ documentId }) => documentId)).toEqual(wanted)
         if (attribute !== 'related') continue
@@ -240,11 +242,11 @@ describe('publishing linked documents in every order', () => {
     async ({ order }) => {
       const tags: Document[] = []
       for (const name of ['first', 'second']) {
-        const answer = await send(served.ask, 'POST', '/api/tags?status=draft', { name: `${name} of ${order.join('-')}` })
+        const answer = await send(served.request, 'POST', '/api/tags?status=draft', { name: `${name} of ${order.join('-')}` })
         tags.push(answer.body.data)
       }
       const [first, second] = tags.map(({ documentId }) => documentId)
-      const product = await send(served.ask, 'POST', '/api/products?status=draft', { name: 'picked', price: 1 })
+      const product = await send(served.request, 'POST', '/api/products?status=draft', { name: 'picked', price: 1 })
       const data = {
         title: 'With links of every kind',
         tags: [first, second],
@@ -252,17 +254,17 @@ describe('publishing linked documents in every order', () => {
         references: [product.body.data.documentId],
         sections: [{ heading: 'Linked', tags: [second, first] }],
       }
-      const article = await send(served.ask, 'POST', '/api/articles?status=draft', data)
+      const article = await send(served.request, 'POST', '/api/articles?status=draft', data)
       expect(article.status, article.text).toBe(201)
       const paths: Readonly<Record<string, string>> = {
         article: `/api/articles/${article.body.data.documentId}`,
         first: `/api/tags/${first}`,
         second: `/api/tags/${second}`,
       }
-      for (const name of order) expect((await send(served.ask, 'PUT', paths[name]!, {})).status).toBe(200)
-      expect((await send(served.ask, 'PUT', `/api/products/${product.body.data.documentId}`, {})).status).toBe(200)
+      for (const name of order) expect((await send(served.request, 'PUT', paths[name]!, {})).status).toBe(200)
+      expect((await send(served.request, 'PUT', `/api/products/${product.body.data.documentId}`, {})).status).toBe(200)
       const populated = 'populate[tags]=true&populate[pick]=true&populate[references]=true&populate[sections][populate]=tags'
-      const shown = await read(served.ask, `${paths.article}?${populated}`)
+      const shown = await read(served.request, `${paths.article}?${populated}`)
       const ids = (list: readonly Document[]) => list.map(({ documentId }) => documentId)
       expect(ids(shown.tags)).toEqual([first, second])
       expect(ids(shown.sections[0].tags)).toEqual([second, first])
@@ -274,18 +276,18 @@ describe('publishing linked documents in every order', () => {
   test.each(orders(['owner', 'other']).map((order) => ({ order, shown: order.join(', ') })))(
     'a link said by its other side, to an owner that was published before: $shown',
     async ({ order }) => {
-      const owner = await made(served.ask, '/api/articles', { title: 'Owner of the link' })
+      const owner = await made(served.request, '/api/articles', { title: 'Owner of the link' })
       const data = { title: 'Said by this one', relatedTo: [owner.documentId] }
-      const other = (await send(served.ask, 'POST', '/api/articles?status=draft', data)).body.data as Document
+      const other = (await send(served.request, 'POST', '/api/articles?status=draft', data)).body.data as Document
       const paths = { owner: `/api/articles/${owner.documentId}`, other: `/api/articles/${other.documentId}` }
-      for (const name of order) expect((await send(served.ask, 'PUT', paths[name as 'owner' | 'other'], {})).status).toBe(200)
+      for (const name of order) expect((await send(served.request, 'PUT', paths[name as 'owner' | 'other'], {})).status).toBe(200)
       for (const status of ['draft', 'published']) {
-        const { related } = await read(served.ask, `${paths.owner}?populate=related&status=${status}`)
+        const { related } = await read(served.request, `${paths.owner}?populate=related&status=${status}`)
         expect(
           (related as Document[]).map(({ documentId }) => documentId),
           status,
         ).toEqual([other.documentId])
-        const { relatedTo } = await read(served.ask, `${paths.other}?populate=relatedTo&status=${status}`)
+        const { relatedTo } = await read(served.request, `${paths.other}?populate=relatedTo&status=${status}`)
         expect(
           (relatedTo as Document[]).map(({ documentId }) => documentId),
           status,
@@ -295,11 +297,11 @@ describe('publishing linked documents in every order', () => {
   )
 
   test('an article that is related to itself, said from both sides', async () => {
-    const { documentId } = await made(served.ask, '/api/articles', { title: 'About itself' })
-    const answer = await send(served.ask, 'PUT', `/api/articles/${documentId}`, { related: [documentId], relatedTo: [documentId] })
+    const { documentId } = await made(served.request, '/api/articles', { title: 'About itself' })
+    const answer = await send(served.request, 'PUT', `/api/articles/${documentId}`, { related: [documentId], relatedTo: [documentId] })
     expect(answer.status, answer.text).toBe(200)
     for (const status of ['draft', 'published']) {
-      const { related, relatedTo } = await read(served.ask, `/api/articles/${documentId}?populate=*&status=${status}`)
+      const { related, relatedTo } = await read(served.request, `/api/articles/${documentId}?populate=*&status=${status}`)
       expect([related, relatedTo]).toMatchObject([[{ documentId }], [{ documentId }]])
     }
   })
@@ -376,21 +378,21 @@ describe('a service that is killed', () => {
   })
 
   /** Creates and changes articles until the service is gone. */
-  async function stream(ask: Ask, tag: string, written: Written[], next: () => number): Promise<void> {
+  async function stream(request: Ask, tag: string, written: Written[], next: () => number): Promise<void> {
     const mine: Written[] = []
     try {
       for (;;) {
         const number = next()
         const known = mine[number % 3]
         if (known === undefined) {
-          const answer = await send(ask, 'POST', '/api/articles', content(number, tag))
+          const answer = await send(request, 'POST', '/api/articles', content(number, tag))
           expect(answer.status, answer.text).toBe(201)
           mine.push({ documentId: answer.body.data.documentId, acknowledged: number, sent: number })
           written.push(mine.at(-1)!)
           continue
         }
         known.sent = number
-        const answer = await send(ask, 'PUT', `/api/articles/${known.documentId}`, content(number, tag))
+        const answer = await send(request, 'PUT', `/api/articles/${known.documentId}`, content(number, tag))
         expect(answer.status, answer.text).toBe(200)
         known.acknowledged = number
       }
@@ -403,22 +405,22 @@ describe('a service that is killed', () => {
   test('at ten random moments amid writes, always after some were acknowledged: everything acknowledged is there, whole, and the doctor finds nothing', async () => {
     let number = 0
     const written: Written[] = []
-    let ask = asker(await start())
-    const tag = (await made(ask, '/api/tags', { name: 'a tag that outlives all' })).documentId
+    let request = asker(await start())
+    const tag = (await made(request, '/api/tags', { name: 'a tag that outlives all' })).documentId
     for (const round of range(10)) {
       const before = written.length
-      const streams = range(4).map(() => stream(ask, tag, written, () => ++number))
+      const streams = range(4).map(() => stream(request, tag, written, () => ++number))
       await vi.waitUntil(() => written.length > before + 2, patience)
       const moment = Math.random() * 450
       await pause(moment)
       await kill()
       await Promise.all(streams)
-      ask = asker(await start())
+      request = asker(await start())
       for (const { documentId, acknowledged, sent } of written) {
         const versions = []
         for (const status of ['draft', 'published']) {
           const path = `/api/articles/${documentId}?populate[tags]=true&populate[sections][populate]=links&status=${status}`
-          const shown = await read(ask, path)
+          const shown = await read(request, path)
           expect(
             [acknowledged, sent].map((each) => `Number ${each}`),
             `round ${round}, killed after ${moment} ms`,

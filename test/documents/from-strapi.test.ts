@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addToken, grant, secrets } from '../spec/callers.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -41,8 +41,8 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-const send = (method: string, path: string, token?: string, body?: object): Promise<Answer> =>
-  served.ask(`/api/${path}`, {
+const send = (method: string, path: string, token?: string, body?: object): Promise<TestResponse> =>
+  served.request(`/api/${path}`, {
     method,
     ...(token === undefined ? {} : { token }),
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
@@ -133,7 +133,11 @@ test('an order is paid once, by its customer or by the payment service, and take
   const small = await make('orders', { product: kiln, amount: 1 }, bob)
   const body = JSON.stringify({ orderId: small, number: 'P3' })
   const notify = (signature: string) =>
-    served.ask('/webhooks/payments', { method: 'POST', headers: { 'content-type': 'application/json', 'x-signature': signature }, body })
+    served.request('/webhooks/payments', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-signature': signature },
+      body,
+    })
   expect((await notify('00')).status).toBe(401)
   const signature = createHmac('sha256', 'secret').update(body).digest('hex')
   for (let delivery = 0; delivery < 2; delivery++) expect((await notify(signature)).status).toBe(204)

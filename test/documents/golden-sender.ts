@@ -1,10 +1,10 @@
-// The golden project by the specification's contract, written to by who may do everything: refusals fail the test.
+// The golden project in the contract `specification`, written with full access: refusals fail the test.
 import { expect } from 'vitest'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
 
 export interface GoldenSender {
   readonly served: Served
-  /** Gives the body of the answer. */
+  /** Resolves to the body of the response. */
   // biome-ignore lint/suspicious/noExplicitAny: documents of every type
   send(method: string, path: string, data?: object): Promise<any>
 }
@@ -15,7 +15,7 @@ export async function serveSender(): Promise<GoldenSender> {
   return {
     served,
     send: async (method, path, data) => {
-      const { status, body, text } = await served.ask(`/api/${path}`, {
+      const { status, body, text } = await served.request(`/api/${path}`, {
         method,
         token,
         ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),

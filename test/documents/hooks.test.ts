@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Document } from '../../src/foundation/public/documents.js'
 import type { AfterCall, BeforeCall, Hook } from '../../src/foundation/public/hooks.js'
-import type { Answer, Asked, Served } from '../support/serve.js'
+import type { RequestOptions, Served, TestResponse } from '../support/serve.js'
 import { goldenTokens, serveGolden, serveProject } from '../support/serve.js'
 
 const { full: token, ...tokens } = goldenTokens()
@@ -16,8 +16,8 @@ let hook: { -readonly [part in keyof Hook]: Hook[part] } = {}
 /** The hooks that were called, in order. */
 let calls: { part: 'before' | 'after'; call: BeforeCall | AfterCall }[] = []
 
-const send = (method: string, path: string, data?: unknown, asked: Asked = { token }): Promise<Answer> =>
-  served.ask(path, {
+const send = (method: string, path: string, data?: unknown, asked: RequestOptions = { token }): Promise<TestResponse> =>
+  served.request(path, {
     method,
     ...asked,
     ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
@@ -89,7 +89,7 @@ describe('once for each operation', () => {
     const { documentId } = await documents.create({ data: { name: 'scripted' } })
     await documents.findMany()
     await documents.findOne({ documentId })
-    await served.ask('/api/cities', { token: token! })
+    await served.request('/api/cities', { token: token! })
     expect(called()).toEqual(['before create city published', 'after create city published'])
     expect(calls.map(({ call }) => call.caller)).toEqual([null, null])
   })
@@ -227,7 +227,7 @@ describe('after', () => {
   test('the change is committed: everyone reads it, and the hook is given the version that was written', async () => {
     let seen: Document | null = null
     hook.after = async ({ documents, documentId }) => {
-      seen = (await served.ask(`/api/articles/${documentId}`, { token: token! })).body.data
+      seen = (await served.request(`/api/articles/${documentId}`, { token: token! })).body.data
       await documents(articles).findOne({ documentId })
     }
     const { body } = await send('POST', '/api/articles?fields=title', {
@@ -349,7 +349,7 @@ test("a hook's result that cannot be sent to a thread is refused, and the next w
 test('hooks write to the log, with their name and the id of the request', async () => {
   hook = { before: ({ log }) => log.info('before', { asked: 1 }), after: ({ log }) => log.warn('after', { code: 'forged' }) }
   const headers = { 'x-request-id': 'request-with-hooks', 'content-type': 'application/json' }
-  await served.ask('/api/cities', { method: 'POST', token: token!, headers, body: JSON.stringify({ data: { name: 'Logged' } }) })
+  await served.request('/api/cities', { method: 'POST', token: token!, headers, body: JSON.stringify({ data: { name: 'Logged' } }) })
   await served.service.documents(cities).create({ data: { name: 'Logged by a script' } })
   const lines = served.log.map((line) => JSON.parse(line)).filter(({ code }) => code === 'the hook of the test')
   expect(lines).toMatchObject([

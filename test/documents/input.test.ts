@@ -99,7 +99,7 @@ function stored(attributes: ReadonlyMap<string, Attribute>, checked: Readonly<Bo
 }
 
 /**
- * The documents that a conversation's own writes made, by path and locale. Null: gone. Those that were there before are
+ * The documents that a conversation's writes created, by path and locale. Null: deleted. Earlier ones are
  * not known, nor can those be whose components keep their ids: they are not validated.
  */
 type Known = Map<string, Readonly<Body> | 'unknown' | null>
@@ -133,7 +133,7 @@ async function write(type: ContentType, step: Step, data: unknown, known: Known,
   known.set(place, whole)
 }
 
-/** The error without what differs from run to run: the time of publication, the ids of the rows that were just made. */
+/** The error without values that differ between runs: the time of publication, and ids of new rows. */
 function comparable(error: unknown): unknown {
   const shown = (key: string, value: unknown) => {
     if (key === 'publishedAt' && value !== null) return 'now'
@@ -179,7 +179,7 @@ async function compare(files: readonly string[], wanted: (type: ContentType, ste
   return outcome
 }
 
-/** Recordings whose refusals print more than is shown. */
+/** Recordings with refusals that are cut in messages. */
 const cut: ReadonlySet<string> = new Set(
   (JSON.parse(readFileSync(join(golden, 'differences.json'), 'utf8'))['write-bad-bodies.jsonl.gz'] as { name: string }[]).map(
     ({ name }) => name,

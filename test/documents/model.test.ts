@@ -7,7 +7,7 @@ import { chances } from './chances.js'
 import { type GoldenSender, serveSender } from './golden-sender.js'
 import { type Change, type Data, Documents, defaultLocale, type Pair } from './model.js'
 
-/** A product or a tag as it is answered. */
+/** A product or a tag in a response. */
 interface Row {
   readonly documentId: string
   readonly locale: string

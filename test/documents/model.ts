@@ -73,7 +73,7 @@ export class Documents {
 
   pair = (id: string, locale: string): Pair | undefined => this.products.get(id)?.get(locale)
 
-  /** Writes a draft, or makes a locale; publishes it where `publishes` says so. */
+  /** Writes a draft, or creates a locale; publishes it if `publishes` is set. */
   write(id: string, locale: string, data: Data, publishes: boolean): void {
     const pairs = this.products.get(id) ?? new Map<string, Pair>()
     this.products.set(id, pairs)

@@ -13,7 +13,7 @@ import { patience } from '../support/until.js'
 const token = goldenTokens().full!
 const json = { 'content-type': 'application/json' }
 const send = (served: Served, method: string, path: string, data?: object) =>
-  served.ask(path, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
+  served.request(path, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
 
 /** Replaces values that differ between runs by their kinds. */
 function steady(value: unknown, key = ''): unknown {
@@ -57,7 +57,7 @@ describe('compared with recordings of Strapi', () => {
     const body = new FormData()
     if (file !== null) body.set('files', new Blob([`content of ${file}`], { type: 'text/plain' }), file)
     if (info !== undefined) body.set('fileInfo', JSON.stringify(info))
-    return (await served.ask(path, { method, token, body })).body
+    return (await served.request(path, { method, token, body })).body
   }
 
   /** Unlike Octavo, Strapi's document service shows passwords and private attributes, and the locale of types without locales. */
@@ -136,7 +136,7 @@ test('addresses of private files are not signed: stored events outlive a signatu
     expect(body.data.cover.url).toMatch(/signature=/)
     const form = new FormData()
     form.set('fileInfo', JSON.stringify({ caption: 'said of it' }))
-    expect((await served.ask('/api/upload?id=1', { method: 'POST', token, body: form })).body.url).toMatch(/signature=/)
+    expect((await served.request('/api/upload?id=1', { method: 'POST', token, body: form })).body.url).toMatch(/signature=/)
     const payloads = (await stored(served)).map(({ payload }) => payload)
     expect(payloads).toHaveLength(3)
     for (const payload of payloads) {
@@ -158,7 +158,7 @@ test('types without drafts show the published versions of their relations', () =
 
 /** The documentId of a row. */
 async function firstOf(served: Served, path: string, id: number): Promise<string> {
-  return (await served.ask(`/api/${path}?filters[id]=${id}`, { token })).body.data[0].documentId as string
+  return (await served.request(`/api/${path}?filters[id]=${id}`, { token })).body.data[0].documentId as string
 }
 
 /** Numbers from 1 on: on SQLite without gaps, while servers leave out those of writes that failed or were run again. */
@@ -222,7 +222,7 @@ test('an event is the version as its write left it, regardless of later writes',
     await Promise.all(range(10).map((index) => send(served, 'PUT', `/api/cities/${body.data.documentId}`, { area: index + 1 })))
     const areas = ((await served.service.events.after(0)) as readonly EntryEvent[]).map(({ entry }) => entry.area)
     expect([...areas].sort((a, b) => Number(a) - Number(b))).toEqual(range(11))
-    const last = (await served.ask(`/api/cities/${body.data.documentId}`, { token })).body.data.area
+    const last = (await served.request(`/api/cities/${body.data.documentId}`, { token })).body.data.area
     expect(areas.at(-1)).toBe(last)
   }))
 
@@ -243,7 +243,7 @@ test('limits.eventBytes: a larger entry comes without its relations', () =>
     const { body } = await send(served, 'POST', '/api/authors', { name: 'few' })
     const [few] = (await served.service.events.after(0)) as readonly EntryEvent[]
     expect(few!.entry).toMatchObject({ name: 'few', articles: [] })
-    const favorites = (await served.ask('/api/articles?pagination[pageSize]=20', { token })).body.data.map(
+    const favorites = (await served.request('/api/articles?pagination[pageSize]=20', { token })).body.data.map(
       ({ documentId }: Document) => documentId,
     )
     await send(served, 'PUT', `/api/authors/${body.data.documentId}`, { name: 'many', favorites })

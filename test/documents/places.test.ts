@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => served.close())
 
 async function send(method: string, path: string, data?: object): Promise<string> {
-  const answer = await served.ask(path, {
+  const answer = await served.request(path, {
     method,
     token,
     ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
@@ -23,7 +23,7 @@ async function send(method: string, path: string, data?: object): Promise<string
 
 /** The tags that the published article shows, in their order; all have separate positions. */
 async function tagsOf(article: string): Promise<readonly string[]> {
-  const { body } = await served.ask(`/api/articles/${article}?populate[tags]=true`, { token })
+  const { body } = await served.request(`/api/articles/${article}?populate[tags]=true`, { token })
   const published = 'select id from articles where document_id = ? and published_at is not null'
   const rows = await served.sql(`select tag_ord from articles_tags_lnk where article_id = (${published})`, article)
   const places = rows.map(({ tag_ord }) => tag_ord)

@@ -1,5 +1,5 @@
 // Writing on a content model that the golden project has nothing of: unique attributes in components, what locales share,
-// files, polymorphic relations, relations that the other side has written. Each was answered so by Strapi 5.54.
+// files, polymorphic relations, relations written from the other side. All are responses of Strapi 5.54.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { access } from '../spec/library.js'
 import { type Served, serveProject } from '../support/serve.js'
@@ -69,7 +69,7 @@ beforeAll(async () => {
 afterAll(() => served.close())
 
 async function send(method: string, path: string, data?: object) {
-  const { status, body } = await served.ask(`/api/${path}`, {
+  const { status, body } = await served.request(`/api/${path}`, {
     method,
     headers: { 'content-type': 'application/json' },
     ...(data === undefined ? {} : { body: JSON.stringify({ data }) }),

@@ -41,7 +41,7 @@ describe('a script', () => {
     const program = ts.createProgram([file], {
       ...{ target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext },
       ...{ strict: true, noEmit: true, types: ['node'], typeRoots: [join(root, 'node_modules', '@types')], lib: ['lib.es2023.d.ts'] },
-      // The libraries' own declarations are theirs; ours are checked.
+      // Only Octavo's declarations are checked, not those of libraries.
       skipLibCheck: true,
     })
     const own = program.getSourceFiles().filter(({ fileName }) => fileName.includes('/dist/') || fileName.endsWith('script.mts'))
@@ -94,11 +94,11 @@ describe('documents(uid)', () => {
   })
   afterAll(() => served.close())
   const documents = (uid: string) => served.service.documents(uid)
-  const get = async (path: string) => (await served.ask(path, { token })).body
+  const get = async (path: string) => (await served.request(path, { token })).body
 
   test('reads drafts by default, and creates them', async () => {
     const { documentId } = await documents(tags).create({ data: { name: 'only a draft' } })
-    expect((await served.ask(`/api/tags/${documentId}`, { token })).status).toBe(404)
+    expect((await served.request(`/api/tags/${documentId}`, { token })).status).toBe(404)
     expect((await get(`/api/tags/${documentId}?status=draft`)).data.name).toBe('only a draft')
     expect(await documents(tags).findOne({ documentId })).toMatchObject({ name: 'only a draft' })
     expect(await documents(tags).findOne({ documentId, status: 'published' })).toBeNull()

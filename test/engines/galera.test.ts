@@ -1,8 +1,8 @@
 // Three MariaDB servers that Galera joins, with a service on each: writes on all of them at once, and the loss of one.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { type Desk, deskFiles, pause, range, serveDesk } from '../servers/desk.js'
 import { mariadb } from '../servers/mariadb.js'
 import { isCommit } from '../servers/messages.js'
+import { type NotesService, notesProject, pause, range, serveNotes } from '../servers/notes-service.js'
 import { type Link, openProxy } from '../servers/proxy.js'
 import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
@@ -14,28 +14,28 @@ import { contradictions, type History, longestGap, startLoad } from './load.js'
 
 describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
   let cluster: GaleraCluster
-  const desks: Desk[] = []
+  const services: NotesService[] = []
 
   beforeAll(async () => {
     cluster = await startGalera()
     for (const { url } of cluster.nodes) {
       const environment = { DATABASE_CONNECTION_TIMEOUT: '1000' }
-      desks.push(await serveDesk(url, { environment, config: { limits: { readTimeout: 4_000, writeTimeout: 10_000 } } }))
+      services.push(await serveNotes(url, { environment, config: { limits: { readTimeout: 4_000, writeTimeout: 10_000 } } }))
     }
   })
 
   afterAll(async () => {
-    for (const desk of desks) await desk.close().catch(() => {})
+    for (const notesService of services) await notesService.close().catch(() => {})
     await cluster?.close()
     removeProjects()
   })
 
   const run = (text: string) => cluster.nodes[0]!.run(`use octavo; ${text}`)
-  const origins = () => desks.map(({ origin }) => origin)
+  const origins = () => services.map(({ origin }) => origin)
 
   /** Sends the same to all services at once. */
   const toAll = (method: string, path: string, dataOf: (service: number) => object) =>
-    Promise.all(desks.map((desk, service) => desk.send(method, path, dataOf(service))))
+    Promise.all(services.map((notesService, service) => notesService.send(method, path, dataOf(service))))
 
   async function expectWhole(history: History): Promise<void> {
     expect(history.wrong).toEqual([])
@@ -45,7 +45,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
   }
 
   async function expectSound(): Promise<void> {
-    const { status, out, err } = await octavo(['doctor', project(deskFiles)], environmentOf(cluster.nodes[0]!.url))
+    const { status, out, err } = await octavo(['doctor', project(notesProject)], environmentOf(cluster.nodes[0]!.url))
     expect(status, out + err).toBe(0)
   }
 
@@ -74,8 +74,8 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
   })
 
   rule('engines.6', 'links that are made on all nodes at once have whole orders on both sides', async () => {
-    const [desk] = desks
-    const make = async (path: string, name: string) => (await desk!.send('POST', path, { name })).body.data.documentId as string
+    const [notesService] = services
+    const make = async (path: string, name: string) => (await notesService!.send('POST', path, { name })).body.data.documentId as string
     const board = await make('/api/boards', 'one')
     const cards: string[] = []
     for (const name of range(36)) cards.push(await make('/api/cards', String(name)))
@@ -83,12 +83,12 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
       const wanted = cards.slice(turn * 12, turn * 12 + 12)
       // Each on a separate row: only the positions on the other side are shared.
       const answers = await Promise.all(
-        wanted.map((card, at) => desks[at % 3]!.send('PUT', `/api/cards/${card}`, { boards: { connect: [board] } })),
+        wanted.map((card, at) => services[at % 3]!.send('PUT', `/api/cards/${card}`, { boards: { connect: [board] } })),
       )
       expect(answers.map(({ status }) => status)).toEqual(wanted.map(() => 200))
     }
-    for (const { ask } of desks) {
-      const { body } = await ask(`/api/boards/${board}?populate=cards`)
+    for (const { request } of services) {
+      const { body } = await request(`/api/boards/${board}?populate=cards`)
       expect(body.data.cards.map(({ documentId }: { documentId: string }) => documentId).sort()).toEqual([...cards].sort())
     }
     const places = (await run('select card_ord from cards_boards_lnk order by card_ord')).map(({ card_ord }) => Number(card_ord))
@@ -97,9 +97,9 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
   })
 
   /** Runs a load on all services while `change` acts on the last node, until the service of that node works again. */
-  async function underLoad(label: string, change: (node: GaleraNode, service: Desk) => Promise<void>): Promise<void> {
+  async function underLoad(label: string, change: (node: GaleraNode, service: NotesService) => Promise<void>): Promise<void> {
     const load = await startLoad(origins(), { writers: 6, readers: 6, rest: 10, label })
-    const [node, service] = [cluster.nodes[2]!, desks[2]!]
+    const [node, service] = [cluster.nodes[2]!, services[2]!]
     await until('the load is under way', () => load.history.written.length > 60)
     const since = performance.now()
     await change(node, service)
@@ -116,10 +116,10 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
   rule('engines.7', 'a node that is killed: its service is 503 until the node is back, and the others go on', async () => {
     await underLoad('killed', async (node, service) => {
       await node.kill()
-      await until('the service of the node is 503', async () => (await service.ask('/_health')).status === 503)
-      for (const answer of [await service.ask('/api/notes'), await service.send('POST', '/api/notes', { code: 'lost' })])
+      await until('the service of the node is 503', async () => (await service.request('/_health')).status === 503)
+      for (const answer of [await service.request('/api/notes'), await service.send('POST', '/api/notes', { code: 'lost' })])
         expect({ status: answer.status, retry: answer.headers.has('retry-after') }, answer.text).toEqual({ status: 503, retry: true })
-      for (const { send } of desks.slice(0, 2))
+      for (const { send } of services.slice(0, 2))
         await until('the others go on', async () => (await send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201)
       await node.revive()
     })
@@ -128,7 +128,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
   rule('engines.7', 'a node that is cut off and comes back shows nothing that is out of date', async () => {
     await underLoad('paused', async (node) => {
       node.signal('SIGSTOP')
-      for (const { send } of desks.slice(0, 2))
+      for (const { send } of services.slice(0, 2))
         await until('the others go on', async () => (await send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201)
       await pause(1_000)
       node.signal('SIGCONT')
@@ -143,7 +143,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
       const [one, two] = nodes.map(({ url }) => url)
       const behindAll = 'set wsrep_sync_wait = 7; use octavo;'
       const proxy = await openProxy(one!)
-      const desk = await serveDesk(proxy.url, { environment: { DATABASE_CONNECTION_TIMEOUT: '1000' } })
+      const notesService = await serveNotes(proxy.url, { environment: { DATABASE_CONNECTION_TIMEOUT: '1000' } })
       try {
         for (const [name, fail] of Object.entries<(link: Link) => void>({
           'before the server has it': (link) => link.cut(),
@@ -166,7 +166,10 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
           let cuts = 0
           proxy.turnTo(one!)
           for (const link of proxy.links) link.cut()
-          await until('writes are taken', async () => (await desk.send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201)
+          await until(
+            'writes are taken',
+            async () => (await notesService.send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201,
+          )
           proxy.watch = (message, link) => {
             if (cuts > 0 || !isCommit(message)) return
             cuts++
@@ -174,7 +177,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
             for (const other of proxy.links) if (other !== link) other.cut()
             fail(link)
           }
-          const { status, text } = await desk.send('POST', '/api/memos', { title: name })
+          const { status, text } = await notesService.send('POST', '/api/memos', { title: name })
           proxy.watch = () => {}
           nodes[0]!.signal('SIGCONT')
           expect({ status, cuts }, `${name}: ${text}`).toEqual({ status: 201, cuts: 1 })
@@ -190,7 +193,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
           expect(await count(), name).toBe(2)
         }
       } finally {
-        await desk.close()
+        await notesService.close()
         await proxy.close()
       }
     },
@@ -201,7 +204,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
     // Other nodes have it once they have applied what the first one did before.
     for (const node of cluster.nodes) await node.run('set session wsrep_sync_wait = 15; select count(*) from information_schema.schemata')
     const urls = cluster.nodes.map(({ url }) => url.replace(/octavo$/, 'fresh'))
-    const started = await Promise.allSettled(urls.map((url) => serveDesk(url)))
+    const started = await Promise.allSettled(urls.map((url) => serveNotes(url)))
     for (const one of started) if (one.status === 'fulfilled') await one.value.close()
     expect(started.map((one) => (one.status === 'fulfilled' ? 'serves' : String(one.reason)))).toEqual(['serves', 'serves', 'serves'])
     expect(await cluster.nodes[0]!.run('select type, count(*) as count from fresh.up_roles group by type order by type')).toEqual([
@@ -214,17 +217,17 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
     const alone = await mariadb.start(undefined)
     await alone.run(alone.root, "create database octavo; grant all on octavo.* to octavo@'%'")
     const proxy = await openProxy(Object.assign(new URL(cluster.nodes[0]!.url), { port: new URL(alone.root).port }).href)
-    const desk = await serveDesk(proxy.url)
+    const notesService = await serveNotes(proxy.url)
     try {
       const causal = new Set<Link>()
       proxy.watch = ({ text }, link) => void (text.includes('wsrep_sync_wait') && causal.add(link))
       proxy.turnTo(cluster.nodes[0]!.url)
       for (const link of proxy.links) link.cut()
-      const isWritten = async () => (await desk.send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201
+      const isWritten = async () => (await notesService.send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201
       await until('the service writes to the node', isWritten)
       await until('all connections wait', () => proxy.links.size > 0 && [...proxy.links].every((link) => causal.has(link)))
     } finally {
-      await desk.close()
+      await notesService.close()
       await proxy.close()
       await alone.close()
     }

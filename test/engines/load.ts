@@ -1,7 +1,7 @@
 // Writers and readers of one database through some services, and their responses: nothing acknowledged is lost or doubled, each
 // response is true, and a read that begins after a write was acknowledged sees it.
-import { pause, range } from '../servers/desk.js'
-import { askAt } from '../support/serve.js'
+import { pause, range } from '../servers/notes-service.js'
+import { requestAt } from '../support/serve.js'
 
 /** Responses to writers and readers. */
 export interface History {
@@ -15,7 +15,7 @@ export interface History {
   readonly wrong: readonly string[]
   /** Reads that contradict a write acknowledged before they began, or that show a value that was never sent. */
   readonly stale: readonly string[]
-  /** Moments of acknowledged writes, and of reads that were answered; `performance.now()`. */
+  /** Times of acknowledged writes, and of answered reads; `performance.now()`. */
   readonly written: readonly number[]
   readonly read: readonly number[]
   /** Number of 503 responses. */
@@ -61,10 +61,10 @@ export async function startLoad(origins: readonly string[], { writers, readers, 
   const history = { created, memos, counters, wrong: [] as string[], stale: [] as string[], written: [] as number[], read: [] as number[] }
   let [isOver, refused] = [false, 0]
 
-  async function ask(origin: string, path: string, method = 'GET', data?: object) {
+  async function request(origin: string, path: string, method = 'GET', data?: object) {
     const began = performance.now()
     const body = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }
-    const answer = await askAt(origin, path, { method, ...body })
+    const answer = await requestAt(origin, path, { method, ...body })
     const took = performance.now() - began
     if (took > patience) history.wrong.push(`${method} ${path} took ${Math.round(took)} ms`)
     if (answer.status === 503 && answer.headers.get('retry-after') !== null) refused++
@@ -78,14 +78,14 @@ export async function startLoad(origins: readonly string[], { writers, readers, 
     const [code, name] = [`${label} ${writer}`, `${label} ${writer} ${turn}`]
     if (turn % 4 === 2) {
       created.set(name, false)
-      created.set(name, (await ask(origin, '/api/notes', 'POST', { code: name })).status === 201)
+      created.set(name, (await request(origin, '/api/notes', 'POST', { code: name })).status === 201)
     } else if (turn % 4 === 3) {
       memos.set(name, false)
-      memos.set(name, (await ask(origin, '/api/memos', 'POST', { title: name, part: { name } })).status === 201)
+      memos.set(name, (await request(origin, '/api/memos', 'POST', { title: name, part: { name } })).status === 201)
     } else {
       const counter = counters.get(code)!
       const sent = ++counter.sent
-      const { status } = await ask(origin, `/api/notes/${counter.documentId}`, 'PUT', { text: String(sent) })
+      const { status } = await request(origin, `/api/notes/${counter.documentId}`, 'PUT', { text: String(sent) })
       if (status === 200) counter.acknowledged = sent
     }
   }
@@ -96,7 +96,7 @@ export async function startLoad(origins: readonly string[], { writers, readers, 
     const origin = origins[(writer + 1 + (reader % Math.max(1, origins.length - 1))) % origins.length]!
     const counter = counters.get(`${label} ${writer}`)!
     const least = Math.max(counter.acknowledged, counter.seen)
-    const { status, body } = await ask(origin, `/api/notes/${counter.documentId}`)
+    const { status, body } = await request(origin, `/api/notes/${counter.documentId}`)
     if (status !== 200) return
     const shown = Number(body.data.text)
     if (shown < least || shown > counter.sent)
@@ -116,7 +116,7 @@ export async function startLoad(origins: readonly string[], { writers, readers, 
 
   for (const writer of range(writers)) {
     const code = `${label} ${writer}`
-    const { body, status, text } = await ask(origins[writer % origins.length]!, '/api/notes', 'POST', { code, text: '0' })
+    const { body, status, text } = await request(origins[writer % origins.length]!, '/api/notes', 'POST', { code, text: '0' })
     if (status !== 201) throw new Error(text)
     created.set(code, true)
     counters.set(code, { documentId: body.data.documentId, acknowledged: 0, sent: 0, seen: 0 })

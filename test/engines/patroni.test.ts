@@ -1,13 +1,13 @@
 // PostgreSQL managed by Patroni, with HAProxy in front and synchronous copies: the primary changes under load, in good order and by a crash.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { type Child, start } from '../faults/child.js'
-import { deskFiles, range, serveDesk } from '../servers/desk.js'
+import { notesProject, range, serveNotes } from '../servers/notes-service.js'
 import { openProxy } from '../servers/proxy.js'
 import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
-import { askAt } from '../support/serve.js'
+import { requestAt } from '../support/serve.js'
 import { isThorough } from '../support/thorough.js'
 import { until } from '../support/until.js'
 import { contradictions, type History, type Load, longestGap, startLoad } from './load.js'
@@ -27,7 +27,7 @@ describeWith(['PostgreSQL', 'Patroni', 'HAProxy'], 'PostgreSQL kept by Patroni',
 
   beforeAll(async () => {
     cluster = await startPatroni()
-    folder = project({ ...deskFiles, 'octavo.config.json': { limits: { readTimeout: 4_000, writeTimeout: 6_000 } } })
+    folder = project({ ...notesProject, 'octavo.config.json': { limits: { readTimeout: 4_000, writeTimeout: 6_000 } } })
     service = start(folder, environment())
     origin = await service.origin
   })
@@ -67,7 +67,7 @@ describeWith(['PostgreSQL', 'Patroni', 'HAProxy'], 'PostgreSQL kept by Patroni',
     expect(history.stale).toEqual([])
     expect(await contradictions(history, cluster.run)).toEqual([])
     expect(service.process.exitCode, service.errors()).toBeNull()
-    await until('health says that all is well', async () => (await askAt(origin, '/_health')).status === 204)
+    await until('health says that all is well', async () => (await requestAt(origin, '/_health')).status === 204)
   }
 
   rule('engines.1', 'a switchover under load loses nothing that was acknowledged, and the service goes on by itself', async () => {
@@ -103,26 +103,26 @@ describeWith(['PostgreSQL', 'Patroni', 'HAProxy'], 'PostgreSQL kept by Patroni',
     await until('a synchronous standby is there', async () => (await cluster.synchronous()).length > 0, 60_000)
     const [primary, [standby]] = [(await cluster.primary())!, await cluster.synchronous()]
     const proxy = await openProxy(cluster.urlOf(primary))
-    const desk = await serveDesk(proxy.url, { environment: { DATABASE_CONNECTION_TIMEOUT: '1000' } })
+    const notesService = await serveNotes(proxy.url, { environment: { DATABASE_CONNECTION_TIMEOUT: '1000' } })
     try {
-      expect((await desk.send('POST', '/api/notes', { code: 'here' })).status).toBe(201)
+      expect((await notesService.send('POST', '/api/notes', { code: 'here' })).status).toBe(201)
       const read = '/api/notes?filters[code]=here'
-      expect((await desk.ask(read)).body.data).toHaveLength(1)
+      expect((await notesService.request(read)).body.data).toHaveLength(1)
       proxy.turnTo(cluster.urlOf(standby!))
       for (const link of proxy.links) link.cut()
-      for (const answer of [await desk.ask(read), await desk.send('POST', '/api/notes', { code: 'there' })])
+      for (const answer of [await notesService.request(read), await notesService.send('POST', '/api/notes', { code: 'there' })])
         expect({ status: answer.status, retry: answer.headers.has('retry-after') }, answer.text).toEqual({ status: 503, retry: true })
-      await until('health says so', async () => (await desk.ask('/_health')).status === 503)
+      await until('health says so', async () => (await notesService.request('/_health')).status === 503)
       proxy.turnTo(cluster.urlOf(primary))
       await until(
         'the service works again',
-        async () => (await desk.send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201,
+        async () => (await notesService.send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201,
       )
-      expect((await desk.ask(read)).body.data).toHaveLength(1)
+      expect((await notesService.request(read)).body.data).toHaveLength(1)
       const { status, err } = await octavo(['start', folder], environmentOf(cluster.urlOf(standby!)))
       expect({ status, err }).toMatchObject({ status: 1, err: expect.stringContaining('is a standby') })
     } finally {
-      await desk.close()
+      await notesService.close()
       await proxy.close()
     }
   })

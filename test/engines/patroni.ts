@@ -1,4 +1,4 @@
-// PostgreSQL kept by Patroni: one etcd, three nodes, and HAProxy before them, which asks each node whether it is the primary.
+// PostgreSQL managed by Patroni: one etcd, three nodes, and HAProxy in front, which checks each node for the primary.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -6,7 +6,7 @@ import { freePort } from '../../bench/free-port.mjs'
 import { until } from '../support/until.js'
 import { openPrograms, type Program, type Programs } from './processes.js'
 
-/** Seconds: how long the primary may be silent, between two looks of a node, and for one try to reach etcd or PostgreSQL. */
+/** Seconds: maximum silence of the primary, poll interval of a node, and timeout of an attempt to reach etcd or PostgreSQL. */
 const [leaderTime, loopWait, retryTime] = [6, 1, 2]
 
 /** The folder of PostgreSQL's programs; null: not installed. */
@@ -39,7 +39,7 @@ export interface PatroniCluster {
   switchOver(from: string, to: string): Promise<void>
   /** Ends a node as the loss of its machine does: PostgreSQL and Patroni at once. */
   kill(name: string): Promise<void>
-  /** Ends the Patroni of a node; its PostgreSQL goes on, and may take itself for the primary. */
+  /** Ends the Patroni of a node; its PostgreSQL goes on, and may still act as the primary. */
   abandon(name: string): Promise<void>
   /** Starts the Patroni of a node that was killed, and waits until its PostgreSQL follows the primary. */
   revive(name: string): Promise<void>
@@ -62,7 +62,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     const config = join(programs.folder, `${name}.yml`)
     writeFileSync(config, JSON.stringify(configOf({ name, port, rest, data, etcd, sockets: programs.folder })))
     nodes.push({ name, port, rest, data, config, patroni: programs.run('patroni', [config]) })
-    // The first one makes the database; the others copy it.
+    // The first one creates the database; the others copy it.
     if (nodes.length === 1) await until('the first node is the primary', () => answers(`http://127.0.0.1:${rest}/primary`), 60_000)
   }
   const proxy = programs.run('haproxy', ['-f', writeProxyConfig(programs, front, nodes)])

@@ -43,13 +43,13 @@ export interface Programs {
   close(): Promise<void>
 }
 
-/** Characters of its output that are kept of each program. */
+/** Maximum length of the stored output of a program, in characters. */
 const keptOutput = 20_000
 
-/** Milliseconds until a program that was asked to stop is killed. */
+/** Milliseconds after which a stopping program is killed. */
 const stopTime = 10_000
 
-/** `user`: who runs the programs where root does not. */
+/** `user`: the account that runs programs which refuse to run as root. */
 export function openPrograms(label: string, user: string): Programs {
   const as = isRoot ? userOf(user) : null
   const folder = mkdtempSync(join(volatileFolder(), `octavo-${label}-`))

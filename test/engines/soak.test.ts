@@ -5,8 +5,8 @@ import { freePort } from '../../bench/free-port.mjs'
 import { type Cluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
 import { seededRandom } from '../../bench/random.mjs'
 import { type Child, start } from '../faults/child.js'
-import { deskFiles, pause, range } from '../servers/desk.js'
-import { sqlAt } from '../servers/replica-desk.js'
+import { notesProject, pause, range } from '../servers/notes-service.js'
+import { sqlAt } from '../servers/replica-service.js'
 import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { describeWith } from '../support/describe-with.js'
@@ -14,7 +14,7 @@ import { rule } from '../support/rule.js'
 import { until } from '../support/until.js'
 import { contradictions, startLoad } from './load.js'
 
-/** Faults of a run, and milliseconds between two of them. `FAULTS=all` goes on for about ten minutes. */
+/** Faults of a run, and milliseconds between two of them. `FAULTS=all` takes about ten minutes. */
 const [faults, between] = process.env.FAULTS === 'all' ? [600, 1_000] : [9, 400]
 
 describeWith(['PostgreSQL'], 'three services and a replica', () => {
@@ -39,7 +39,7 @@ describeWith(['PostgreSQL'], 'three services and a replica', () => {
   beforeAll(async () => {
     primary = await startCluster({ isDurable: true })
     replica = await startReplica(primary)
-    folder = project({ ...deskFiles, 'octavo.config.json': { limits: { readTimeout: 4_000, writeTimeout: 6_000 } } })
+    folder = project({ ...notesProject, 'octavo.config.json': { limits: { readTimeout: 4_000, writeTimeout: 6_000 } } })
     for (const _ of range(3)) ports.push(await freePort())
     for (const index of range(3)) await begin(index)
   })

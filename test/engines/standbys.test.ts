@@ -1,7 +1,7 @@
-// A PostgreSQL server whose commits wait for standbys: what no standby has is not acknowledged, however its wait ends.
+// A PostgreSQL server whose commits wait for standbys: a commit without a standby is not acknowledged, however its wait ends.
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { type Desk, serveDesk } from '../servers/desk.js'
 import { isCommit } from '../servers/messages.js'
+import { type NotesService, serveNotes } from '../servers/notes-service.js'
 import { openProxy, type Way } from '../servers/proxy.js'
 import { describePostgres } from '../servers/server.js'
 import { rule } from '../support/rule.js'
@@ -12,18 +12,18 @@ describePostgres(
   (server) => {
     let url: string
     let proxy: Way
-    let desk: Desk
+    let service: NotesService
     beforeAll(async () => {
       url = await server().createDatabase()
       proxy = await openProxy(url)
-      desk = await serveDesk(proxy.url, {
+      service = await serveNotes(proxy.url, {
         config: { limits: { writeTimeout: 1_500 } },
         environment: { DATABASE_CONNECTION_TIMEOUT: '1000' },
       })
     })
     afterAll(async () => {
       await waitFor('')
-      await desk.close()
+      await service.close()
       await proxy.close()
     })
     beforeEach(async () => {
@@ -39,7 +39,7 @@ describePostgres(
       const shown = async () => (await server().run(url, 'show synchronous_standby_names'))[0]!.synchronous_standby_names
       await until('the server knows', async () => (await shown()) === standby)
     }
-    const create = (code: string) => desk.send('POST', '/api/notes', { code })
+    const create = (code: string) => service.send('POST', '/api/notes', { code })
     const waiting = async () =>
       Number((await server().run(url, "select count(*) as count from pg_stat_activity where wait_event = 'SyncRep'"))[0]!.count)
 

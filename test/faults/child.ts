@@ -68,7 +68,7 @@ export function start(folder: string, environment: Readonly<Record<string, strin
     })
     child.on('close', () => reject(new Error(`the process ended before it listened: ${errors}`)))
   })
-  // Tests of a start that fails look at how it ended.
+  // Tests of a failed start check its end themselves.
   origin.catch(() => undefined)
   child.stderr.on('data', (bytes) => {
     errors += bytes

@@ -1,4 +1,4 @@
-// One keep-alive connection that asks for one thing after the other, and knows which of its requests were sent in full
+// One keep-alive connection that sends one request after the other, and records which of them were sent in full
 // and which of them were answered in full.
 import { connect } from 'node:net'
 
@@ -6,7 +6,7 @@ export interface Exchange {
   readonly path: string
   /** When the last byte had been handed to the system. */
   readonly sent: number
-  /** The status of a complete answer; null where none came. */
+  /** The status of a complete response; null: there was none. */
   status: number | null
   milliseconds: number
 }
@@ -31,7 +31,7 @@ export function converse(origin: string, next: () => string): Promise<Connection
       over = done
     })
 
-    function ask(): void {
+    function request(): void {
       if (stopping || socket.destroyed) {
         over()
         return
@@ -56,10 +56,10 @@ export function converse(origin: string, next: () => string): Promise<Connection
       exchange.status = Number(head.slice(9, 12))
       exchange.milliseconds = performance.now() - exchange.sent
       if (/^connection: close/im.test(head)) over()
-      else ask()
+      else request()
     })
     socket.on('connect', () => {
-      ask()
+      request()
       resolve({
         exchanges,
         stop: () => {

@@ -21,8 +21,8 @@ import { goldenTokens } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import type { Child } from './child.js'
 import { copyGolden, remove, start } from './child.js'
-import { askerOf, type Faulty, startFaulty } from './faulty.js'
-import type { Ask } from './operations.js'
+import { clientOf, type Faulty, startFaulty } from './faulty.js'
+import type { SendRequest } from './operations.js'
 import { send } from './operations.js'
 
 const token = goldenTokens().full!
@@ -48,13 +48,13 @@ const faults: Readonly<Record<string, (file: string) => void>> = {
 let folder: string
 let file: string
 let child: Child
-let ask: Ask
+let request: SendRequest
 beforeEach(async () => {
   folder = await copyGolden()
   file = join(folder, '.tmp', 'data.db')
   cpSync(file, `${file}.backup`)
   child = start(folder)
-  ask = askerOf(await child.origin)
+  request = clientOf(await child.origin)
 })
 afterEach(async () => {
   child.process.kill('SIGKILL')
@@ -62,7 +62,7 @@ afterEach(async () => {
   await remove(folder)
 })
 
-const write = (name: string) => send(ask, 'POST', '/api/cities', { name })
+const write = (name: string) => send(request, 'POST', '/api/cities', { name })
 
 describe.each(Object.entries(faults))('%s', (_what, fault) => {
   test.each([
@@ -70,20 +70,20 @@ describe.each(Object.entries(faults))('%s', (_what, fault) => {
     ['which has only read', false],
   ])('under a service %s: writes and reads are refused at once, health and the log say so', async (_which, hasWritten) => {
     if (hasWritten) for (const number of [1, 2, 3]) expect((await write(`city ${number}`)).status).toBe(201)
-    expect((await ask('/api/cities', { token })).status).toBe(200)
-    expect((await ask('/_health')).status).toBe(204)
+    expect((await request('/api/cities', { token })).status).toBe(200)
+    expect((await request('/_health')).status).toBe(204)
     fault(file)
     // Not even the first one after it is acknowledged, where the thread of writes has known the files before.
     if (hasWritten) expect((await write('lost')).status).toBe(503)
     const sick = async () => {
-      const { status, body, headers } = await ask('/_health')
+      const { status, body, headers } = await request('/_health')
       expect(status).toBe(503)
       expect(body.error.message).toMatch(/data\.db(-wal|-shm)? (is gone|was )/)
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     }
     await vi.waitFor(sick, patience)
     expect((await write('lost')).status).toBe(503)
-    expect((await ask('/api/cities', { token })).status).toBe(503)
+    expect((await request('/api/cities', { token })).status).toBe(503)
     await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*is not the one that was opened.*copy them first/), patience)
     child.signal('SIGTERM')
     expect(await child.ended).toMatchObject({ code: 0 })
@@ -93,15 +93,15 @@ describe.each(Object.entries(faults))('%s', (_what, fault) => {
 test('writes of another process, its checkpoints included, are none of that', async () => {
   const other = start(folder)
   try {
-    const askOther = askerOf(await other.origin)
+    const askOther = clientOf(await other.origin)
     for (let number = 0; number < 40; number++) {
       const data = { name: `city ${number}`, mayor: 'x'.repeat(200) }
-      expect((await send(number % 2 === 0 ? ask : askOther, 'POST', '/api/cities', { name: data.name })).status).toBe(201)
+      expect((await send(number % 2 === 0 ? request : askOther, 'POST', '/api/cities', { name: data.name })).status).toBe(201)
       const body = { title: `Large ${number}`, body: 'y'.repeat(400_000) }
       expect((await send(askOther, 'POST', '/api/articles', body)).status).toBe(201)
     }
     expect(statSync(file).size).toBeGreaterThan(10_000_000)
-    for (const each of [ask, askOther]) {
+    for (const each of [request, askOther]) {
       expect((await each('/_health')).status).toBe(204)
       expect((await send(each, 'POST', '/api/cities', { name: 'after all that' })).status).toBe(201)
     }
@@ -122,10 +122,10 @@ test('a checkpoint that was killed, or failed on a full disk, is none of that', 
   closeSync(database)
   for (let look = 0; look < 6; look++) {
     await new Promise((resolve) => setTimeout(resolve, 250))
-    expect((await ask('/_health')).status).toBe(204)
+    expect((await request('/_health')).status).toBe(204)
     expect((await write(`city ${4 + look}`)).status).toBe(201)
   }
-  expect((await ask('/api/cities', { token })).status).toBe(200)
+  expect((await request('/api/cities', { token })).status).toBe(200)
 })
 
 test('a service whose database is deleted before its first write leaves no empty one there', async () => {
@@ -136,11 +136,11 @@ test('a service whose database is deleted before its first write leaves no empty
 
 test('a request that names what SQLite says of damage is refused, and nothing is damaged', async () => {
   for (const text of ['file is not a database', 'database disk image is malformed', 'disk I/O error', 'SQLITE_CORRUPT']) {
-    expect((await send(ask, 'POST', '/api/cities', { [text]: 1 })).status).toBe(400)
-    expect((await send(ask, 'PUT', `/api/cities/${encodeURIComponent(text)}`, { name: 'x' })).status).toBe(404)
-    expect((await ask(`/api/cities?filters[${encodeURIComponent(text)}]=1`, { token })).status).toBe(400)
+    expect((await send(request, 'POST', '/api/cities', { [text]: 1 })).status).toBe(400)
+    expect((await send(request, 'PUT', `/api/cities/${encodeURIComponent(text)}`, { name: 'x' })).status).toBe(404)
+    expect((await request(`/api/cities?filters[${encodeURIComponent(text)}]=1`, { token })).status).toBe(400)
   }
-  expect((await ask('/_health')).status).toBe(204)
+  expect((await request('/_health')).status).toBe(204)
   expect(child.output()).not.toContain('"level":50')
 })
 
@@ -158,23 +158,23 @@ describe('damage that a statement meets', () => {
   })
 
   test.each([
-    ['a read', 'SQLITE_CORRUPT', () => faulty.ask('/api/cities', { token })],
-    ['a read', 'SQLITE_NOTADB', () => faulty.ask('/api/cities', { token })],
-    ['a write', 'SQLITE_CORRUPT', () => send(faulty.ask, 'POST', '/api/cities', { name: 'x' })],
-    ['a write', 'SQLITE_IOERR_READ', () => send(faulty.ask, 'POST', '/api/cities', { name: 'x' })],
+    ['a read', 'SQLITE_CORRUPT', () => faulty.request('/api/cities', { token })],
+    ['a read', 'SQLITE_NOTADB', () => faulty.request('/api/cities', { token })],
+    ['a write', 'SQLITE_CORRUPT', () => send(faulty.request, 'POST', '/api/cities', { name: 'x' })],
+    ['a write', 'SQLITE_IOERR_READ', () => send(faulty.request, 'POST', '/api/cities', { name: 'x' })],
   ])('%s that meets %s is 503, and health and the log say so; others go on', async (_what, code, act) => {
     expect((await act()).status).toBeLessThan(300)
     writeFileSync(join(orders, 'damaged'), JSON.stringify({ text: '"cities"', code }))
     expect((await act()).status).toBe(503)
-    expect((await faulty.ask('/_health')).status).toBe(503)
-    expect((await faulty.ask('/api/tags', { token })).status).toBe(200)
+    expect((await faulty.request('/_health')).status).toBe(503)
+    expect((await faulty.request('/api/tags', { token })).status).toBe(200)
     await vi.waitFor(() => expect(faulty.child.output()).toMatch(/"level":50/), patience)
   })
 
   test('a look at the commits that meets SQLITE_IOERR_READ is 503, and health says so', async () => {
-    expect((await faulty.ask('/api/cities', { token })).status).toBe(200)
+    expect((await faulty.request('/api/cities', { token })).status).toBe(200)
     writeFileSync(join(orders, 'damaged'), JSON.stringify({ text: 'pragma_data_version', code: 'SQLITE_IOERR_READ' }))
-    expect((await faulty.ask('/api/cities', { token })).status).toBe(503)
-    expect((await faulty.ask('/_health')).status).toBe(503)
+    expect((await faulty.request('/api/cities', { token })).status).toBe(503)
+    expect((await faulty.request('/_health')).status).toBe(503)
   })
 })

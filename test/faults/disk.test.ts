@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Answer } from '../support/serve.js'
+import type { TestResponse } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { copyGolden, remove, start } from './child.js'
 import type { Faulty } from './faulty.js'
-import { askerOf, askerThrough, end, startFaulty } from './faulty.js'
+import { clientOf, clientThrough, end, startFaulty } from './faulty.js'
 import { canLimit, limit } from './limits.js'
-import type { Ask } from './operations.js'
+import type { SendRequest } from './operations.js'
 import { operations, send, shown } from './operations.js'
 import { findings } from './sound.js'
 
@@ -22,7 +22,7 @@ const token = goldenTokens().full!
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** The refusal that says to try again. */
-function expectBusy({ status, body, headers, text }: Answer): void {
+function expectBusy({ status, body, headers, text }: TestResponse): void {
   expect(status, text).toBe(503)
   expect(body).toMatchObject({ data: null, error: { status: 503, name: 'ServiceUnavailableError', details: {} } })
   expect(body.error.message).toMatch(/at the moment|busy/)
@@ -40,7 +40,7 @@ describe('statements that fail', () => {
     orders = join(folder, 'faults')
     mkdirSync(orders)
     service = await startFaulty(folder, orders)
-    for (const operation of operations) abouts.set(operation.name, await operation.prepare(service.ask))
+    for (const operation of operations) abouts.set(operation.name, await operation.prepare(service.request))
     database = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
   })
   afterAll(async () => {
@@ -52,8 +52,8 @@ describe('statements that fail', () => {
   const tables = () => database.prepare("select name from sqlite_schema where type = 'table' order by name").pluck().all() as string[]
   const everything = () => tables().map((name) => [name, JSON.stringify(database.prepare(`select * from "${name}"`).all())])
 
-  /** Runs an operation whose n-th statement fails, and gives the answer, or null where there is no n-th. */
-  async function fail(run: () => Promise<Answer>, n: number, code: string): Promise<Answer | null> {
+  /** Runs an operation with a failing n-th statement, and returns the response, or null if there is no n-th. */
+  async function fail(run: () => Promise<TestResponse>, n: number, code: string): Promise<TestResponse | null> {
     rmSync(join(orders, 'done'), { force: true })
     writeFileSync(join(orders, 'order'), JSON.stringify({ n, code }))
     const answer = await run()
@@ -64,15 +64,15 @@ describe('statements that fail', () => {
     'R13 %s: whichever statement finds the disk full, nothing is written, and the next attempt is',
     async (name, operation) => {
       const about = abouts.get(name)!
-      const { ask } = service
-      const before = await shown(ask, operation, about)
+      const { request } = service
+      const before = await shown(request, operation, about)
       // The first use of a token is recorded once; it is not part of the test.
       const rows = everything()
       let since = version()
       let n = 1
       for (; ; n++) {
         const code = n % 4 === 0 ? 'SQLITE_IOERR_WRITE' : 'SQLITE_FULL'
-        const answer = await fail(() => operation.run(ask, about), n, code)
+        const answer = await fail(() => operation.run(request, about), n, code)
         if (answer === null) break
         expectBusy(answer)
         // A log that is shrunk changes the version too.
@@ -81,7 +81,7 @@ describe('statements that fail', () => {
       }
       expect(n).toBeGreaterThan(3)
       // The run without a failure has done it.
-      expect(await shown(ask, operation, about)).not.toBe(before)
+      expect(await shown(request, operation, about)).not.toBe(before)
       expect(await findings(folder)).toEqual([])
     },
   )
@@ -102,26 +102,26 @@ describe('the folder of uploads', () => {
     await remove(folder)
   })
   const rows = async (): Promise<readonly { readonly id: number; readonly hash: string }[]> =>
-    (await service.ask('/api/upload/files?sort=id', { token })).body
+    (await service.request('/api/upload/files?sort=id', { token })).body
 
-  function upload(text: string, query = ''): Promise<Answer> {
+  function upload(text: string, query = ''): Promise<TestResponse> {
     const form = new FormData()
     form.append('files', new Blob([text]), 'notes.txt')
-    return service.ask(`/api/upload${query}`, { method: 'POST', token, body: form })
+    return service.request(`/api/upload${query}`, { method: 'POST', token, body: form })
   }
 
   /** Lets every call on the uploads' disk fail from the n-th on, until the work is done without meeting one. */
   async function eachCall(
     code: string,
-    work: () => Promise<Answer>,
-    check: (answer: Answer, call: string) => Promise<void>,
-  ): Promise<Answer> {
+    work: () => Promise<TestResponse>,
+    check: (answer: TestResponse, call: string) => Promise<void>,
+  ): Promise<TestResponse> {
     for (let n = 1; ; n++) {
       rmSync(join(orders, 'done'), { force: true })
       writeFileSync(join(orders, 'disk'), JSON.stringify({ n, code }))
       const answer = await work()
       const call = existsSync(join(orders, 'done')) ? readFileSync(join(orders, 'done'), 'utf8') : null
-      const change = await send(service.ask, 'POST', '/api/cities', { name: `While the disk fails at call ${n}` })
+      const change = await send(service.request, 'POST', '/api/cities', { name: `While the disk fails at call ${n}` })
       expect(change.status, change.text).toBe(201)
       rmSync(join(orders, 'disk'))
       if (call === null) return answer
@@ -153,7 +153,7 @@ describe('the folder of uploads', () => {
       expect(await findings(folder)).toEqual([])
 
       const [{ id, url }] = stored.body
-      const content = async () => (await service.ask(url)).text
+      const content = async () => (await service.request(url)).text
       let [old, number] = ['some text', 0]
       const replaced = await eachCall(
         code,
@@ -170,7 +170,7 @@ describe('the folder of uploads', () => {
       expect(await content()).toBe(`text ${number}`)
       const removed = await eachCall(
         code,
-        () => service.ask(`/api/upload/files/${id}`, { method: 'DELETE', token }),
+        () => service.request(`/api/upload/files/${id}`, { method: 'DELETE', token }),
         async (answer, call) => {
           if (answer.status === 503) expect(await content(), call).toBe(`text ${number}`)
         },
@@ -183,7 +183,7 @@ describe('the folder of uploads', () => {
   test('R14 uploads received while the disk failed are cleaned up when it works', async () => {
     const { status, body } = await upload('another text')
     expect(status).toBe(201)
-    expect((await service.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token })).status).toBe(200)
+    expect((await service.request(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token })).status).toBe(200)
     const workplaces = join(folder, 'uploads', '.octavo')
     const parts = readdirSync(workplaces)
       .flatMap((place) => readdirSync(join(workplaces, place)))
@@ -209,7 +209,7 @@ describe.skipIf(!canLimit)('the first use without descriptors', () => {
 
   test('R15 the first use of any part of the service without a descriptor is 503 or works, and works later', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const ask = askerThrough(agent, origin)
+    const request = clientThrough(agent, origin)
     const json = { 'content-type': 'application/json' }
     const own = { ...json, origin, 'octavo-admin': '1' }
     const part = (name: string, content: string) =>
@@ -247,21 +247,21 @@ describe.skipIf(!canLimit)('the first use without descriptors', () => {
       { path: '/api/upload', asked: form('a.bin', 'a\0b'), status: 201 },
       change('PUT', 'schemas'),
     ]
-    expect((await ask('/api/tags')).status).toBe(200)
+    expect((await request('/api/tags')).status).toBe(200)
     const taken = new Set(readdirSync(`/proc/${child.process.pid}/fd`).map(Number))
     let next = 0
     while (taken.has(next)) next++
     limit(child.process.pid!, 'nofile', next)
     const statuses: number[] = []
     for (const { path, asked } of uses) {
-      const answer = await ask(path, asked)
+      const answer = await request(path, asked)
       if (answer.status >= 500) expectBusy(answer)
       statuses.push(answer.status)
     }
     expect(statuses).toContain(503)
     limit(child.process.pid!, 'nofile', 4096)
     for (const { path, asked, status } of uses) {
-      const answer = await ask(path, asked)
+      const answer = await request(path, asked)
       expect(answer.status, `${path}: ${answer.text.slice(0, 200)}`).toBe(status)
     }
     expect(child.output()).not.toContain('a request failed')
@@ -273,7 +273,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
   let folder: string
   let child: ReturnType<typeof start>
   let origin: string
-  let ask: Ask
+  let request: SendRequest
   beforeAll(async () => {
     folder = await copyGolden()
     // The first start writes; this one does not.
@@ -283,7 +283,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     await first.ended
     child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1' })
     origin = await child.origin
-    ask = askerOf(origin)
+    request = clientOf(origin)
   })
   afterAll(async () => {
     child.process.kill('SIGKILL')
@@ -302,7 +302,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
   test('R15 a first write without a descriptor for its connection to the database is 503, and works later', async () => {
     // All on one connection: another would need a descriptor itself.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const askThere = askerThrough(agent, origin)
+    const askThere = clientThrough(agent, origin)
     const { status } = await askThere('/api/tags')
     expect(status).toBe(200)
     limit(child.process.pid!, 'nofile', nextDescriptor())
@@ -322,20 +322,20 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     expect(child.process.exitCode).toBeNull()
     for (const socket of sockets) socket.destroy()
     await vi.waitFor(() => expect(descriptors().length).toBeLessThan(40), patience)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/api/tags?pagination[pageSize]=1')))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => request('/api/tags?pagination[pageSize]=1')))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    expect((await send(ask, 'POST', '/api/tags', { name: 'after the flood' })).status).toBe(201)
+    expect((await send(request, 'POST', '/api/tags', { name: 'after the flood' })).status).toBe(201)
     limit(child.process.pid!, 'nofile', 4096)
   })
 
   test('R13 wherever the disk ends, the write is 503 and nothing of it is there; then there is room and it works', async () => {
-    const made = await send(ask, 'POST', '/api/articles', {
+    const made = await send(request, 'POST', '/api/articles', {
       title: 'On a full disk',
       seo: { metaTitle: 'Before' },
       sections: [{ heading: 'Before' }],
     })
     const path = `/api/articles/${made.body.data.documentId}`
-    const look = async () => (await ask(`${path}?populate[seo]=true&populate[sections]=true`, { token })).text
+    const look = async () => (await request(`${path}?populate[seo]=true&populate[sections]=true`, { token })).text
     const before = await look()
     const data = {
       title: 'Room again',
@@ -347,7 +347,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     let refused = 0
     for (let room = 0; ; room += 4120) {
       limit(child.process.pid!, 'fsize', statSync(wal).size + room)
-      const answer = await send(ask, 'PUT', path, data)
+      const answer = await send(request, 'PUT', path, data)
       if (answer.status === 200) break
       refused++
       expectBusy(answer)
@@ -360,18 +360,18 @@ describe.skipIf(!canLimit)('a process with limits', () => {
       seo: { metaTitle: 'After' },
       sections: [{ heading: 'After' }, { heading: 'More' }],
     })
-    expect((await send(ask, 'POST', '/api/tags', { name: 'with room' })).status).toBe(201)
+    expect((await send(request, 'POST', '/api/tags', { name: 'with room' })).status).toBe(201)
     expect(await findings(folder)).toEqual([])
   })
 
   test('R13 an upload without room on the disk is 503 and leaves nothing', async () => {
     const files = () => readdirSync(join(folder, 'uploads')).sort()
     const before = files()
-    const rows = (await ask('/api/upload/files', { token })).body.length
+    const rows = (await request('/api/upload/files', { token })).body.length
     const upload = (content: Uint8Array<ArrayBuffer>, name: string) => {
       const form = new FormData()
       form.append('files', new Blob([content]), name)
-      return ask('/api/upload', { method: 'POST', token, body: form })
+      return request('/api/upload', { method: 'POST', token, body: form })
     }
     const large = new Uint8Array(8_000_000)
     limit(child.process.pid!, 'fsize', 1_000_000)
@@ -383,7 +383,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     limit(child.process.pid!, 'fsize', small.length + 1000)
     expectBusy(await upload(small, 'picture.jpg'))
     expect(files()).toEqual(before)
-    expect((await ask('/api/upload/files', { token })).body).toHaveLength(rows)
+    expect((await request('/api/upload/files', { token })).body).toHaveLength(rows)
     limit(child.process.pid!, 'fsize', 'unlimited')
     expect((await upload(large, 'large.bin')).status).toBe(201)
     expect((await upload(small, 'picture.jpg')).status).toBe(201)
@@ -405,7 +405,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
           Array.from({ length: 4 }, () => {
             const form = new FormData()
             for (let i = 0; i < count; i++) form.append('files', new Blob([new Uint8Array(bytes)]), `${i}.bin`)
-            return ask('/api/upload', { method: 'POST', token, body: form })
+            return request('/api/upload', { method: 'POST', token, body: form })
           }),
         ),
       ),
@@ -419,7 +419,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     expect(told().length).toBeLessThan(answers.length)
     const form = new FormData()
     form.append('files', new Blob([new Uint8Array(1_000_000)]), 'later.bin')
-    expect((await ask('/api/upload', { method: 'POST', token, body: form })).status).toBe(201)
+    expect((await request('/api/upload', { method: 'POST', token, body: form })).status).toBe(201)
     expect(await findings(folder)).toEqual([])
   })
 })

@@ -71,7 +71,7 @@ test.each([1, 2, 3])('a starved process answers the requests in its queues when 
     pipelined: kept.slice(20, 30).map((one) => one.answers()),
     backlog: added.map((one) => one.answers()),
   }).toEqual({ idle: Array(20).fill(2), pipelined: Array(10).fill(6), backlog: Array(60).fill(1) })
-  // No answer says that it is the last while another follows.
+  // No response announces that it is the last while another follows.
   for (const one of [...kept, ...added]) {
     const earlier = one.text().split('HTTP/1.1 ').slice(1, -1)
     expect(earlier.filter((head) => /^connection: close/im.test(head))).toEqual([])

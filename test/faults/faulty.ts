@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { type Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Answer } from '../support/serve.js'
+import type { TestResponse } from '../support/serve.js'
 import type { Child } from './child.js'
 import { start } from './child.js'
-import type { Ask } from './operations.js'
+import type { SendRequest } from './operations.js'
 
 export interface Faulty {
   readonly child: Child
-  readonly ask: Ask
+  readonly request: SendRequest
 }
 
 /** Starts the service on `project`; `orders` is the folder in which tests request faults. */
@@ -21,11 +21,11 @@ export async function startFaulty(project: string, orders: string): Promise<Faul
     OCTAVO_DATABASE_READER_THREADS: '1',
     LOG_LEVEL: 'error',
   })
-  return { child, ask: askerOf(await child.origin) }
+  return { child, request: clientOf(await child.origin) }
 }
 
-/** Asks; rejects with a TypeError where the connection ends without an answer. */
-export function askerOf(origin: string): Ask {
+/** Sends a request; rejects with a TypeError if the connection ends without a response. */
+export function clientOf(origin: string): SendRequest {
   return async (path, { method = 'GET', headers = {}, token, body } = {}) => {
     const response = await fetch(origin + path, {
       method,
@@ -36,7 +36,7 @@ export function askerOf(origin: string): Ask {
   }
 }
 
-const answerOf = (status: number, headers: Headers, text: string): Answer => ({
+const answerOf = (status: number, headers: Headers, text: string): TestResponse => ({
   status,
   headers,
   text,
@@ -44,7 +44,7 @@ const answerOf = (status: number, headers: Headers, text: string): Answer => ({
 })
 
 /** The same through an agent, which says how many connections there may be; bodies are texts. */
-export function askerThrough(agent: Agent, origin: string): Ask {
+export function clientThrough(agent: Agent, origin: string): SendRequest {
   return async (path, { method = 'GET', headers = {}, token, body } = {}) => {
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const asked = request(origin + path, { agent, method, headers: { ...headers, ...authorization } })

@@ -24,7 +24,7 @@ async function up(limits: object, articles = 0): Promise<string> {
   return child.origin
 }
 
-/** Reads three tags, which has to be answered: what waits for longer than readTimeout is 503. */
+/** Reads three tags, which must succeed: waiting for longer than readTimeout is 503. */
 async function light(origin: string, when?: string): Promise<void> {
   expect((await fetch(`${origin}/api/tags?pagination[pageSize]=3`)).status, when).toBe(200)
 }
@@ -40,7 +40,7 @@ test('nine lists filtered through eight relations are found, and a concurrent li
   for (const { status } of await Promise.all(lists)) expect(status).toBe(200)
   const magazine = await serveMagazine()
   try {
-    const { status, body } = await magazine.ask(`/api/articles?${deep}=e&locale=*`)
+    const { status, body } = await magazine.request(`/api/articles?${deep}=e&locale=*`)
     expect([status, body.data?.length > 0]).toEqual([200, true])
   } finally {
     await magazine.close()
@@ -54,7 +54,7 @@ test('scans beyond their time are 503, their threads are free at once, and the p
   await light(origin, 'beside the scans')
   expect(new Set(await Promise.all(scans))).toEqual(new Set([503]))
   await light(origin, 'after the scans')
-  // The heavy share is free again: what takes long but not too long is answered.
+  // The heavy share is free again: a long read within its time succeeds.
   const { status } = await fetch(`${origin}/api/articles?pagination[pageSize]=2000&pagination[withCount]=false`)
   expect(status).toBe(200)
   for (let index = 20; index < 30; index++) fetch(origin + scan(index)).catch(() => undefined)

@@ -1,4 +1,4 @@
-// Services that cannot be opened leave nothing open: a script that catches the error ends by itself. Nor does one that is closed.
+// Services that cannot be opened leave no handles open, nor do closed ones: a script that catches the error ends by itself.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

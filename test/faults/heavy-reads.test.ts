@@ -22,7 +22,7 @@ test('during scans of sixty thousand articles single documents are found', async
   const served = await serveGolden(uncached)
   try {
     expect(grow(served.database, 60_000)).toBeGreaterThanOrEqual(60_000)
-    const list = await served.ask('/api/articles?fields=title&pagination[pageSize]=50')
+    const list = await served.request('/api/articles?fields=title&pagination[pageSize]=50')
     const ids = list.body.data.map(({ documentId }: { documentId: string }) => documentId) as readonly string[]
     let scans = 0
     const heavy = await converse(served.origin, () => `/api/articles?filters[body][$containsi]=zzzz${++scans}&locale=*`)
@@ -78,10 +78,10 @@ test('filters through eight relations take no longer than their links, and leave
   try {
     // Where they took minutes they were 503, and so were all others.
     const deep = await Promise.all(
-      Array.from({ length: 9 }, (_, index) => served.ask(`/api/articles?${deepFilter}=zq${index}&pagination[pageSize]=1`)),
+      Array.from({ length: 9 }, (_, index) => served.request(`/api/articles?${deepFilter}=zq${index}&pagination[pageSize]=1`)),
     )
     expect(deep.map(({ status, body }) => [status, body.meta.pagination.total])).toEqual(deep.map(() => [200, 0]))
-    expect((await served.ask('/api/articles?pagination[pageSize]=1')).status).toBe(200)
+    expect((await served.request('/api/articles?pagination[pageSize]=1')).status).toBe(200)
   } finally {
     await served.close()
   }
@@ -91,9 +91,9 @@ test('reads whose clients have left are given up: a light one does not wait for 
   const served = await serveGolden({ config: { ...managed, limits: { cacheBytes: 0, readTimeout: 600_000 } } })
   try {
     grow(served.database, 60_000)
-    const { body } = await served.ask('/api/articles?fields=title&pagination[pageSize]=1')
+    const { body } = await served.request('/api/articles?fields=title&pagination[pageSize]=1')
     const one = `/api/articles/${body.data[0].documentId}?fields=title`
-    await served.ask(one)
+    await served.request(one)
     const scan = (index: number) => `${served.origin}/api/articles?filters[body][$containsi]=left${index}&locale=*&sort=body`
     const perScan = await cpuTimeOf(() => fetch(scan(0)))
     const leaving = new AbortController()
@@ -104,7 +104,7 @@ test('reads whose clients have left are given up: a light one does not wait for 
       leaving.abort()
       await Promise.all(left)
       await until('no request is left', async () => (await active()) === 0)
-      expect((await served.ask(one)).status).toBe(200)
+      expect((await served.request(one)).status).toBe(200)
       // Needs a thread for scans.
       expect((await fetch(scan(201))).status).toBe(200)
     })
@@ -124,14 +124,14 @@ test('a read that is over its time gives its thread back', async () => {
     grow(served.database, 200_000)
     // Each row's sort key is found through three relations, of two hundred thousand rows.
     const endless = (index: number) =>
-      served.ask(`/api/articles?sort=tags.articles.author.name&filters[body][$notContainsi]=z${index}&locale=*&pagination[pageSize]=1`)
+      served.request(`/api/articles?sort=tags.articles.author.name&filters[body][$notContainsi]=z${index}&locale=*&pagination[pageSize]=1`)
     for (const wave of [1, 2, 3]) {
       const answers = await Promise.all([0, 1, 2].map((index) => endless(10 * wave + index)))
       // The number that ends in time depends on the machine; three at once on two threads do not.
       expect(answers.map(({ status }) => status)).toContain(503)
     }
     // One that has to wait for longer than readTimeout is 503 as well.
-    expect((await served.ask('/api/tags?pagination[pageSize]=2')).status).toBe(200)
+    expect((await served.request('/api/tags?pagination[pageSize]=2')).status).toBe(200)
   } finally {
     await served.close()
   }

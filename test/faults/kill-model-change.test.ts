@@ -32,7 +32,7 @@ async function killed(n: number, data: object): Promise<number | null> {
   rmSync(join(orders, 'done'), { force: true })
   writeFileSync(join(orders, 'order'), JSON.stringify({ n }))
   try {
-    const { status } = await service.ask('/api/content-type-builder/schemas', {
+    const { status } = await service.request('/api/content-type-builder/schemas', {
       method: 'PUT',
       token,
       headers: { 'content-type': 'application/json' },
@@ -70,7 +70,7 @@ test('a change that makes tables is done or was never begun', async () => {
     const status = await killed(n, schemas(name))
     if (status === null) ends++
     service ??= await startFaulty(folder, orders)
-    const found = await service.ask(`/api/${name}-all?populate=*`, { token })
+    const found = await service.request(`/api/${name}-all?populate=*`, { token })
     expect(found.status).toBe(existsSync(fileOf(name)) ? 200 : 404)
     if (status === null) continue
     expect([status, found.status]).toEqual([200, 200])
@@ -87,7 +87,7 @@ test('the row of a change makes it', async () => {
     const status = await killed(n, schemas('named', `Name ${n}`))
     if (status === null) ends++
     service ??= await startFaulty(folder, orders)
-    const { body } = await service.ask('/api/content-type-builder/content-types/api::named.named', { token })
+    const { body } = await service.request('/api/content-type-builder/content-types/api::named.named', { token })
     if (status === null) continue
     expect([status, body.data.schema.displayName]).toEqual([200, `Name ${n}`])
     break
@@ -114,7 +114,7 @@ test('a change that moves and converts content is done or was never begun', asyn
   const other = form({ size: { type: 'integer' }, part: { type: 'component', component: 'kill.named' } }, true, 'moved_twice')
   expect(await killed(1_000_000, one)).toBe(200)
   const data = { size: '12', part: { text: 'kept' } }
-  const created = await service.ask('/api/moved-all', {
+  const created = await service.request('/api/moved-all', {
     ...{ method: 'POST', token, headers: { 'content-type': 'application/json' } },
     body: JSON.stringify({ data }),
   })
@@ -125,7 +125,7 @@ test('a change that moves and converts content is done or was never begun', asyn
     if (status === null) ends++
     service ??= await startFaulty(folder, orders)
     const isMade = readFileSync(fileOf('moved'), 'utf8').includes('moved_twice')
-    const found = await service.ask('/api/moved-all?populate=*&status=draft', { token })
+    const found = await service.request('/api/moved-all?populate=*&status=draft', { token })
     expect(found.status, found.text).toBe(200)
     expect(found.body.data).toMatchObject([{ size: isMade ? 12 : '12', part: { text: 'kept' } }])
     if (isMade) break

@@ -3,7 +3,7 @@
 // same on servers.
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { removeProject } from '../live-model/changing-project.js'
-import { copyOf, countedKills, type Ground, killAtSteps, kindsInOneTransaction, newBase } from './killed-changes.js'
+import { copyOf, countedKills, type KillFixture, killAtSteps, kindsInOneTransaction, newBase } from './killed-changes.js'
 
 let base: string
 const kills: Record<string, number> = {}
@@ -16,7 +16,7 @@ afterAll(() => {
   console.log(countedKills('SQLite', kills))
 })
 
-async function newGround(): Promise<Ground> {
+async function newGround(): Promise<KillFixture> {
   const copy = copyOf(base)
   return { ...copy, environment: {}, isAtomic: true, start: () => copy.start({}), remove: async () => copy.remove() }
 }
@@ -25,11 +25,11 @@ describe.concurrent('live-model.9: killed at any step of a change, the model is 
   test.each(kindsInOneTransaction)(
     '%s',
     async (name) => {
-      const ground = await newGround()
+      const fixture = await newGround()
       try {
-        kills[name] = await killAtSteps(ground, name)
+        kills[name] = await killAtSteps(fixture, name)
       } finally {
-        await ground.remove()
+        await fixture.remove()
       }
     },
     3_600_000,

@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 const create = (name: string) =>
-  running.ask('/api/cities', {
+  running.request('/api/cities', {
     method: 'POST',
     token,
     headers: { 'content-type': 'application/json', 'idempotency-key': name.replaceAll(' ', '-') },
@@ -42,7 +42,7 @@ test('a write that was killed after any of its statements is done once when it i
     }
     const again = await create(name)
     expect(again.status, again.text).toBe(201)
-    const { body } = await running.ask(`/api/cities?filters[name]=${encodeURIComponent(name)}`, { token })
+    const { body } = await running.request(`/api/cities?filters[name]=${encodeURIComponent(name)}`, { token })
     expect(body.data.map(({ documentId }: { documentId: string }) => documentId)).toEqual([again.body.data.documentId])
     if (first === null) continue
     expect(again.text).toBe(first.text)

@@ -1,4 +1,4 @@
-// A first start that is killed, and starts at the same moment: afterwards the project is what one undisturbed start makes of it.
+// A killed first start, and simultaneous ones: afterwards the project is the same as after one undisturbed start.
 // FAULTS=all kills after every statement and every step on files.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

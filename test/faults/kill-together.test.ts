@@ -27,7 +27,7 @@ beforeAll(async () => {
   orders = join(folder, 'faults')
   mkdirSync(orders)
   service = await startFaulty(folder, orders)
-  const { body } = await service.ask('/api/tags?sort=id&pagination[pageSize]=2', { token })
+  const { body } = await service.request('/api/tags?sort=id&pagination[pageSize]=2', { token })
   tags = body.data.map(({ documentId }: { documentId: string }) => documentId)
 })
 afterAll(async () => {
@@ -40,7 +40,7 @@ async function createTogether(run: string): Promise<readonly string[]> {
   const names = Array.from({ length: together }, (_, index) => `${run}, article ${index}`)
   const create = async (title: string) => {
     const sections = [{ heading: 'One' }, { heading: 'Two', links: [{ label: 'Home', url: '/' }] }]
-    const { status, text } = await send(service.ask, 'POST', '/api/articles', { title, tags, sections, seo: { metaTitle: title } })
+    const { status, text } = await send(service.request, 'POST', '/api/articles', { title, tags, sections, seo: { metaTitle: title } })
     expect(status, text).toBe(201)
     return title
   }
@@ -53,7 +53,7 @@ async function createTogether(run: string): Promise<readonly string[]> {
 async function madeBy(run: string, status: 'draft' | 'published'): Promise<Readonly<Record<string, unknown>>> {
   const populate = 'populate[tags][fields]=name&populate[seo]=true&populate[sections][populate]=*'
   const path = `/api/articles?filters[title][$startsWith]=${encodeURIComponent(`${run},`)}&status=${status}&${populate}&pagination[pageSize]=100`
-  const { body } = await service.ask(path, { token })
+  const { body } = await service.request(path, { token })
   return Object.fromEntries(
     body.data.map(({ title, tags, seo, sections }: Record<string, never>) => [title, { tags, seo, sections }]).map(bare),
   )

@@ -3,12 +3,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Answer } from '../support/serve.js'
+import type { TestResponse } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
 import { copyGolden, remove } from './child.js'
 import type { Faulty } from './faulty.js'
 import { end, startFaulty } from './faulty.js'
-import type { Ask } from './operations.js'
+import type { SendRequest } from './operations.js'
 import { findings } from './sound.js'
 
 const token = goldenTokens().full!
@@ -27,15 +27,15 @@ afterAll(async () => {
   await remove(folder)
 })
 
-async function alive(): Promise<Ask> {
+async function alive(): Promise<SendRequest> {
   running ??= await startFaulty(folder, orders)
-  return running.ask
+  return running.request
 }
 
-const upload = (ask: Ask, text: string, query = ''): Promise<Answer> => {
+const upload = (request: SendRequest, text: string, query = ''): Promise<TestResponse> => {
   const form = new FormData()
   form.append('files', new Blob([text]), 'killed.txt')
-  return ask(`/api/upload${query}`, { method: 'POST', token, body: form })
+  return request(`/api/upload${query}`, { method: 'POST', token, body: form })
 }
 
 interface Stored {
@@ -43,16 +43,16 @@ interface Stored {
   readonly hash: string
   readonly url: string
 }
-const rows = async (ask: Ask): Promise<readonly Stored[]> =>
-  (await ask('/api/upload/files?filters[name][$contains]=killed', { token })).body
+const rows = async (request: SendRequest): Promise<readonly Stored[]> =>
+  (await request('/api/upload/files?filters[name][$contains]=killed', { token })).body
 const served = () => readdirSync(join(folder, 'uploads')).filter((name) => /^killed|^\../.test(name) && name !== '.octavo')
 
 /** Kills the service after the n-th call on the disk; null where the work was done with fewer. */
-async function killAt(n: number, work: (ask: Ask) => Promise<Answer>): Promise<string | null> {
-  const ask = await alive()
+async function killAt(n: number, work: (request: SendRequest) => Promise<TestResponse>): Promise<string | null> {
+  const request = await alive()
   rmSync(join(orders, 'done'), { force: true })
   writeFileSync(join(orders, 'disk'), JSON.stringify({ n }))
-  const answer = await work(ask).catch(() => null)
+  const answer = await work(request).catch(() => null)
   rmSync(join(orders, 'disk'))
   if (!existsSync(join(orders, 'done'))) {
     expect(answer!.status, answer!.text).toBeLessThan(300)
@@ -63,12 +63,12 @@ async function killAt(n: number, work: (ask: Ask) => Promise<Answer>): Promise<s
   return readFileSync(join(orders, 'done'), 'utf8').replace(folder, '')
 }
 
-async function expectSound(call: string): Promise<Ask> {
+async function expectSound(call: string): Promise<SendRequest> {
   expect(await findings(folder), call).toEqual([])
-  const ask = await alive()
-  const named = (await rows(ask)).map(({ hash }) => `${hash}.txt`)
+  const request = await alive()
+  const named = (await rows(request)).map(({ hash }) => `${hash}.txt`)
   expect(served().sort(), call).toEqual([...named].sort())
-  return ask
+  return request
 }
 
 test(
@@ -76,11 +76,11 @@ test(
   async () => {
     let calls = 0
     for (let n = 1; ; n++) {
-      const call = await killAt(n, (ask) => upload(ask, 'a text'))
+      const call = await killAt(n, (request) => upload(request, 'a text'))
       if (call === null) break
       calls++
-      const ask = await expectSound(`call ${n}: ${call}`)
-      for (const { url } of await rows(ask)) expect((await ask(url)).text).toBe('a text')
+      const request = await expectSound(`call ${n}: ${call}`)
+      for (const { url } of await rows(request)) expect((await request(url)).text).toBe('a text')
     }
     expect(calls).toBeGreaterThan(5)
   },
@@ -93,7 +93,7 @@ test(
     const [{ id, url }] = (await upload(await alive(), 'text 0')).body
     let old = 'text 0'
     for (let n = 1; ; n++) {
-      const call = await killAt(n, (ask) => upload(ask, `text ${n}`, `?id=${id}`))
+      const call = await killAt(n, (request) => upload(request, `text ${n}`, `?id=${id}`))
       if (call === null) break
       const now = (await (await expectSound(`call ${n}: ${call}`))(url)).text
       expect([old, `text ${n}`], call).toContain(now)
@@ -109,7 +109,7 @@ test(
   async () => {
     for (let n = 1; ; n++) {
       const [{ id }] = (await upload(await alive(), 'to be removed')).body
-      const call = await killAt(n, (ask) => ask(`/api/upload/files/${id}`, { method: 'DELETE', token }))
+      const call = await killAt(n, (request) => request(`/api/upload/files/${id}`, { method: 'DELETE', token }))
       if (call === null) break
       await expectSound(`call ${n}: ${call}`)
     }

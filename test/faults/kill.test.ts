@@ -29,16 +29,16 @@ let folder: string
 let orders: string
 const abouts = new Map<string, string>()
 const outcomes = new Map<string, Rehearsed>()
-const victim = openVictim(() => startFaulty(folder, orders))
+const target = openVictim(() => startFaulty(folder, orders))
 
 beforeAll(async () => {
   folder = await copyGolden()
   orders = join(folder, 'faults')
   mkdirSync(orders)
-  await victim.begin(async (ask) => (await send(ask, 'POST', '/api/cities', { name: 'Number 0' })).body.data.documentId)
-  const ask = await victim.alive()
-  for (const operation of operations) abouts.set(operation.name, await operation.prepare(ask))
-  await victim.end()
+  await target.begin(async (request) => (await send(request, 'POST', '/api/cities', { name: 'Number 0' })).body.data.documentId)
+  const request = await target.alive()
+  for (const operation of operations) abouts.set(operation.name, await operation.prepare(request))
+  await target.end()
 
   const copy = mkdtempSync(join(tmpdir(), 'octavo-fault-'))
   const counted = join(copy, 'faults')
@@ -47,10 +47,10 @@ beforeAll(async () => {
   for (const operation of operations) {
     const about = abouts.get(operation.name)!
     writeFileSync(join(counted, 'order'), JSON.stringify({ n: 1_000_000 }))
-    const { status, text } = await operation.run(rehearsal.ask, about)
+    const { status, text } = await operation.run(rehearsal.request, about)
     expect(status, text).toBeLessThan(300)
     const statements = Number(readFileSync(join(counted, 'counted'), 'utf8'))
-    outcomes.set(operation.name, { after: await shown(rehearsal.ask, operation, about), statements })
+    outcomes.set(operation.name, { after: await shown(rehearsal.request, operation, about), statements })
   }
   await end(rehearsal)
   expect(await findings(copy)).toEqual([])
@@ -58,14 +58,14 @@ beforeAll(async () => {
 }, 300_000)
 
 afterAll(async () => {
-  await victim.end()
+  await target.end()
   await remove(folder)
 })
 
-/** Lets the operation run until its n-th statement, and gives that statement. */
+/** Runs the operation until its n-th statement, and returns that statement. */
 async function killAt(operation: Operation, about: string, n: number): Promise<string> {
   rmSync(join(orders, 'done'), { force: true })
-  await victim.kill(operation, about, n, () => writeFileSync(join(orders, 'order'), JSON.stringify({ n })))
+  await target.kill(operation, about, n, () => writeFileSync(join(orders, 'order'), JSON.stringify({ n })))
   expect(existsSync(join(orders, 'order'))).toBe(false)
   return readFileSync(join(orders, 'done'), 'utf8')
 }
@@ -75,16 +75,16 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
   async (name, operation) => {
     const about = abouts.get(name)!
     const { after, statements } = outcomes.get(name)!
-    const before = await shown(await victim.alive(), operation, about)
+    const before = await shown(await target.alive(), operation, about)
     expect(before).not.toBe(after)
     expect(statements).toBeGreaterThan(2)
     for (const n of points(statements)) {
       const statement = await killAt(operation, about, n)
       expect(statement === 'commit', `statement ${n} of ${statements}: ${statement}`).toBe(n === statements)
-      const ask = await victim.alive()
+      const request = await target.alive()
       // No response was sent: the write is done if the commit is on disk, and otherwise left no trace.
-      expect(await shown(ask, operation, about), `killed after statement ${n}: ${statement}`).toBe(n === statements ? after : before)
-      await victim.check()
+      expect(await shown(request, operation, about), `killed after statement ${n}: ${statement}`).toBe(n === statements ? after : before)
+      await target.check()
       expect(await findings(folder), `killed after statement ${n}: ${statement}`).toEqual([])
     }
   },

@@ -13,7 +13,7 @@ import { requestFor } from '../live-model/kinds-of-changes.js'
 import { octavo } from '../start/command.js'
 import { isThorough } from '../support/thorough.js'
 import { start } from './child.js'
-import { askerOf, end, type Faulty } from './faulty.js'
+import { clientOf, end, type Faulty } from './faulty.js'
 import { committing, recording } from './statement-kinds.mjs'
 
 /**
@@ -35,7 +35,7 @@ export interface Counted {
 }
 
 /** A separate project on a separate database. */
-export interface Ground {
+export interface KillFixture {
   readonly folder: string
   /** Environment with which commands of the project find its database. */
   readonly environment: Readonly<Record<string, string>>
@@ -70,12 +70,12 @@ export const kinds: Readonly<Record<string, Kind>> = {
   'a removal undone': { prepare: 'a type with everything removed', change: null },
 }
 
-/** Kinds for a database whose steps are one transaction, where they differ little; with FAULTS=all all of them. */
+/** Kinds for a database whose steps are one transaction, so that they differ little; FAULTS=all runs all of them. */
 export const kindsInOneTransaction: readonly string[] = isThorough
   ? Object.keys(kinds)
   : ['types created', 'attributes removed', 'text becomes a number', 'relations removed', 'Draft & Publish off', 'a removal undone']
 
-/** The project of the recorded changes with its files, and its database as a file of SQLite's where Octavo looks for it. */
+/** The project of the recorded changes with its files, and its database as a SQLite file at Octavo's default location. */
 export function newBase(): string {
   const project = newProject()
   for (const name of ['.tmp', 'uploads']) mkdirSync(join(project, name))
@@ -108,7 +108,7 @@ export function copyOf(base: string) {
         LOG_LEVEL: 'error',
         ...environment,
       })
-      return { child, ask: askerOf(await child.origin) }
+      return { child, request: clientOf(await child.origin) }
     },
     arm: (point: Point | null): void => {
       rmSync(counted, { force: true })
@@ -156,7 +156,7 @@ const wrongIn = (checks: readonly { readonly name: string; readonly isWrong: boo
   checks.filter(({ isWrong }) => isWrong).map(({ name, examples }) => `${name}: ${examples}`)
 
 /** Findings of `octavo doctor`. The command is a process, so it is run once for a kind of change. */
-async function findingsOfCommand({ folder, environment }: Ground): Promise<readonly string[]> {
+async function findingsOfCommand({ folder, environment }: KillFixture): Promise<readonly string[]> {
   const { out, err } = await octavo(['doctor', folder, '--json'], { ...environment, UPLOADS_DIR: 'uploads' })
   expect(out, err).not.toBe('')
   type Check = { readonly name: string; readonly verdict: string; readonly examples: readonly string[] }
@@ -164,7 +164,7 @@ async function findingsOfCommand({ folder, environment }: Ground): Promise<reado
 }
 
 /** Findings of the checks of `octavo doctor` in the database. */
-async function findingsOfChecks({ folder, environment }: Ground): Promise<readonly string[]> {
+async function findingsOfChecks({ folder, environment }: KillFixture): Promise<readonly string[]> {
   const config = await loadConfig(folder, environment)
   const [driver, model] = [await getDriver(config), await loadModel({ folder })]
   const view = await driver.openSnapshot(config)
@@ -221,26 +221,26 @@ export function countedKills(database: string, kills: Readonly<Record<string, nu
 }
 
 /** A service whose model is changed, and that is killed during the change. */
-async function openVictim(ground: Ground, kind: Kind) {
-  let running = await ground.start()
-  const see = (): Promise<State> => stateOf(running, ground.folder)
+async function openTarget(fixture: KillFixture, kind: Kind) {
+  let running = await fixture.start()
+  const see = (): Promise<State> => stateOf(running, fixture.folder)
   const change = async () => {
-    const { step, losses } = await requestOf(kind, running, ground.folder)
+    const { step, losses } = await requestOf(kind, running, fixture.folder)
     return () => send(running, step, losses)
   }
   return {
     see,
     prepare: async () => {
       if (kind.prepare === undefined) return
-      const prepared = await agreed(running, requestFor(ground.folder, kind.prepare))
+      const prepared = await agreed(running, requestFor(fixture.folder, kind.prepare))
       expect(prepared.status, prepared.text).toBe(200)
     },
     /** Applies the change without faults, and undoes it; resolves to its result and steps. */
     rehearse: async (former: State) => {
       const make = await change()
-      ground.arm(null, running)
+      fixture.arm(null, running)
       const answer = await make()
-      const counted = ground.disarm()
+      const counted = fixture.disarm()
       expect(answer.status, answer.text).toBe(200)
       const made = await see()
       await undo(running)
@@ -250,13 +250,13 @@ async function openVictim(ground: Ground, kind: Kind) {
     /** Makes the change with a process that dies at a point, and starts another; resolves to whether it did. */
     killAt: async (point: Point): Promise<boolean> => {
       const make = await change()
-      ground.arm(point, running)
+      fixture.arm(point, running)
       const answer = await make().catch(() => null)
       if (answer !== null) expect(answer.status, answer.text).toBe(200)
       else expect((await running.child.ended).signal, running.child.errors()).toBe('SIGKILL')
-      ground.disarm()
+      fixture.disarm()
       if (answer !== null) return false
-      running = await ground.start()
+      running = await fixture.start()
       return true
     },
     undo: () => undo(running),
@@ -264,32 +264,32 @@ async function openVictim(ground: Ground, kind: Kind) {
   }
 }
 
-/** Kills processes that make a change of this kind; resolves to how many. */
-export async function killAtSteps(ground: Ground, name: string): Promise<number> {
+/** Kills processes during a change of this kind; resolves to their number. */
+export async function killAtSteps(fixture: KillFixture, name: string): Promise<number> {
   const kind = kinds[name]!
-  const victim = await openVictim(ground, kind)
+  const target = await openTarget(fixture, kind)
   let kills = 0
   /** Resolves to whether the process died. */
   const proved = async ([point, expected]: Aim): Promise<boolean> => {
     const about = `${name}, killed ${point.isDone ? 'after' : 'before'} ${point.of} ${point.n}`
-    const isKilled = await victim.killAt(point)
-    const state = await victim.see()
+    const isKilled = await target.killAt(point)
+    const state = await target.see()
     const isFormer = state.model === former.model
     expect(state, about).toEqual(isFormer ? former : made)
     if (isKilled && expected !== null) expect(isFormer ? 'former' : 'new', about).toBe(expected)
-    expect(await findingsOfChecks(ground), about).toEqual([])
-    if (!isFormer) await victim.undo()
+    expect(await findingsOfChecks(fixture), about).toEqual([])
+    if (!isFormer) await target.undo()
     if (isKilled) kills++
     return isKilled
   }
   let [former, made] = [nothing, nothing]
   try {
-    await victim.prepare()
-    former = await victim.see()
-    const rehearsed = await victim.rehearse(former)
+    await target.prepare()
+    former = await target.see()
+    const rehearsed = await target.rehearse(former)
     made = rehearsed.made
     expect(made.model).not.toBe(former.model)
-    const aims = someAims(rehearsed.counted, ground.isAtomic)
+    const aims = someAims(rehearsed.counted, fixture.isAtomic)
     if (isThorough) {
       for (const [of, isDone] of [
         ['writes', false],
@@ -297,14 +297,14 @@ export async function killAtSteps(ground: Ground, name: string): Promise<number>
       ] as const)
         for (let n = 1; await proved([{ of, n, isDone }, null]); n++);
       await proved(aims.after)
-      console.log(`${ground.environment.DATABASE_CLIENT ?? 'sqlite'}: ${name}: ${kills} kills`)
-      expect(await findingsOfCommand(ground), name).toEqual([])
+      console.log(`${fixture.environment.DATABASE_CLIENT ?? 'sqlite'}: ${name}: ${kills} kills`)
+      expect(await findingsOfCommand(fixture), name).toEqual([])
     } else {
       const aim = Object.keys(kinds).indexOf(name) % 2 === 0 ? aims.before : aims.amid
       expect(await proved(aim), `${name}: ${JSON.stringify(aim)} was not reached`).toBe(true)
     }
   } finally {
-    await victim.end()
+    await target.end()
   }
   return kills
 }

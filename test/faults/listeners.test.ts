@@ -3,7 +3,7 @@
 import { expect, test, vi } from 'vitest'
 import { patience } from '../support/until.js'
 import { openChildren } from './children.js'
-import { askerOf } from './faulty.js'
+import { clientOf } from './faulty.js'
 import { send } from './operations.js'
 
 const children = openChildren(null)
@@ -26,9 +26,9 @@ test('events that were recorded before a kill are delivered after the next start
   let recorded = 0
   for (let round = 0; round < 3; round++) {
     const child = run()
-    const ask = askerOf(await child.origin)
+    const request = clientOf(await child.origin)
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => send(ask, 'POST', '/api/cities', { name: `${round} ${index}` })),
+      Array.from({ length: 20 }, (_, index) => send(request, 'POST', '/api/cities', { name: `${round} ${index}` })),
     )
     recorded += answers.filter(({ status }) => status === 201).length
     child.process.kill('SIGKILL')
@@ -45,8 +45,10 @@ test('events that were recorded before a kill are delivered after the next start
 test('a listener that hangs does not change how SIGTERM ends, and others receive everything', async () => {
   configure('const hangs = () => new Promise(() => {})', `const quick = (event) => receive('quick', event)`)
   const child = run()
-  const ask = askerOf(await child.origin)
-  const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => send(ask, 'POST', '/api/cities', { name: `city ${index}` })))
+  const request = clientOf(await child.origin)
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, index) => send(request, 'POST', '/api/cities', { name: `city ${index}` })),
+  )
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(100)
   child.signal('SIGTERM')
   // The test would be over before drainTimeout.
@@ -56,7 +58,7 @@ test('a listener that hangs does not change how SIGTERM ends, and others receive
 
 test('of two processes one delivers; when it is killed the other takes over', async () => {
   configure(`const quick = async (event) => { await pause(5); receive('quick', event) }`)
-  const asks = [askerOf(await run().origin), askerOf(await run().origin)]
+  const asks = [clientOf(await run().origin), clientOf(await run().origin)]
   const write = (count: number) =>
     Promise.all(
       Array.from({ length: count }, (_, index) => send(asks[index % asks.length]!, 'POST', '/api/cities', { name: `city ${index}` })),

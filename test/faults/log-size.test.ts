@@ -5,27 +5,27 @@ import Database from 'better-sqlite3'
 import { expect, test, vi } from 'vitest'
 import { patience } from '../support/until.js'
 import { copyGolden, remove, start } from './child.js'
-import { askerOf } from './faulty.js'
+import { clientOf } from './faulty.js'
 import { send } from './operations.js'
 
 test('a log that a long reader made large is made small again when it has gone', async () => {
   const folder = await copyGolden()
   const file = join(folder, '.tmp', 'data.db')
   const child = start(folder)
-  const ask = askerOf(await child.origin)
+  const request = clientOf(await child.origin)
   const reader = new Database(file, { readonly: true })
   try {
     reader.exec('begin')
     reader.prepare('select count(*) from articles').get()
     for (let number = 0; number < 10; number++)
-      expect((await send(ask, 'POST', '/api/articles', { title: `Large ${number}`, body: 'x'.repeat(500_000) })).status).toBe(201)
+      expect((await send(request, 'POST', '/api/articles', { title: `Large ${number}`, body: 'x'.repeat(500_000) })).status).toBe(201)
     const size = () => statSync(`${file}-wal`).size
     expect(size()).toBeGreaterThan(8_000_000)
     reader.exec('commit')
     await vi.waitFor(() => expect(size()).toBeLessThan(100_000), patience)
-    expect((await ask('/_health')).status).toBe(204)
-    expect((await send(ask, 'POST', '/api/cities', { name: 'afterwards' })).status).toBe(201)
-    expect((await ask('/_health')).status).toBe(204)
+    expect((await request('/_health')).status).toBe(204)
+    expect((await send(request, 'POST', '/api/cities', { name: 'afterwards' })).status).toBe(201)
+    expect((await request('/_health')).status).toBe(204)
   } finally {
     reader.close()
     child.process.kill('SIGKILL')

@@ -1,4 +1,4 @@
-// The log can never stop the service: wherever its lines cannot go, they are lost and counted; requests are answered, the start
+// The log can never stop the service: lines that cannot be written are lost and counted; requests are answered, the start
 // comes up, and a signal ends the process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -71,7 +71,7 @@ function status(path: string, timeout = 10_000): Promise<number | null> {
 
 const comesUp = () => until('the service is up', async () => (await status('/_health', 2_000)) === 204)
 
-/** Requests whose lines are more than any buffer on the way holds. */
+/** Requests with more log lines than all buffers together can hold. */
 async function askMuch(): Promise<void> {
   for (let index = 0; index < 600; index++) expect(await status('/api/tags?pagination[pageSize]=1')).toBe(200)
   expect(await status('/_health')).toBe(204)
@@ -157,7 +157,7 @@ describe.skipIf(process.platform !== 'linux')('wherever the log goes', () => {
       .map((line) => JSON.parse(line))
     const requests = lines.filter(({ msg }) => msg === 'request').length
     expect(Number(lost()![1])).toBeGreaterThan(300)
-    // None is counted twice, none is missing from both; the first loop asked at least once.
+    // None is counted twice, none is missing from both; the first loop sent at least one request.
     expect(requests + Number(lost()![1])).toBeGreaterThanOrEqual(602)
     expect(lines.at(-1)).toMatchObject({ msg: expect.stringMatching(/stop|request/) })
   })

@@ -17,14 +17,14 @@ test('plans that are kept for later do not fill the memory, however large and di
   const child = start(folder)
   try {
     const origin = await child.origin
-    const ask = async (levels: number, field: string) => {
+    const request = async (levels: number, field: string) => {
       const chain = Array(levels).fill('mentor').join('.')
       const { status } = await fetch(`${origin}/api/authors?filters[id]=-1&fields=${field}&populate=${chain}`)
       expect([200, 400]).toContain(status)
     }
-    await ask(3, 'name')
+    await request(3, 'name')
     const before = megabytes(child.process.pid!)
-    for (let levels = 100; levels < 150; levels++) for (const field of ['name', 'email', 'bio']) await ask(levels, field)
+    for (let levels = 100; levels < 150; levels++) for (const field of ['name', 'email', 'bio']) await request(levels, field)
     expect(megabytes(child.process.pid!) - before).toBeLessThan(250)
   } finally {
     child.process.kill('SIGKILL')
@@ -39,20 +39,20 @@ test('plans that fall out of the cache while their reads wait are forgotten when
   try {
     const origin = await child.origin
     const names = ['name', 'awards', 'bio', 'born', 'active', 'height', 'createdAt', 'updatedAt', 'publishedAt']
-    const ask = async (shape: number) => {
+    const request = async (shape: number) => {
       const fields = ['documentId', ...names.filter((_, index) => (shape >> index) & 1)].join(',')
       const query = `fields=${fields}&sort=${names[(shape >> 9) % names.length]}&pagination[pageSize]=1&populate[mentor][populate]=*`
       const { status } = await fetch(`${origin}/api/authors?${query}`, { headers: { authorization: `Bearer ${goldenTokens().full!}` } })
       expect(status).toBe(200)
     }
     const several = async (from: number, to: number) => {
-      for (let shape = from; shape < to; shape += 100) await Promise.all(Array.from({ length: 100 }, (_, index) => ask(shape + index)))
+      for (let shape = from; shape < to; shape += 100) await Promise.all(Array.from({ length: 100 }, (_, index) => request(shape + index)))
     }
     // More than are cached.
     await several(0, 1_200)
     const before = megabytes(child.process.pid!)
     await several(1_200, 4_600)
-    // Each prepared plan takes some hundred kilobytes: kept, they are hundreds of megabytes. A busy machine collects late.
+    // Each prepared plan takes some hundred kilobytes: if cached, they are hundreds of megabytes. A busy machine collects late.
     await expect.poll(() => megabytes(child.process.pid!) - before, patience).toBeLessThan(150)
   } finally {
     child.process.kill('SIGKILL')

@@ -3,12 +3,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '../support/serve.js'
+import type { TestResponse } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
 import { copyGolden, remove } from './child.js'
 import type { Faulty } from './faulty.js'
 import { end, startFaulty } from './faulty.js'
-import type { Ask, Operation } from './operations.js'
+import type { Operation, SendRequest } from './operations.js'
 import { operations, shown } from './operations.js'
 import { findings } from './sound.js'
 
@@ -33,10 +33,10 @@ function onProject(): void {
   })
 }
 
-/** Asks again where a busy machine makes a write take too long by itself. */
-const patient: Ask = async (path, asked) => {
-  let answer = await service.ask(path, asked)
-  for (let turn = 0; answer.status === 503 && turn < 20; turn++) answer = await service.ask(path, asked)
+/** Repeats a request if a write takes too long on a busy machine. */
+const patient: SendRequest = async (path, asked) => {
+  let answer = await service.request(path, asked)
+  for (let turn = 0; answer.status === 503 && turn < 20; turn++) answer = await service.request(path, asked)
   return answer
 }
 
@@ -44,10 +44,10 @@ type Fault = { readonly what: 'late' | 'die'; readonly with: 'writer' | 'readers
 
 /** Runs something that the n-th message strikes; `struck` says what that was, or null where there was no n-th. */
 async function strike(
-  run: () => Promise<Answer>,
+  run: () => Promise<TestResponse>,
   n: number,
   fault: Fault,
-): Promise<{ readonly answer: Answer; readonly struck: string | null }> {
+): Promise<{ readonly answer: TestResponse; readonly struck: string | null }> {
   rmSync(join(orders, 'done'), { force: true })
   writeFileSync(join(orders, 'message'), JSON.stringify({ n, by, ...fault }))
   const answer = await run()
@@ -62,7 +62,7 @@ async function everyMessage(operation: Operation, fault: Fault): Promise<number>
   let about = await operation.prepare(patient)
   let before = await shown(patient, operation, about)
   for (let n = 1; ; n++) {
-    const { answer, struck } = await strike(() => operation.run(service.ask, about), n, fault)
+    const { answer, struck } = await strike(() => operation.run(service.request, about), n, fault)
     if (struck === null) {
       const { status, text } = answer.status === 503 ? await operation.run(patient, about) : answer
       expect(status, text).toBeLessThan(300)
@@ -107,11 +107,11 @@ describe('a thread that dies', () => {
   ]
   test.each(reads)('%s: is read or refused, and read by the next thread', async (path) => {
     const token = goldenTokens().full!
-    const before = await service.ask(path, { token })
+    const before = await service.request(path, { token })
     for (let n = 1; ; n++) {
-      const { answer, struck } = await strike(() => service.ask(path, { token }), n, { what: 'die', with: 'readers' })
+      const { answer, struck } = await strike(() => service.request(path, { token }), n, { what: 'die', with: 'readers' })
       if (answer.status !== 503) expect([answer.status, answer.text], `message ${n}: ${struck}`).toEqual([before.status, before.text])
-      const again = await service.ask(path, { token })
+      const again = await service.request(path, { token })
       expect([again.status, again.text], `after message ${n}: ${struck}`).toEqual([before.status, before.text])
       if (struck === null) break
     }

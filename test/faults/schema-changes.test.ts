@@ -24,11 +24,11 @@ test('one change after the other: every read is answered', { timeout: 120_000 },
   const done = new Promise<void>((resolve, reject) => worker.on('error', reject).on('exit', () => resolve())).finally(() => {
     isChanging = false
   })
-  const { data } = JSON.parse((await served.ask('/api/tags?pagination[pageSize]=20', { token })).text)
+  const { data } = JSON.parse((await served.request('/api/tags?pagination[pageSize]=20', { token })).text)
   const answers: string[] = []
   for (let round = 0; isChanging; round++) {
     const paths = data.map(({ documentId }: { documentId: string }) => `/api/tags/${documentId}?fields=name&filters[id][$ne]=-${round % 3}`)
-    const several = await Promise.all(paths.map((path: string) => served.ask(path, { token })))
+    const several = await Promise.all(paths.map((path: string) => served.request(path, { token })))
     answers.push(...several.filter(({ status }) => status !== 200).map(({ text }) => text))
   }
   await done

@@ -1,7 +1,7 @@
 // Classifies the statements of a model change, for those who count them: in the service's process on SQLite, and between the
 // service and its server elsewhere.
 
-/** The statement that records a change, and with it makes it, or begins it where its steps are committed one by one. */
+/** The statement that records a change, and thereby applies it, or begins it if its steps are committed one by one. */
 export const recording = /^\s*insert into octavo_model_history/i
 
 /** A statement that commits. */

@@ -12,8 +12,8 @@ import { patience } from '../support/until.js'
 import { headerOf, ok, openReceiver, type Received, type Receiver, status } from '../webhooks/receiver.js'
 import type { Child } from './child.js'
 import { openChildren } from './children.js'
-import { askerOf } from './faulty.js'
-import { type Ask, send } from './operations.js'
+import { clientOf } from './faulty.js'
+import { type SendRequest, send } from './operations.js'
 
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const { folder, run } = openChildren({
@@ -40,7 +40,7 @@ const create = async (...events: readonly string[]): Promise<void> => {
   expect([out.slice(0, 6), error]).toEqual(['whsec_', ''])
 }
 
-const askOf = async (child: Child): Promise<Ask> => askerOf(await child.origin)
+const askOf = async (child: Child): Promise<SendRequest> => clientOf(await child.origin)
 const sequenceOf = (received: Received): number => Number(/^evt_(\d+)_/.exec(headerOf(received, 'webhook-id')!)![1])
 const names = () => receiver.received.map(({ body }) => body.entry.name)
 
@@ -67,15 +67,15 @@ test('after kills in the middle of deliveries every event is delivered, in order
   const expected: string[] = []
   for (let round = 0; round < 3; round++) {
     const child = run()
-    const ask = await askOf(child)
+    const request = await askOf(child)
     await Promise.all(
       Array.from({ length: 5 }, async (_, index) => {
         const name = (version: number) => `${round} ${index} ${version}`
-        const created = await send(ask, 'POST', '/api/cities', { name: name(0) })
+        const created = await send(request, 'POST', '/api/cities', { name: name(0) })
         expect(created.status).toBe(201)
         expected.push(name(0))
         for (const version of [1, 2, 3, 4]) {
-          const { status: code } = await send(ask, 'PUT', `/api/cities/${created.body.data.documentId}`, { name: name(version) })
+          const { status: code } = await send(request, 'PUT', `/api/cities/${created.body.data.documentId}`, { name: name(version) })
           expect(code).toBe(200)
           expected.push(name(version))
         }
@@ -95,14 +95,14 @@ test('a process that is stopped loses its lease to another one, and sends nothin
 }, async () => {
   await create('entry.create', 'entry.update')
   const stopped = run()
-  const ask = await askOf(stopped)
+  const request = await askOf(stopped)
   // The first attempt gets no response, so that the process has the lease when it is stopped.
   let isHeld = false
   receiver.respond = (received, response, socket) => {
     if (isHeld) ok(received, response, socket)
     isHeld = true
   }
-  const { documentId } = (await send(ask, 'POST', '/api/cities', { name: 'city 0' })).body.data
+  const { documentId } = (await send(request, 'POST', '/api/cities', { name: 'city 0' })).body.data
   await vi.waitFor(() => expect(isHeld).toBe(true), patience)
   const other = await askOf(run())
   stopped.process.kill('SIGSTOP')
@@ -110,7 +110,10 @@ test('a process that is stopped loses its lease to another one, and sends nothin
   expect(names()).toEqual(['city 0'])
   await vi.waitFor(() => expect(names()).toEqual(['city 0', 'city 0', 'city 1', 'city 2', 'city 3']), { ...patience, timeout: 90_000 })
   stopped.process.kill('SIGCONT')
-  await vi.waitFor(async () => expect((await send(ask, 'PUT', `/api/cities/${documentId}`, { name: 'city 4' })).status).toBe(200), patience)
+  await vi.waitFor(
+    async () => expect((await send(request, 'PUT', `/api/cities/${documentId}`, { name: 'city 4' })).status).toBe(200),
+    patience,
+  )
   await vi.waitFor(() => expect(names().slice(5)).toEqual(['city 4']), patience)
   expectOrder()
   stopped.process.kill('SIGKILL')
@@ -121,8 +124,8 @@ test('a process that is stopped loses its lease to another one, and sends nothin
 test('writes end while a receiver responds to nothing', async () => {
   await create('entry.create')
   receiver.respond = () => {}
-  const ask = await askOf(run())
-  for (let index = 0; index < 12; index++) expect((await send(ask, 'POST', '/api/cities', { name: `city ${index}` })).status).toBe(201)
+  const request = await askOf(run())
+  for (let index = 0; index < 12; index++) expect((await send(request, 'POST', '/api/cities', { name: `city ${index}` })).status).toBe(201)
   await vi.waitFor(() => expect(names()).toHaveLength(5), patience)
   // No attempt has ended yet: a write that waited for one would have come after it.
   const { out } = await webhooks({}, 'deliveries', 'all', folder(), '--json')
@@ -142,9 +145,9 @@ test('events that a command sends again do not wait for the end of other deliver
     if (name.startsWith('held')) held.push(() => ok(received, response, socket))
     else (isRepaired ? ok : status(500))(received, response, socket)
   }
-  const ask = await askOf(run())
-  await send(ask, 'POST', '/api/cities', { name: 'fails' })
-  await send(ask, 'POST', '/api/cities', { name: 'held 1' })
+  const request = await askOf(run())
+  await send(request, 'POST', '/api/cities', { name: 'fails' })
+  await send(request, 'POST', '/api/cities', { name: 'held 1' })
   await vi.waitFor(() => expect(held).toHaveLength(1), patience)
   const waiting = async () => JSON.parse((await webhooks({}, 'deliveries', 'all', folder(), '--waiting', '--json')).out)
   await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), patience)

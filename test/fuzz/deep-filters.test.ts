@@ -111,7 +111,7 @@ describe.each(['specification', 'strapi'] as const)('the contract %s', (contract
     const follow = (row: number | null, at: number, negated: boolean, outside: boolean): boolean => {
       const step = steps[at]
       if (step === undefined) return holdsFor(row === null ? null : (rows.get(end)!.get(row) ?? null), operator, operand) === !negated
-      // Around several targets, this contract asks for none.
+      // Around several targets, this contract requires none.
       const isNone = negated && contract === 'specification' && toMany.has(step.name)
       if (isNone && (row !== null || outside)) return !follow(row, at, false, outside)
       const next = row === null ? undefined : targets.get(`${step.from}.${step.name}`)!.get(row)
@@ -121,7 +121,7 @@ describe.each(['specification', 'strapi'] as const)('the contract %s', (contract
   }
 
   async function idsOf(query: string): Promise<readonly number[]> {
-    const { status, body } = await served.ask(`/api/things?fields=id&pagination[pageSize]=1000&${query}`)
+    const { status, body } = await served.request(`/api/things?fields=id&pagination[pageSize]=1000&${query}`)
     expect(status, query).toBe(200)
     expect(body.meta.pagination.total).toBe(body.data.length)
     return body.data.map(({ id }: { id: number }) => id)

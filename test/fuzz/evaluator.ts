@@ -104,7 +104,7 @@ const behind = (row: Row, relation: string): readonly Row[] => {
 const toMany: ReadonlySet<string> = new Set(['tags', 'things', 'parts'])
 
 /**
- * Every truth that a condition can have for a row, by the targets that its joins choose. `inNot`: it is asked for what does not meet it;
+ * Every truth that a condition can have for a row, by the targets that its joins choose. `inNot`: the condition is negated;
  * `outside`: of `nothing`, whether it was when the row was reached.
  */
 function truths(condition: Condition, row: Row, inNot = false, outside = false): ReadonlySet<Truth> {

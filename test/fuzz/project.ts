@@ -54,7 +54,7 @@ const person = {
 }
 const tag = { name: { type: 'string' }, weight: { type: 'integer' }, things: relation('manyToMany', 'thing', { mappedBy: 'tags' }) }
 
-/** Texts that databases and query strings take apart, and the letters that fold in odd ways. */
+/** Texts with special characters of databases and query strings, and letters with unusual case folding. */
 export const oddTexts = [
   '',
   ' ',

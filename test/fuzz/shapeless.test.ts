@@ -1,8 +1,8 @@
-// Random query strings of every form, most of them nonsense: the service never fails and always answers in the contract's
+// Random query strings of every form, most of them nonsense: the service never fails and always responds in the contract's
 // shape. FUZZ_RUNS says how many are tried; a failure prints its seed.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { fullAccess, oddTexts, serveFuzzed } from './project.js'
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 400) * 3
@@ -129,8 +129,8 @@ const parameter = fc.oneof(
 const query = fc.array(parameter, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('&').slice(0, 12_000))
 const paths = fc.constantFrom('things', 'people', 'tags', 'things/some-document', 'users', 'upload/files', 'i18n/locales')
 
-/** The body that an answer of this status must have. */
-function expectShape({ status, headers, body, text }: Answer): void {
+/** The required body of a response with this status. */
+function expectShape({ status, headers, body, text }: TestResponse): void {
   expect(status, text.slice(0, 300)).toBeLessThan(500)
   if (status === 204 || status === 304) {
     expect(text).toBe('')
@@ -147,7 +147,7 @@ function expectShape({ status, headers, body, text }: Answer): void {
     return
   }
   expect(status).toBe(200)
-  // Users, files and locales are answered bare.
+  // Users, files and locales have no envelope.
   if (Array.isArray(body)) return
   expect(Object.keys(body)).toEqual(['data', 'meta'])
   if (!Array.isArray(body.data)) return
@@ -170,11 +170,11 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
   test('no query string makes the service fail', async () => {
     await fc.assert(
       fc.asyncProperty(paths, query, fc.boolean(), async (path, text, isPublic) => {
-        expectShape(await served.ask(`/api/${path}?${text}`, isPublic ? {} : { token }))
+        expectShape(await served.request(`/api/${path}?${text}`, isPublic ? {} : { token }))
       }),
       { numRuns },
     )
-    expect((await served.ask('/api/things')).body.data.length).toBeGreaterThan(0)
+    expect((await served.request('/api/things')).body.data.length).toBeGreaterThan(0)
   })
 
   test('no header makes the service fail', async () => {
@@ -210,7 +210,7 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
     )
     await fc.assert(
       fc.asyncProperty(paths, fc.dictionary(names, content, { maxKeys: 4 }), async (path, headers) => {
-        expectShape(await served.ask(`/api/${path}`, { headers }))
+        expectShape(await served.request(`/api/${path}`, { headers }))
       }),
       { numRuns: Math.ceil(numRuns / 4) },
     )

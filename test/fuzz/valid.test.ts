@@ -26,8 +26,8 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-async function ask(path: string, parts: readonly string[]) {
-  const { status, body } = await served.ask(`/api/${path}?${parts.join('&')}`)
+async function sendRequest(path: string, parts: readonly string[]) {
+  const { status, body } = await served.request(`/api/${path}?${parts.join('&')}`)
   expect(status, JSON.stringify(body).slice(0, 500)).toBe(200)
   return { ids: body.data.map(({ id }: { id: number }) => id) as readonly number[], pagination: body.meta.pagination }
 }
@@ -56,7 +56,7 @@ test('filters, sort keys and totals agree with the evaluator', async () => {
         'pagination[pageSize]=1000',
         'fields=id',
       ]
-      const { ids, pagination } = await ask(path, parts)
+      const { ids, pagination } = await sendRequest(path, parts)
       const expected = evaluate(worlds[status][shape], filter, sort)
       expect(ids).toEqual(expected)
       expect(pagination.total).toBe(expected.length)
@@ -86,7 +86,7 @@ test('pages in both styles are slices of the whole', async () => {
         ...page,
         `pagination[withCount]=${withCount}`,
       ]
-      const { ids, pagination } = await ask(path, parts)
+      const { ids, pagination } = await sendRequest(path, parts)
       expect(ids).toEqual(expected.slice(start, start + size))
       const total = withCount ? { total: expected.length } : {}
       const pageCount = withCount ? { pageCount: Math.ceil(expected.length / size) } : {}
@@ -105,7 +105,7 @@ test('a single document is found exactly if its list finds it', async () => {
       fc.pre(!writeFilter(filter).some((text) => text.startsWith('filters[documentId]')))
       const rows = worlds[status].thing
       const row = rows[drawn % rows.length]!
-      const answer = await served.ask(
+      const answer = await served.request(
         `/api/things/${row.values.get('documentId')}?${[...writeFilter(filter), `status=${status}`].join('&')}`,
       )
       const found = evaluate([row], filter, []).length === 1
@@ -124,7 +124,7 @@ test('operators that look into texts find the same in a number with and without 
       operators,
       fc.constantFrom('.0', '0', '2', '.', '-', '1', '9.99', '.5', '000', '807', '993', '80'),
       async (attribute, operator, piece) => {
-        const find = (name: string) => ask('things', [`filters[${attribute}][${name}]=${piece}`, 'pagination[pageSize]=1000'])
+        const find = (name: string) => sendRequest('things', [`filters[${attribute}][${name}]=${piece}`, 'pagination[pageSize]=1000'])
         expect((await find(`${operator}i`)).ids).toEqual((await find(operator)).ids)
       },
     ),

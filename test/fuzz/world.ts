@@ -9,7 +9,7 @@ export interface World {
   readonly tag: readonly Row[]
 }
 
-/** The columns of a table by the attributes' names: only those whose names differ need to be said. */
+/** The columns of a table by the attributes' names: only differing names are listed. */
 const renamed: Readonly<Record<string, string>> = {
   document_id: 'documentId',
   created_at: 'createdAt',

@@ -1,5 +1,5 @@
-// Compares a recorded body with an answered one. The order of keys is free; where Strapi loses precision, the exact value
-// is as good; what a server makes up itself (ids, times) is held to the same roles, not to the same values.
+// Compares a recorded body with that of a response. The order of keys is free; if Strapi loses precision, the exact value
+// is accepted too; generated values (ids, times) must have the same roles, not the same values.
 
 /** Generated values of one conversation: a value that corresponds to another does so throughout. */
 export interface MadeUp {
@@ -24,7 +24,7 @@ export function firstDifference(recorded: unknown, answered: unknown, madeUp: Ma
   return `${path.join('.')} is ${JSON.stringify(answered)?.slice(0, 80)} in place of ${JSON.stringify(recorded)?.slice(0, 80)}`
 }
 
-/** The same value with every list sorted, for answers whose order means nothing. */
+/** The same value with every list sorted, for responses without a defined order. */
 export function ordered(value: unknown, writes = false): unknown {
   const plain = (one: unknown) =>
     JSON.stringify(one, (key, below) => (writes && (madeUpKeys.has(key) || clockKeys.has(key)) ? undefined : below)) ?? ''
@@ -61,7 +61,7 @@ export function madeUpValues(fixed: ReadonlySet<unknown>): MadeUp {
     stands(key, recorded, answered) {
       if (recorded === null || answered === null || typeof recorded !== typeof answered) return false
       if (clockKeys.has(key)) return isoTime.test(String(recorded)) && isoTime.test(String(answered))
-      // Row ids count per table, and a JWT holds the second it was made in.
+      // Row ids count per table, and a JWT contains its time of creation.
       if (key === 'id' || key === 'jwt') return true
       if (madeUpKeys.has(key)) return fixed.has(recorded) ? recorded === answered : bind(recorded, answered)
       return typeof recorded === 'string' && translated(recorded) === answered

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { goldenProject, goldenTokens } from '../support/serve.js'
 import { firstDifference, madeUpValues, ordered } from './compare.js'
 
@@ -76,13 +76,13 @@ const read = (path: string): readonly Conversation[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Conversation)
 
-/** Asks what a step asks; `earlier` are the answers that its `{{…}}` refer to. */
-export async function hold(served: Served, { request }: Step, earlier: readonly Answer[] = []): Promise<Answer> {
+/** Sends the request of a step; `earlier` are the responses that its `{{…}}` refer to. */
+export async function hold(served: Served, { request }: Step, earlier: readonly TestResponse[] = []): Promise<TestResponse> {
   const filled = fill(request, earlier) as Request
   const { method = 'GET', path, token, body, rawBody, form } = filled
   const bearer = token === undefined || token === 'none' ? undefined : (tokens[token] ?? token)
   const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body))
-  return served.ask(path, {
+  return served.request(path, {
     method,
     headers: { 'accept-encoding': 'gzip, br', ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...filled.headers },
     ...(bearer === undefined ? {} : { token: bearer }),
@@ -100,8 +100,8 @@ function formData(parts: readonly FormPart[]): FormData {
   return form
 }
 
-/** `{{0.body.data.id}}` becomes what the first answer has there. */
-function fill(value: unknown, earlier: readonly Answer[]): unknown {
+/** Replaces `{{0.body.data.id}}` by the value in the first response. */
+function fill(value: unknown, earlier: readonly TestResponse[]): unknown {
   if (typeof value === 'string') {
     const whole = /^\{\{([^}]+)\}\}$/.exec(value)
     return whole === null
@@ -113,7 +113,7 @@ function fill(value: unknown, earlier: readonly Answer[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, fill(one, earlier)]))
 }
 
-function lookUp(path: string, earlier: readonly Answer[]): unknown {
+function lookUp(path: string, earlier: readonly TestResponse[]): unknown {
   return path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key], earlier)
 }
 
@@ -128,7 +128,7 @@ export async function differing(served: Served, file: string, database: Recorded
 async function difference(served: Served, { steps, unordered = false, writes = false }: Conversation): Promise<string | null> {
   const fixed = new Set(JSON.stringify(steps.map(({ request }) => request)).match(/\b[a-z][a-z0-9]{23}\b/g))
   const madeUp = writes ? madeUpValues(fixed) : null
-  const answers: Answer[] = []
+  const answers: TestResponse[] = []
   for (const step of steps) {
     const got = await hold(served, step, answers)
     answers.push(got)

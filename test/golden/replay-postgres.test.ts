@@ -1,15 +1,15 @@
-// Replays the recorded conversations on PostgreSQL: those of the golden project on SQLite, and in their place what Strapi 5.54 answered
+// Replays the recorded conversations on PostgreSQL: those of the golden project on SQLite, or where they differ the responses of Strapi 5.54
 // there. The differences are those that are listed for SQLite, and a few of this database's own.
 import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describePostgres, environmentOf, goldenContent, kinds } from '../servers/server.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { allowed, conversationsOf, differing, hold } from './conversations.js'
 
-// Strapi stores the wall clock of its process; the recordings were made where that is UTC.
+// Strapi stores the wall clock of its process; it was recorded in UTC.
 process.env.TZ = 'UTC'
 
 const folder = dirname(fileURLToPath(import.meta.url))
@@ -60,7 +60,7 @@ describePostgres('the recordings on PostgreSQL', (server) => {
     const fresh = await serve()
     try {
       for (const { name, steps } of conversationsOf(file, 'postgres')) {
-        const answers: Answer[] = []
+        const answers: TestResponse[] = []
         for (const step of steps) answers.push(await hold(fresh, step, answers))
         if (answers.some(({ status }) => status >= 500)) failed.push(name)
       }

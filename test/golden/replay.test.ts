@@ -1,10 +1,10 @@
-// Replays conversations recorded with Strapi 5.54 on the golden project and compares every answer. What may differ is
+// Replays conversations recorded with Strapi 5.54 on the golden project and compares every response. Allowed differences are
 // listed in differences.json with the reason; an entry that no longer differs fails as well.
 import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { allowed, conversationsOf, differing, hold } from './conversations.js'
 
@@ -54,7 +54,7 @@ test.each(files.filter((file) => file.startsWith('quirk-500-')))(
     const failed: string[] = []
     const fresh = await serveGolden(unlimited)
     for (const { name, steps } of conversationsOf(file)) {
-      const answers: Answer[] = []
+      const answers: TestResponse[] = []
       for (const step of steps) {
         const answer = await hold(fresh, step, answers)
         answers.push(answer)

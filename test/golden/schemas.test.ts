@@ -1,6 +1,6 @@
-// Content models at random, recorded with Strapi 5.54: Octavo makes the same tables, and responds alike but for the differences with a name.
+// Random content models, recorded with Strapi 5.54: Octavo creates the same tables, and responds alike except for named differences.
 // Here the conversations about every third model are held; `node test/interop/schemas.mjs` holds all of them and prints the figures;
-// with `--record` it asks Strapi again.
+// with `--record` it records Strapi again.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'

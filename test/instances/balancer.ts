@@ -1,4 +1,4 @@
-// A load balancer as small as can be: it passes new connections to instances whose /ready is 200, in turn, and nothing else.
+// A minimal load balancer: it only passes new connections to instances whose /ready is 200, in turn.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
@@ -13,7 +13,7 @@ export interface Balancer {
   readonly origin: string
   /** Adds an instance; it gets connections once it is ready. */
   add(backend: Backend): void
-  /** Those that were ready when they were asked last. */
+  /** Instances that were ready at the last check. */
   ready(): readonly Backend[]
   close(): Promise<void>
 }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, vi } from 'vitest'
 import { project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { patience } from '../support/until.js'
-import { allServe, askAnew, canListProcesses, childrenOf, connectionsOf, endAll, notes, run } from './started.js'
+import { allServe, canListProcesses, childrenOf, connectionsOf, endAll, notes, requestOnce, run } from './started.js'
 
 afterEach(endAll)
 afterAll(removeProjects)
@@ -12,7 +12,7 @@ afterAll(removeProjects)
 function askOften(origin: string, count: number) {
   let ended = 0
   const outcomes = Array.from({ length: count }, () =>
-    askAnew(origin, '/api/notes')
+    requestOnce(origin, '/api/notes')
       .then(({ status }) => String(status))
       .catch(() => 'reset')
       .finally(() => ended++),

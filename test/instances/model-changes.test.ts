@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { describeInstances } from './databases.js'
 
 const token = 'may-do-everything'
@@ -36,7 +36,7 @@ describeInstances('R31 changes of the model by several instances', (database) =>
     )
     environment = { ...secrets, ...first.sameDatabase, DATABASE_CLIENT: found.DATABASE_CLIENT! }
     await addToken(first, token, { type: 'full-access' })
-    second = await serveBeside({ folder: copy() }, environment)
+    second = await serveExisting({ folder: copy() }, environment)
   })
   afterAll(async () => {
     await second.close()
@@ -51,21 +51,21 @@ describeInstances('R31 changes of the model by several instances', (database) =>
     cpSync(first.folder, folder, { recursive: true, filter: (path) => !path.includes('.tmp') })
     return folder
   }
-  const change = (at: Served, data: object, version?: string): Promise<Answer> =>
-    at.ask('/api/content-type-builder/schemas', {
+  const change = (at: Served, data: object, version?: string): Promise<TestResponse> =>
+    at.request('/api/content-type-builder/schemas', {
       ...{ method: 'PUT', token, body: JSON.stringify({ data, ...(version === undefined ? {} : { version }) }) },
       headers: { 'content-type': 'application/json' },
     })
   const noteWith = (names: readonly string[]) => ({ 'api::note.note': schema('note', names) })
   /** Version of the model that serves the next request. */
   async function versionAt(at: Served): Promise<string> {
-    expect((await at.ask('/api/notes', { token })).status).toBe(200)
+    expect((await at.request('/api/notes', { token })).status).toBe(200)
     return at.service.model.version
   }
   /** Everything that has changed is at every instance. */
   async function expectSameModel(...instances: readonly Served[]): Promise<void> {
     for (const at of instances) {
-      const answer = await at.ask(`/api/notes?fields=${attributes.join()}`, { token })
+      const answer = await at.request(`/api/notes?fields=${attributes.join()}`, { token })
       expect(answer.status, answer.text).toBe(200)
     }
     expect(new Set(await Promise.all(instances.map(versionAt))).size).toBe(1)
@@ -103,7 +103,7 @@ describeInstances('R31 changes of the model by several instances', (database) =>
         }
       }),
     )
-    for (const at of [first, second]) for (const name of names) expect((await at.ask(`/api/${name}s`, { token })).status).toBe(200)
+    for (const at of [first, second]) for (const name of names) expect((await at.request(`/api/${name}s`, { token })).status).toBe(200)
     await expectSameModel(first, second)
   })
 
@@ -113,7 +113,7 @@ describeInstances('R31 changes of the model by several instances', (database) =>
       const added = `late${round}`
       const folder = copy()
       const changing = pause(round * 15).then(() => change(first, noteWith([...attributes, added])))
-      const third = await serveBeside({ folder }, environment)
+      const third = await serveExisting({ folder }, environment)
       try {
         const made = await changing
         expect(made.status, made.text).toBe(200)

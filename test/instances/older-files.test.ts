@@ -5,7 +5,7 @@ import { secrets } from '../spec/callers.js'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
-import { type Served, serveBeside } from '../support/serve.js'
+import { type Served, serveExisting } from '../support/serve.js'
 
 const served: Served[] = []
 afterEach(async () => {
@@ -27,15 +27,15 @@ const deployment = (attributes: Readonly<Record<string, object>>): string =>
 function prepare() {
   const environment = { ...secrets, DATABASE_CLIENT: 'sqlite', DATABASE_FILENAME: join(project({}), 'data.db') }
   const start = async (folder: string): Promise<Served> => {
-    const one = await serveBeside({ folder }, environment)
+    const one = await serveExisting({ folder }, environment)
     served.push(one)
     return one
   }
   return { environment, start }
 }
 
-const firstNote = async ({ ask }: Served): Promise<Readonly<Record<string, unknown>>> => {
-  const answer = await ask('/api/notes')
+const firstNote = async ({ request }: Served): Promise<Readonly<Record<string, unknown>>> => {
+  const answer = await request('/api/notes')
   expect(answer.status, answer.text).toBe(200)
   return answer.body.data[0]
 }

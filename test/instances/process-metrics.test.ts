@@ -7,7 +7,7 @@ import { project, removeProjects } from '../start/command.js'
 import { samplesOf, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { patience } from '../support/until.js'
-import { allServe, askAnew, askManagementOf, canListProcesses, childrenOf, endAll, notes, run, withGate } from './started.js'
+import { allServe, canListProcesses, childrenOf, endAll, notes, requestManagementOf, requestOnce, run, withGate } from './started.js'
 
 afterEach(endAll)
 afterAll(removeProjects)
@@ -16,12 +16,12 @@ const limits = 'limits: { drainDelay: 100, processRestartDelay: 10 }'
 
 /** Number of requests for notes that the processes have counted together. */
 async function counted(child: Child): Promise<number> {
-  const { text } = await askManagementOf(child, '/metrics')
+  const { text } = await requestManagementOf(child, '/metrics')
   return sumOf(samplesOf(text), 'http_server_request_duration_seconds_count', { http_route: '/api/notes' }) ?? 0
 }
 
 async function readNotes(origin: string, times: number): Promise<void> {
-  for (let index = 0; index < times; index++) await askAnew(origin, '/api/notes')
+  for (let index = 0; index < times; index++) await requestOnce(origin, '/api/notes')
 }
 
 describe.skipIf(!canListProcesses)('metrics of several processes', () => {

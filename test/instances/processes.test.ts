@@ -6,12 +6,10 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { type Sample, samplesOf, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
-import { askAt } from '../support/serve.js'
+import { requestAt } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import {
   allServe,
-  askAnew,
-  askManagementOf,
   canListProcesses,
   childrenOf,
   endAll,
@@ -20,6 +18,8 @@ import {
   managementOf,
   notes,
   openLoad,
+  requestManagementOf,
+  requestOnce,
   run,
   withGate,
 } from './started.js'
@@ -33,7 +33,7 @@ const drain = 'limits: { drainDelay: 500, processRestartDelay: 50 }'
 
 /** The processes that respond to new connections. */
 async function respondents(origin: string): Promise<ReadonlySet<number>> {
-  const answers = await Promise.all(Array.from({ length: 12 }, () => askAnew(origin, '/api/pid')))
+  const answers = await Promise.all(Array.from({ length: 12 }, () => requestOnce(origin, '/api/pid')))
   return new Set(answers.map(({ body }) => body.pid as number))
 }
 
@@ -44,15 +44,15 @@ describe.skipIf(!canListProcesses)('processes', () => {
     const origin = await allServe(child, 3)
     expect(await respondents(origin)).toEqual(new Set(childrenOf(child)))
     expect(childrenOf(child)).toHaveLength(3)
-    expect((await askAt(origin, '/api/notes')).body.data).toHaveLength(2)
+    expect((await requestAt(origin, '/api/notes')).body.data).toHaveLength(2)
     for (const once of [/Generated API_TOKEN_SALT and JWT_SECRET/, /created the database and loaded seed/, /Octavo serves/])
       expect(lines(child, once)).toHaveLength(1)
     // All processes read each other's writes.
     for (let index = 0; index < 6; index++) {
       const body = JSON.stringify({ data: { name: `number ${index}` } })
       const headers = { 'content-type': 'application/json', connection: 'close' }
-      expect((await askAt(origin, '/api/notes', { method: 'POST', headers, body })).status).toBe(201)
-      const counts = await Promise.all(Array.from({ length: 3 }, () => askAnew(origin, '/api/notes')))
+      expect((await requestAt(origin, '/api/notes', { method: 'POST', headers, body })).status).toBe(201)
+      const counts = await Promise.all(Array.from({ length: 3 }, () => requestOnce(origin, '/api/notes')))
       expect(counts.map(({ body: { meta } }) => meta.pagination.total)).toEqual(Array(3).fill(3 + index))
     }
   })
@@ -63,13 +63,13 @@ describe.skipIf(!canListProcesses)('processes', () => {
     const [killed, other] = childrenOf(child)
     process.kill(killed!, 'SIGKILL')
     await vi.waitFor(() => expect(childrenOf(child)).not.toContain(killed), patience)
-    expect((await askAnew(origin, '/api/pid')).status).toBe(200)
+    expect((await requestOnce(origin, '/api/pid')).status).toBe(200)
     await allServe(child, 2)
     expect(childrenOf(child)).toContain(other)
     expect(lines(child, /a service process ended/)).toHaveLength(1)
-    const crashed = (await askAnew(origin, '/api/pid')).body.pid
+    const crashed = (await requestOnce(origin, '/api/pid')).body.pid
     await vi.waitFor(async () => {
-      await askAt(origin, '/api/crash', { method: 'POST', headers: { connection: 'close' } }).catch(() => null)
+      await requestAt(origin, '/api/crash', { method: 'POST', headers: { connection: 'close' } }).catch(() => null)
       expect(childrenOf(child)).not.toContain(crashed)
     }, patience)
     await allServe(child, 2)
@@ -86,7 +86,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     await vi.waitFor(() => expect(lines(child, /"error":"spawn [^"]* EMFILE"/)).not.toEqual([]), patience)
     limit(4_096)
     await allServe(child, 2)
-    expect((await askAnew(origin, '/api/notes')).status).toBe(200)
+    expect((await requestOnce(origin, '/api/notes')).status).toBe(200)
     child.signal('SIGTERM')
     expect(await child.ended).toMatchObject({ code: 0 })
   })
@@ -100,7 +100,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     // As a service manager does.
     for (const pid of pids) process.kill(pid, 'SIGTERM')
     child.signal('SIGTERM')
-    await vi.waitFor(async () => expect((await askManagementOf(child, '/ready')).status).toBe(503), patience)
+    await vi.waitFor(async () => expect((await requestManagementOf(child, '/ready')).status).toBe(503), patience)
     const before = load.done()
     await vi.waitFor(() => expect(load.done()).toBeGreaterThan(before + 20), patience)
     expect(await load.stop()).toEqual([])
@@ -131,7 +131,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     writeFileSync(join(folder, '.env'), 'WORD=before\n')
     const child = run(folder, { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
-    expect((await askAnew(origin, '/api/pid')).body.word).toBe('before')
+    expect((await requestOnce(origin, '/api/pid')).body.word).toBe('before')
     const before = childrenOf(child)
     const load = openLoad(origin, '/api/notes')
     const health = openLoad(origin, '/_health', 1)
@@ -143,7 +143,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     expect((await health.stop()).filter((failure) => !failure.startsWith('204'))).toEqual([])
     const after = childrenOf(child)
     expect([after.length, after.filter((pid) => before.includes(pid))]).toEqual([2, []])
-    for (const answer of await Promise.all([1, 2, 3, 4].map(() => askAnew(origin, '/api/pid')))) expect(answer.body.word).toBe('after')
+    for (const answer of await Promise.all([1, 2, 3, 4].map(() => requestOnce(origin, '/api/pid')))) expect(answer.body.word).toBe('after')
     // A project that can no longer start.
     rmSync(join(folder, 'src'), { recursive: true })
     writeFileSync(join(folder, 'octavo.config.mjs'), 'export default { nothing: true }')
@@ -151,7 +151,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     await vi.waitFor(() => expect(lines(child, /those before it serve on/)).toHaveLength(1), patience)
     expect(child.errors()).toContain('nothing')
     expect(childrenOf(child)).toEqual(after)
-    expect((await askAnew(origin, '/api/notes')).status).toBe(200)
+    expect((await requestOnce(origin, '/api/notes')).status).toBe(200)
   })
 
   rule('instances.4', 'SIGHUP also replaces starting processes, which may have read the old configuration', async () => {
@@ -184,7 +184,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     const pid = Number(readFileSync(join(folder, 'held'), 'utf8'))
     expect(JSON.parse(lines(child, /does not serve in time/)[0]!)).toMatchObject({ level: 50, pid, milliseconds: 8_000 })
     expect([childrenOf(child), isRunning(pid)]).toEqual([before, false])
-    expect((await askAnew(origin, '/api/notes')).status).toBe(200)
+    expect((await requestOnce(origin, '/api/notes')).status).toBe(200)
     rmSync(join(folder, 'gate'))
     child.signal('SIGHUP')
     await vi.waitFor(() => expect(lines(child, /all service processes are replaced/)).toHaveLength(1), patience)
@@ -195,15 +195,15 @@ describe.skipIf(!canListProcesses)('processes', () => {
   rule('instances.5', 'the management port is one: ready while one serves; each series of the metrics names its process', async () => {
     const child = run(project(notes(drain)), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
-    for (let index = 0; index < 10; index++) await askAnew(origin, '/api/notes')
+    for (let index = 0; index < 10; index++) await requestOnce(origin, '/api/notes')
     const main = child.process.pid!
-    const scrape = async () => samplesOf((await askManagementOf(child, '/metrics')).text)
+    const scrape = async () => samplesOf((await requestManagementOf(child, '/metrics')).text)
     const processesOf = (samples: readonly Sample[], metric: string): ReadonlySet<number> =>
       new Set(samples.filter(({ name }) => name === metric).map(({ labels }) => Number(labels.process)))
     const requests = async (): Promise<number | null> =>
       sumOf(await scrape(), 'http_server_request_duration_seconds_count', { http_route: '/api/notes' })
     await vi.waitFor(async () => expect(await requests()).toBe(10), patience)
-    const { text } = await askManagementOf(child, '/metrics')
+    const { text } = await requestManagementOf(child, '/metrics')
     const described = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
     expect(described).toEqual([...new Set(described)])
     expect(processesOf(samplesOf(text), 'octavo_build_info')).toEqual(new Set(childrenOf(child)))
@@ -211,14 +211,14 @@ describe.skipIf(!canListProcesses)('processes', () => {
     child.signal('SIGHUP')
     await vi.waitFor(() => expect(lines(child, /all service processes are replaced/)).toHaveLength(1), patience)
     expect(processesOf(await scrape(), 'octavo_build_info')).toEqual(new Set(childrenOf(child)))
-    await askAnew(origin, '/api/notes')
+    await requestOnce(origin, '/api/notes')
     await vi.waitFor(async () => expect(await requests()).toBe(1), patience)
     // A hanging process does not affect the pages of the other one.
     const [hanging, other] = childrenOf(child)
     process.kill(hanging!, 'SIGSTOP')
     try {
-      expect((await askManagementOf(child, '/ready')).status).toBe(200)
-      expect((await askManagementOf(child, '/live')).status).toBe(200)
+      expect((await requestManagementOf(child, '/ready')).status).toBe(200)
+      expect((await requestManagementOf(child, '/live')).status).toBe(200)
       expect(processesOf(await scrape(), 'octavo_build_info')).toEqual(new Set([other]))
     } finally {
       process.kill(hanging!, 'SIGCONT')
@@ -226,7 +226,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     await vi.waitFor(async () => expect(processesOf(await scrape(), 'octavo_ready')).toEqual(new Set([hanging, other])), patience)
     const { origin: management } = new URL(managementOf(child))
     child.signal('SIGTERM')
-    await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), patience)
+    await vi.waitFor(async () => expect((await requestAt(management, '/ready')).status).toBe(503), patience)
     expect(await child.ended).toMatchObject({ code: 0 })
   })
 
@@ -235,13 +235,13 @@ describe.skipIf(!canListProcesses)('processes', () => {
     const child = run(folder, { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const values = async (metric: string) =>
-      samplesOf((await askManagementOf(child, '/metrics')).text)
+      samplesOf((await requestManagementOf(child, '/metrics')).text)
         .filter(({ name }) => name === metric)
         .map(({ value }) => value)
     await vi.waitFor(async () => {
       // Each scrape begins a new period.
       await values('nodejs_eventloop_lag_p99_seconds')
-      await askAnew(origin, '/api/busy')
+      await requestOnce(origin, '/api/busy')
       expect(Math.max(...(await values('nodejs_eventloop_lag_p99_seconds')))).toBeGreaterThan(0.5)
     }, patience)
     expect(await values('octavo_schema_version')).toEqual([0, 0])
@@ -261,7 +261,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     for (let index = 0; index < 12; index++) {
       const body = JSON.stringify({ identifier: `nobody ${index}`, password: 'wrong' })
       const headers = { 'content-type': 'application/json', connection: 'close' }
-      statuses.push((await askAt(origin, '/api/auth/local', { method: 'POST', headers, body })).status)
+      statuses.push((await requestAt(origin, '/api/auth/local', { method: 'POST', headers, body })).status)
     }
     expect(statuses).toEqual([...Array(10).fill(400), 429, 429])
   })
@@ -271,7 +271,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
       'routes: [{ method: "GET", path: "/long", auth: false, handle: ({ log }) => { log.info("long", { text: "x".repeat(9_000) }); return {} } }],'
     const child = run(project(notes(long)), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
-    for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 20 }, () => askAnew(origin, '/api/long')))
+    for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 20 }, () => requestOnce(origin, '/api/long')))
     child.signal('SIGTERM')
     await child.ended
     const written = child.output().trim().split('\n')

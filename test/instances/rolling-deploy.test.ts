@@ -10,7 +10,7 @@ import { secrets } from '../spec/callers.js'
 import { contentType } from '../spec/library.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
-import { type Answer, askAt } from '../support/serve.js'
+import { requestAt, type TestResponse } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
 import { patience } from '../support/until.js'
 import { endAll, notes, run } from './started.js'
@@ -44,7 +44,7 @@ function openUse(token: string): Use {
   const refused: string[] = []
   const working: Promise<void>[] = []
   let isOver = false
-  const note = (label: string, { status, body, headers }: Answer): void => {
+  const note = (label: string, { status, body, headers }: TestResponse): void => {
     const isForNow = status === 503 && headers.get('retry-after') !== null
     refused.push(`${isForNow ? 'later' : status} ${label}: ${body.error.message}`)
   }
@@ -53,7 +53,7 @@ function openUse(token: string): Use {
 
   async function read(origin: string, label: string): Promise<void> {
     while (!isOver) {
-      const answer = await askAt(origin, '/api/notes?sort=id:desc&pagination[pageSize]=20', { token })
+      const answer = await requestAt(origin, '/api/notes?sort=id:desc&pagination[pageSize]=20', { token })
       if (answer.status !== 200) note(`${label} reads`, answer)
       else if (answer.body.data.some((row: Record<string, unknown>) => typeof (row.name ?? row.title) !== 'string')) refused.push('no name')
       await pause(5)
@@ -62,7 +62,7 @@ function openUse(token: string): Use {
   async function write(origin: string, label: string, values: Readonly<Record<string, string>>): Promise<void> {
     for (let count = 0; !isOver; count++) {
       const data = { name: `${label} ${count}`, ...values }
-      const answer = await askAt(origin, '/api/notes', { method: 'POST', token, headers: json, body: JSON.stringify({ data }) })
+      const answer = await requestAt(origin, '/api/notes', { method: 'POST', token, headers: json, body: JSON.stringify({ data }) })
       if (answer.status === 201) {
         expect(answer.body.data).toMatchObject(data)
         acknowledged.add(data.name)
@@ -138,10 +138,10 @@ describePostgres('a rolling deployment', (server) => {
       use.begin(later.origin, 'later', { colour: 'red', weight: 'light' })
       await goOn(use)
       for (const { origin } of [old, first, second, restarted, later]) {
-        const answer = await askAt(origin, '/api/notes?filters[weight]=light&fields=name,size,colour,weight', { token })
+        const answer = await requestAt(origin, '/api/notes?filters[weight]=light&fields=name,size,colour,weight', { token })
         expect(answer.status, answer.text).toBe(200)
         expect(answer.body.data[0]).toMatchObject({ size: null, colour: 'red', weight: 'light' })
-        expect((await askAt(origin, '/api/tags', { token })).status).toBe(200)
+        expect((await requestAt(origin, '/api/tags', { token })).status).toBe(200)
       }
       await use.end()
       expect(use.refused).toEqual([])
@@ -173,7 +173,7 @@ describePostgres('a rolling deployment', (server) => {
     const renamed = await octavo(['model', 'apply', deployment(['title']), '--rename', 'api::note.note.name=title'], environment)
     expect(renamed.status, renamed.err).toBe(0)
     for (const { origin } of [old, next]) {
-      const answer = await askAt(origin, '/api/notes?fields=title&pagination[pageSize]=1', { token })
+      const answer = await requestAt(origin, '/api/notes?fields=title&pagination[pageSize]=1', { token })
       expect([answer.status, typeof answer.body.data[0].title]).toEqual([200, 'string'])
     }
     const stored = new Set(await names('title'))

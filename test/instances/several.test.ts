@@ -7,7 +7,7 @@ import type { Child } from '../faults/child.js'
 import { describePostgres, describeServers, environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
-import { type Answer, askAt } from '../support/serve.js'
+import { requestAt, type TestResponse } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
 import { patience } from '../support/until.js'
 import { openReceiver } from '../webhooks/receiver.js'
@@ -20,8 +20,8 @@ afterAll(removeProjects)
 
 const json = { 'content-type': 'application/json' }
 
-const create = (origin: string, name: string): Promise<Answer> =>
-  askAt(origin, '/api/notes', { method: 'POST', headers: json, body: JSON.stringify({ data: { name } }) })
+const create = (origin: string, name: string): Promise<TestResponse> =>
+  requestAt(origin, '/api/notes', { method: 'POST', headers: json, body: JSON.stringify({ data: { name } }) })
 
 /** URL or file with which another program opens the database of a project. */
 const databaseOf = (folder: string, { DATABASE_URL }: Readonly<Record<string, string>>): string =>
@@ -72,10 +72,14 @@ describePostgres('a first start on PostgreSQL', (server) => {
       const said = (text: string) => children.filter((child) => child.output().includes(text)).length
       expect([said('created the database and loaded seed/'), said('Generated API_TOKEN_SALT')]).toEqual([1, 1])
       const user = { username: 'somebody', email: 'somebody@users.example', password: 'Secret-horse-7' }
-      const { body } = await askAt(origins[0]!, '/api/auth/local/register', { method: 'POST', headers: json, body: JSON.stringify(user) })
+      const { body } = await requestAt(origins[0]!, '/api/auth/local/register', {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify(user),
+      })
       for (const origin of origins) {
-        expect((await askAt(origin, '/api/notes')).body.meta.pagination.total).toBe(2)
-        expect((await askAt(origin, '/api/users/me', { token: body.jwt })).body.username).toBe('somebody')
+        expect((await requestAt(origin, '/api/notes')).body.meta.pagination.total).toBe(2)
+        expect((await requestAt(origin, '/api/users/me', { token: body.jwt })).body.username).toBe('somebody')
       }
     },
   )
@@ -155,18 +159,18 @@ describeInstances('several instances', (database) => {
     const { documentId } = (await create(origin, 'number 0')).body.data
     const path = `/api/notes/${documentId}`
     for (let round = 1; round <= 3; round++) {
-      // The second time from memory, where something is kept.
-      for (const _ of [1, 2]) expect((await askAt(origin, path)).body.data.name).toBe(`number ${round - 1}`)
+      // The second time from memory, if it is cached.
+      for (const _ of [1, 2]) expect((await requestAt(origin, path)).body.data.name).toBe(`number ${round - 1}`)
       paused.process.kill('SIGSTOP')
       const body = JSON.stringify({ data: { name: `number ${round}` } })
-      expect((await askAt(beside, path, { method: 'PUT', headers: json, body })).status).toBe(200)
-      const asked = Promise.all(Array.from({ length: 5 }, () => askAt(origin, path)))
+      expect((await requestAt(beside, path, { method: 'PUT', headers: json, body })).status).toBe(200)
+      const asked = Promise.all(Array.from({ length: 5 }, () => requestAt(origin, path)))
       paused.process.kill('SIGCONT')
       expect((await asked).map((answer) => answer.body.data.name)).toEqual(Array(5).fill(`number ${round}`))
     }
     paused.process.kill('SIGSTOP')
     await revoke()
-    const asked = askAt(origin, path)
+    const asked = requestAt(origin, path)
     paused.process.kill('SIGCONT')
     expect((await asked).status).toBe(403)
   })
@@ -209,8 +213,8 @@ describeServers('instances on several machines', (server) => {
     const long = run(folder, { ...environment, ...shiftedBy(3 * days, 100 * days) })
     const origins = [await long.origin, await run(folder, { ...environment, ...shiftedBy(-3 * days) }).origin]
     let asked = 0
-    const logIn = (identifier: string, password: string, address = `10.9.1.${asked}`): Promise<Answer> =>
-      askAt(origins[asked++ % 2]!, '/api/auth/local', {
+    const logIn = (identifier: string, password: string, address = `10.9.1.${asked}`): Promise<TestResponse> =>
+      requestAt(origins[asked++ % 2]!, '/api/auth/local', {
         ...{ method: 'POST', body: JSON.stringify({ identifier, password }) },
         headers: { ...json, 'x-forwarded-for': address },
       })
@@ -219,7 +223,11 @@ describeServers('instances on several machines', (server) => {
     expect(statuses).toEqual([...Array(10).fill(400), 429, 429])
     // And for an account, from wherever.
     const user = { username: 'somebody', email: 'somebody@users.example', password: 'Secret-horse-7' }
-    const registered = await askAt(origins[0]!, '/api/auth/local/register', { method: 'POST', headers: json, body: JSON.stringify(user) })
+    const registered = await requestAt(origins[0]!, '/api/auth/local/register', {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify(user),
+    })
     expect(registered.status).toBe(200)
     for (let failures = 0; failures < 8; failures++) {
       // The delay after wrong passwords ends on time.
@@ -236,11 +244,11 @@ describeServers('instances on several machines', (server) => {
     const environment = environmentOf(await server().createDatabase())
     const [slow, fast] = [run(folder, { ...environment, ...shiftedBy(-60_000) }), run(folder, { ...environment, ...shiftedBy(60_000) })]
     const origins = { slow: await slow.origin, fast: await fast.origin }
-    const post = (origin: string, path: string, body: object): Promise<Answer> =>
-      askAt(origin, path, { method: 'POST', headers: json, body: JSON.stringify(body) })
+    const post = (origin: string, path: string, body: object): Promise<TestResponse> =>
+      requestAt(origin, path, { method: 'POST', headers: json, body: JSON.stringify(body) })
     const user = { username: 'somebody', email: 'somebody@users.example', password: 'Secret-horse-7' }
     let { refreshToken } = (await post(origins.slow, '/api/auth/local/register', user)).body
-    const sessionOf = ({ status, body, text }: Answer): string => {
+    const sessionOf = ({ status, body, text }: TestResponse): string => {
       expect(status, text).toBe(200)
       return JSON.parse(Buffer.from(body.refreshToken.split('.')[1], 'base64url').toString()).sessionId
     }

@@ -5,7 +5,7 @@ import { expect, vi } from 'vitest'
 import { type Child, start } from '../faults/child.js'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { managementOrigin } from '../support/management.js'
-import { type Answer, askAt } from '../support/serve.js'
+import { requestAt, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 
 /** Notes that everybody may read, and a route that returns the id of the process. `more`: of the configuration, as code. */
@@ -48,7 +48,7 @@ export async function endAll(): Promise<void> {
 export const managementOf = (child: Child): string => managementOrigin(child.output().split('\n'))!
 
 /** Asks the management port. */
-export const askManagementOf = (child: Child, path: string): Promise<Answer> => askAt(managementOf(child), path)
+export const requestManagementOf = (child: Child, path: string): Promise<TestResponse> => requestAt(managementOf(child), path)
 
 /** Only where the system lists processes. */
 export const canListProcesses = existsSync(`/proc/self/task/${process.pid}/children`)
@@ -104,7 +104,7 @@ export function openLoad(origin: string, path: string, connections = 8): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const failures: string[] = []
   let [done, isOver] = [0, false]
-  const ask = (): Promise<void> =>
+  const request = (): Promise<void> =>
     new Promise((resolve) => {
       const failed = (error: NodeJS.ErrnoException): void => {
         failures.push(`${error.code} ${error.message} after ${done}`)
@@ -120,7 +120,7 @@ export function openLoad(origin: string, path: string, connections = 8): Load {
       }).on('error', failed)
     })
   const asking = Array.from({ length: connections }, async () => {
-    while (!isOver) await ask()
+    while (!isOver) await request()
   })
   return {
     done: () => done,
@@ -134,13 +134,14 @@ export function openLoad(origin: string, path: string, connections = 8): Load {
 }
 
 /** Asks by a new connection each time. */
-export const askAnew = (origin: string, path: string): Promise<Answer> => askAt(origin, path, { headers: { connection: 'close' } })
+export const requestOnce = (origin: string, path: string): Promise<TestResponse> =>
+  requestAt(origin, path, { headers: { connection: 'close' } })
 
 /** Waits until `count` processes serve. */
 export async function allServe(child: Child, count: number): Promise<string> {
   const origin = await child.origin
   await vi.waitFor(
-    async () => expect((await askManagementOf(child, '/ready')).body).toEqual({ status: 'ready', processes: count }),
+    async () => expect((await requestManagementOf(child, '/ready')).body).toEqual({ status: 'ready', processes: count }),
     patience,
   )
   return origin
@@ -153,7 +154,7 @@ export const lines = (child: Child, msg: RegExp): readonly string[] =>
     .split('\n')
     .filter((line) => msg.test(line))
 
-/** The project, whose processes do not get beyond reading the configuration while a file `gate` is there; they note their id in `held`. */
+/** The project, with processes that wait while reading the configuration as long as a file `gate` is there; they note their id in `held`. */
 export const withGate = (files: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
   ...files,
   'octavo.config.mjs': `import { existsSync, writeFileSync } from 'node:fs'

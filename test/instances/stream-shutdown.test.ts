@@ -3,10 +3,10 @@ import { Agent, request } from 'node:http'
 import { afterAll, afterEach, expect, vi } from 'vitest'
 import { project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
-import { askAt } from '../support/serve.js'
+import { requestAt } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { openStream } from '../webhooks/stream.js'
-import { allServe, askAnew, canListProcesses, endAll, lines, notes, run } from './started.js'
+import { allServe, canListProcesses, endAll, lines, notes, requestOnce, run } from './started.js'
 
 afterEach(endAll)
 afterAll(removeProjects)
@@ -15,7 +15,7 @@ const streaming = (drainDelay: number): string => `events: { stream: true }, lim
 
 async function write(origin: string, name: string): Promise<void> {
   const headers = { 'content-type': 'application/json' }
-  expect((await askAt(origin, '/api/notes', { method: 'POST', headers, body: JSON.stringify({ data: { name } }) })).status).toBe(201)
+  expect((await requestAt(origin, '/api/notes', { method: 'POST', headers, body: JSON.stringify({ data: { name } }) })).status).toBe(201)
 }
 
 rule('event-stream.12', 'streams go on and may be opened while a service stops, and end once it does not listen', async () => {
@@ -24,13 +24,13 @@ rule('event-stream.12', 'streams go on and may be opened while a service stops, 
   const stream = await openStream(`${origin}/api/events`)
   expect(stream.status).toBe(200)
   child.signal('SIGTERM')
-  await vi.waitFor(async () => expect((await askAnew(origin, '/_health')).status).toBe(503), patience)
+  await vi.waitFor(async () => expect((await requestOnce(origin, '/_health')).status).toBe(503), patience)
   const later = await openStream(`${origin}/api/events`)
   expect([later.status, stream.isOver()]).toEqual([200, false])
   await write(origin, 'written while it stops')
   for (const one of [stream, later]) await vi.waitFor(() => expect(one.events).toHaveLength(1), patience)
   await vi.waitFor(() => expect([stream.isOver(), later.isOver()]).toEqual([true, true]), patience)
-  await expect(askAnew(origin, '/_health')).rejects.toThrow()
+  await expect(requestOnce(origin, '/_health')).rejects.toThrow()
   expect(await child.ended).toMatchObject({ code: 0 })
 })
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { contentType } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 
 const token = 'may-do-everything'
 const folder = mkdtempSync(join(tmpdir(), 'octavo-unwritten-'))
@@ -21,7 +21,7 @@ beforeAll(async () => {
   })
   await addToken(first, token, { type: 'full-access' })
   cpSync(first.folder, folder, { recursive: true, filter: (path) => !path.includes('.tmp') })
-  second = await serveBeside({ folder }, { ...secrets, ...first.sameDatabase, DATABASE_CLIENT: 'sqlite' })
+  second = await serveExisting({ folder }, { ...secrets, ...first.sameDatabase, DATABASE_CLIENT: 'sqlite' })
 })
 afterAll(async () => {
   await second.close()
@@ -29,15 +29,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const send = async (at: Served, method: string, path: string, body: object): Promise<Answer> => {
-  const answer = await at.ask(path, {
+const send = async (at: Served, method: string, path: string, body: object): Promise<TestResponse> => {
+  const answer = await at.request(path, {
     ...{ method, token, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
   })
   expect(answer.status, answer.text).toBeLessThan(300)
   return answer
 }
 /** Creates a type with an update-schema request of Strapi's Content-Type Builder. */
-const createType = (at: Served, singularName: string, attributes: Readonly<Record<string, object>>): Promise<Answer> => {
+const createType = (at: Served, singularName: string, attributes: Readonly<Record<string, object>>): Promise<TestResponse> => {
   const type = {
     action: 'create',
     uid: `api::${singularName}.${singularName}`,
@@ -55,7 +55,7 @@ async function unwritable(name: string): Promise<string> {
   const blocked = join(folder, `src/api/${name}~content-types~${name}~schema.json.octavo-new`)
   mkdirSync(blocked)
   await createType(first, name, { label: { type: 'string' } })
-  expect((await second.ask(`/api/${name}s`, { token })).status).toBe(200)
+  expect((await second.request(`/api/${name}s`, { token })).status).toBe(200)
   expect(existsSync(schemaFile(name))).toBe(false)
   return blocked
 }
@@ -66,7 +66,7 @@ rule('live-model.8', 'requests that change the model and undoing work with files
   await createType(second, 'book', attributes)
   await send(second, 'POST', '/api/content-type-builder/undo', { data: {} })
   await send(second, 'POST', '/api/content-type-builder/undo', { data: {} })
-  expect((await first.ask('/api/tags', { token })).status).toBe(404)
+  expect((await first.request('/api/tags', { token })).status).toBe(404)
 })
 
 rule('live-model.8', 'files that could not be written are written with the next change', async () => {
@@ -74,5 +74,5 @@ rule('live-model.8', 'files that could not be written are written with the next 
   rmSync(blocked, { recursive: true })
   await createType(second, 'shelf', { name: { type: 'string' } })
   expect(existsSync(schemaFile('label'))).toBe(true)
-  expect((await first.ask('/api/shelfs', { token })).status).toBe(200)
+  expect((await first.request('/api/shelfs', { token })).status).toBe(200)
 })

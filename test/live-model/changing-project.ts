@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import type { Answer, Asked } from '../support/serve.js'
+import type { RequestOptions, TestResponse } from '../support/serve.js'
 
 const archive = join(dirname(fileURLToPath(import.meta.url)), '..', 'golden', 'model', 'project.tar.gz')
 
@@ -28,8 +28,8 @@ export function newProject(): string {
 export const removeProject = (project: string): void => rmSync(dirname(project), { recursive: true, force: true })
 
 /** A service, in this process or in another. */
-export interface Asking {
-  ask(path: string, asked?: Asked): Promise<Answer>
+export interface Requester {
+  request(path: string, asked?: RequestOptions): Promise<TestResponse>
 }
 
 /** A request. */
@@ -40,28 +40,28 @@ export interface Step {
 }
 
 /** Sends a request, `agree`: names of what may be hidden. */
-export async function send(served: Asking, { method, path, body }: Step, agree: readonly string[] = []): Promise<Answer> {
+export async function send(served: Requester, { method, path, body }: Step, agree: readonly string[] = []): Promise<TestResponse> {
   const headers = {
     ...(agree.length === 0 ? {} : { 'octavo-agree': agree.join(',') }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   }
-  return served.ask(path!, { method: method!, token, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+  return served.request(path!, { method: method!, token, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
 }
 
 /** The content that a refused change would hide. */
-export const lossesIn = ({ body }: Answer): readonly string[] =>
+export const lossesIn = ({ body }: TestResponse): readonly string[] =>
   ((body?.error?.details?.losses ?? []) as readonly { readonly name: string }[]).map(({ name }) => name)
 
 /** Sends a change, and agrees to hide content. */
-export async function agreed(served: Asking, step: Step): Promise<Answer> {
+export async function agreed(served: Requester, step: Step): Promise<TestResponse> {
   const answer = await send(served, step)
   const losses = lossesIn(answer)
   return losses.length === 0 ? answer : send(served, step, losses)
 }
 
 /** Undoes the last change, and agrees to hide content. */
-export async function undo(served: Asking): Promise<void> {
-  const changes = (await served.ask('/api/content-type-builder/changes', { token })).body.data
+export async function undo(served: Requester): Promise<void> {
+  const changes = (await served.request('/api/content-type-builder/changes', { token })).body.data
   const answer = await agreed(served, {
     method: 'POST',
     path: '/api/content-type-builder/undo',
@@ -71,18 +71,18 @@ export async function undo(served: Asking): Promise<void> {
 }
 
 /** The schemas as the API shows them. */
-export const modelOf = async (served: Asking): Promise<string> =>
-  (await served.ask('/api/content-type-builder/content-types', { token })).text +
-  (await served.ask('/api/content-type-builder/components', { token })).text
+export const modelOf = async (served: Requester): Promise<string> =>
+  (await served.request('/api/content-type-builder/content-types', { token })).text +
+  (await served.request('/api/content-type-builder/components', { token })).text
 
 /** All content as the API shows it, without row ids, which are assigned again. */
-export async function contentOf(served: Asking): Promise<unknown> {
+export async function contentOf(served: Requester): Promise<unknown> {
   const content: Record<string, unknown> = {}
-  for (const { uid, schema } of (await served.ask('/api/content-type-builder/content-types', { token })).body.data) {
+  for (const { uid, schema } of (await served.request('/api/content-type-builder/content-types', { token })).body.data) {
     if (!uid.startsWith('api::')) continue
     const name = schema.kind === 'singleType' ? schema.singularName : schema.pluralName
     for (const status of ['draft', 'published']) {
-      const answer = await served.ask(`/api/${name}?populate=*&locale=*&status=${status}&sort=documentId&pagination[pageSize]=100`, {
+      const answer = await served.request(`/api/${name}?populate=*&locale=*&status=${status}&sort=documentId&pagination[pageSize]=100`, {
         token,
       })
       content[`${name} ${status}`] = answer.body.data

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { isOnMysql } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject } from '../support/serve.js'
 
 const main = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'dist', 'main.js')
 const file = 'src/api/note/content-types/note/schema.json'
@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 const write = (data: object) =>
-  served.ask('/api/notes', { method: 'POST', token, body: JSON.stringify({ data }), headers: { 'content-type': 'application/json' } })
+  served.request('/api/notes', { method: 'POST', token, body: JSON.stringify({ data }), headers: { 'content-type': 'application/json' } })
 
 const save = (schema: object) => writeFileSync(join(served.folder, file), JSON.stringify(schema))
 
@@ -50,9 +50,9 @@ function octavo(...given: readonly string[]) {
 
 /** Starts another service on the project as its files are now, and reads. */
 async function afterStart(query = ''): Promise<readonly object[]> {
-  running = await serveBeside(served, secrets)
+  running = await serveExisting(served, secrets)
   try {
-    const answer = await running.ask(`/api/notes?sort=id${query}`, { token })
+    const answer = await running.request(`/api/notes?sort=id${query}`, { token })
     expect(answer.status, answer.text).toBe(200)
     return answer.body.data
   } finally {
@@ -73,11 +73,11 @@ rule('live-model.15', 'a start applies additions and changes that hide nothing',
 
 rule('live-model.15', 'a start that would hide content fails, and changes nothing', async () => {
   save(note({ title: text }))
-  await expect(serveBeside(served, secrets)).rejects.toThrow(
+  await expect(serveExisting(served, secrets)).rejects.toThrow(
     'content would no longer be shown: api::note.note.size (2). Nothing was changed.',
   )
   save(note({ title: text, size: { type: 'integer' } }))
-  await expect(serveBeside(served, secrets)).rejects.toThrow('api::note.note.size (1)')
+  await expect(serveExisting(served, secrets)).rejects.toThrow('api::note.note.size (1)')
   save(note({ title: text, size: text }))
   expect(await afterStart()).toMatchObject([{ size: '1' }, { size: 'wide' }])
 })
@@ -133,7 +133,7 @@ rule(
       await addToken(first, token, { type: 'full-access' })
       cpSync(first.folder, other, { recursive: true, filter: (path) => !path.includes('.tmp') })
       const change = (data: object) =>
-        first.ask('/api/content-type-builder/schemas', {
+        first.request('/api/content-type-builder/schemas', {
           method: 'PUT',
           token,
           body: JSON.stringify({ data }),
@@ -151,14 +151,14 @@ rule(
         const made = await change(data)
         expect(made.status, made.text).toBe(200)
       }
-      const late = await serveBeside({ folder: other }, { ...secrets, ...first.sameDatabase })
+      const late = await serveExisting({ folder: other }, { ...secrets, ...first.sameDatabase })
       try {
-        expect((await late.ask('/api/pages', { token })).status).toBe(200)
-        const answer = await late.ask('/api/notes?fields=more,size', { token })
+        expect((await late.request('/api/pages', { token })).status).toBe(200)
+        const answer = await late.request('/api/notes?fields=more,size', { token })
         expect([answer.status, answer.body.error?.details.key]).toEqual([400, 'size'])
         for (const path of [file, 'src/api/page/content-types/page/schema.json', 'src/api/page/controllers/page.js'])
           expect(readFileSync(join(other, path), 'utf8')).toBe(readFileSync(join(first.folder, path), 'utf8'))
-        expect((await first.ask('/api/pages', { token })).status).toBe(200)
+        expect((await first.request('/api/pages', { token })).status).toBe(200)
       } finally {
         await late.close()
       }
@@ -169,7 +169,7 @@ rule(
   },
 )
 
-/** Notes a change whose first step can be done and whose second one cannot, as a process leaves it that ends at once. */
+/** Notes a change with a possible first step and an impossible second one, as left by a process that ends at once. */
 async function leaveUnfinished(): Promise<void> {
   const steps = [
     { kind: 'renameColumn', table: 'notes', column: 'title', to: 'heading', risk: 'safe' },

@@ -1,9 +1,9 @@
-// The content of a random model as the API answers it, and random content for it.
-import type { Answer } from '../support/serve.js'
+// The content of a random model as the API returns it, and random content for it.
+import type { TestResponse } from '../support/serve.js'
 import { type Chances, pluralOf, type RandomChange, type RandomModel, sidesOf } from './random-model.js'
 import { firstWritten } from './readers-and-writers.js'
 
-export type Send = (method: string, path: string, body?: object) => Promise<Answer>
+export type Send = (method: string, path: string, body?: object) => Promise<TestResponse>
 
 type Values = Readonly<Record<string, unknown>>
 /** Documents by `type status`, without those of concurrent writers. */
@@ -102,7 +102,7 @@ const valuesOf: Readonly<Record<string, (by: Chances) => unknown>> = {
 }
 
 /** Writes random values into a random document, now and then as a draft, in another locale, or into a new one. */
-export async function fill(send: Send, model: RandomModel, content: Content, by: Chances, number: number): Promise<Answer> {
+export async function fill(send: Send, model: RandomModel, content: Content, by: Chances, number: number): Promise<TestResponse> {
   const name = by.pick(Object.keys(model.types))
   const { attributes, drafts, localized } = model.types[name]!
   const query = [...(drafts && by.is(0.4) ? ['status=draft'] : []), ...(localized && by.is(0.3) ? ['locale=de'] : [])].join('&')

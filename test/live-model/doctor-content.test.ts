@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addToken, insert, secrets } from '../spec/callers.js'
-import { type Answer, removeProject, type Served, serveProject } from '../support/serve.js'
-import { agreed, send as ask, token } from './changing-project.js'
+import { removeProject, type Served, serveProject, type TestResponse } from '../support/serve.js'
+import { agreed, send as request, token } from './changing-project.js'
 
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const text = { type: 'string' }
@@ -53,7 +53,7 @@ afterAll(async () => {
   await removeProject(served.folder)
 })
 
-const send = (path: string, method: string, body?: unknown): Promise<Answer> => ask(served, { path, method, body })
+const send = (path: string, method: string, body?: unknown): Promise<TestResponse> => request(served, { path, method, body })
 
 /** Sends a change, and agrees to hide content. */
 async function change(data: object, path = 'schemas', method = 'PUT'): Promise<void> {
@@ -68,7 +68,7 @@ async function made(path: string, data: object): Promise<string> {
   return body.data.documentId
 }
 async function read(path: string) {
-  const found = await served.ask(path, { token })
+  const found = await served.request(path, { token })
   expect(found.status, found.text).toBe(200)
   return found.body.data
 }

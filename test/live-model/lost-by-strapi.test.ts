@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 
 type Attributes = Readonly<Record<string, object>>
 type Schemas = Readonly<Record<string, object | null>>
@@ -82,23 +82,23 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const send = (path: string, method: string, body: unknown, agree = ''): Promise<Answer> =>
-  served.ask(path, {
+const send = (path: string, method: string, body: unknown, agree = ''): Promise<TestResponse> =>
+  served.request(path, {
     method,
     token,
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...(agree === '' ? {} : { 'octavo-agree': agree }) },
   })
-const write = (path: string, data: object, method = 'POST'): Promise<Answer> => send(path, method, { data })
-const put = (data: Schemas, more: object = {}, agree = ''): Promise<Answer> =>
+const write = (path: string, data: object, method = 'POST'): Promise<TestResponse> => send(path, method, { data })
+const put = (data: Schemas, more: object = {}, agree = ''): Promise<TestResponse> =>
   send('/api/content-type-builder/schemas', 'PUT', { data, ...more }, agree)
 const read = async (path: string) => {
-  const found = await served.ask(path, { token })
+  const found = await served.request(path, { token })
   expect(found.status, found.text).toBe(200)
   return found.body.data
 }
 
-/** Everything that the API returns, but for ids and moments, which the undoing of a change need not give back. */
+/** Everything that the API returns, except ids and times, which undoing a change need not restore. */
 async function content(): Promise<unknown[][]> {
   const lists = await Promise.all(
     ['/api/writers?populate=*', '/api/notes?populate=*&locale=*', '/api/notes?populate=*&locale=*&status=draft'].map((path) =>
@@ -117,7 +117,7 @@ interface Lost {
   readonly more?: object
   /** The losses to agree to, with their counts; empty: the content stays. */
   readonly losses: Readonly<Record<string, number>>
-  /** It publishes documents, which an undo does not take back. */
+  /** True if it publishes documents, which an undo does not revert. */
   readonly publishes?: boolean
 }
 

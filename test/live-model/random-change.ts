@@ -128,7 +128,7 @@ const toggle: Way = ({ types, links }, { pick, is }) => {
   const type = types[name]!
   const switched = is(0.5) ? { drafts: !type.drafts } : { localized: !type.localized }
   const what = `switch ${name} ${JSON.stringify(switched)}`
-  // A link of another document to a draft leads to the published version then (model-plans.12), also if it was made from the draft's side.
+  // A link of another document to a draft leads to the published version then (model-plans.12), also if it was created from the draft's side.
   const led = links.filter(({ from, to, kind }) => (kind === 'oneToMany' ? from : to) === name)
   const touched = switched.drafts === false ? led.flatMap(ends) : []
   return { what, model: withType({ types, links }, name, switched), renames: [], touched }

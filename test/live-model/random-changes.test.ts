@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chances } from '../documents/chances.js'
 import { addGerman, addToken, secrets } from '../spec/callers.js'
 import { isOnServer } from '../support/databases.js'
-import { type Answer, removeProject, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { removeProject, type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { type Content, contentOf, expectedAfter, fill, foundAfter, type Send } from './content-of.js'
 import { randomChange } from './random-change.js'
 import { type RandomModel, requestOf, schemasOf } from './random-model.js'
@@ -54,20 +54,20 @@ afterAll(async () => {
 const sender =
   (at: Served): Send =>
   (method, path, body) =>
-    at.ask(path, {
+    at.request(path, {
       method,
       token,
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
 
-/** Sends a change; where it would hide content, it is agreed to. Nothing else may be said against it. */
-async function changed(method: string, path: string, body: object, what: string): Promise<Answer> {
-  const ask = (headers: Record<string, string>) =>
-    served.ask(`/api/content-type-builder/${path}`, { method, token, body: JSON.stringify(body), headers })
+/** Sends a change, and agrees to hide content. No other refusal is allowed. */
+async function changed(method: string, path: string, body: object, what: string): Promise<TestResponse> {
+  const request = (headers: Record<string, string>) =>
+    served.request(`/api/content-type-builder/${path}`, { method, token, body: JSON.stringify(body), headers })
   const headers = { 'content-type': 'application/json' }
-  let answer = await ask(headers)
+  let answer = await request(headers)
   const losses = answer.body?.error?.details?.losses as { readonly name: string }[] | undefined
-  if (losses !== undefined) answer = await ask({ ...headers, 'octavo-agree': losses.map(({ name }) => name).join(',') })
+  if (losses !== undefined) answer = await request({ ...headers, 'octavo-agree': losses.map(({ name }) => name).join(',') })
   expect(answer.status, `${what}: ${answer.text}`).toBe(200)
   return answer
 }
@@ -140,7 +140,7 @@ async function checkAfterwards(content: Content, model: RandomModel): Promise<vo
   const ended = promisify(execFile)(process.execPath, [main, 'doctor', served.folder, '--json'], { env })
   const { stdout } = await ended.catch((error: { readonly stdout: string }) => error)
   expect((JSON.parse(stdout).checks as readonly Check[]).filter(({ verdict }) => verdict === 'wrong')).toEqual([])
-  const again = await serveBeside(served, secrets)
+  const again = await serveExisting(served, secrets)
   try {
     expect(await contentOf(sender(again), model)).toEqual(content)
   } finally {

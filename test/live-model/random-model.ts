@@ -1,4 +1,4 @@
-// A model that changes at random: types with attributes and links between them, what one change makes of it, and its schemas.
+// A random model that changes: types with attributes and links between them, the result of one change, and its schemas.
 import type { chances } from '../documents/chances.js'
 
 export type Chances = ReturnType<typeof chances>
@@ -37,7 +37,7 @@ export interface RandomChange {
   readonly what: string
   readonly model: RandomModel
   readonly renames: readonly Readonly<Record<string, string>>[]
-  /** Attributes whose values may be others afterwards, as `type.attribute`, by their names in the new model. */
+  /** Attributes whose values may change, as `type.attribute`, by their names in the new model. */
   readonly touched: readonly string[]
 }
 

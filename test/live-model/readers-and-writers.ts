@@ -1,6 +1,6 @@
 // Readers and writers of one type, during any changes of its other attributes and of other types: nothing may fail, and every response
 // includes the writes before its request.
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { type Chances, pluralOf, type RandomModel } from './random-model.js'
 
 /** A document of a writer, with its known values. */
@@ -45,11 +45,11 @@ export function keepCompany({ served, token, by, anchors, model, history }: Comp
     if (found.length < 10) found.push(`${history()}: ${what}`)
   }
 
-  async function ask(path: string, method = 'GET', data?: object): Promise<Answer | null> {
+  async function request(path: string, method = 'GET', data?: object): Promise<TestResponse | null> {
     const headers = { 'content-type': 'application/json' }
     try {
       const body = data === undefined ? {} : { body: JSON.stringify({ data }), headers }
-      const answer = await served.ask(path, { method, token, ...body })
+      const answer = await served.request(path, { method, token, ...body })
       requests++
       if (answer.status >= 500) note(`${method} ${path}: ${answer.text}`)
       return answer
@@ -65,8 +65,12 @@ export function keepCompany({ served, token, by, anchors, model, history }: Comp
   })
 
   /** Sends a write that has to succeed. */
-  async function write(method: string, number: number, count: number, id = ''): Promise<Answer | null> {
-    const answer = await ask(`/api/bases${id === '' ? '' : `/${id}`}`, method, method === 'DELETE' ? undefined : valuesOf(number, count))
+  async function write(method: string, number: number, count: number, id = ''): Promise<TestResponse | null> {
+    const answer = await request(
+      `/api/bases${id === '' ? '' : `/${id}`}`,
+      method,
+      method === 'DELETE' ? undefined : valuesOf(number, count),
+    )
     if (answer === null || answer.status < 300) return answer
     note(`${method} ${number}: ${answer.text}`)
     return null
@@ -87,7 +91,7 @@ export function keepCompany({ served, token, by, anchors, model, history }: Comp
     }
   }
 
-  /** The documents that a writer changes at this moment. */
+  /** The documents that a writer is changing. */
   const busy = new Set<number>()
 
   async function change(number: number, one: Written): Promise<void> {
@@ -100,7 +104,7 @@ export function keepCompany({ served, token, by, anchors, model, history }: Comp
   }
 
   /** Reports errors in the rows of a response, according to the documents known at its request. */
-  function check(query: string, { body, status, text }: Answer, known: ReadonlyMap<number, Written>): void {
+  function check(query: string, { body, status, text }: TestResponse, known: ReadonlyMap<number, Written>): void {
     if (status !== 200) return void note(text)
     const rows = new Map<number, Record<string, never>>()
     for (const row of body.data) {
@@ -130,7 +134,7 @@ export function keepCompany({ served, token, by, anchors, model, history }: Comp
     const path = `/api/bases?filters[number][$gte]=${firstWritten}&sort=number&populate[anchor]=true&populate[anchors]=true&pagination[pageSize]=100${query}`
     while (!isOver) {
       const known = new Map([...written].map(([number, one]) => [number, { ...one }]))
-      const answer = await ask(path)
+      const answer = await request(path)
       if (answer !== null) check(query, answer, known)
       await pause()
     }
@@ -149,7 +153,7 @@ export function keepCompany({ served, token, by, anchors, model, history }: Comp
         '_q=one',
         'populate=*&status=draft',
       ])
-      await ask(`/api/${pluralOf(name)}?${query}`)
+      await request(`/api/${pluralOf(name)}?${query}`)
       await pause()
     }
   }

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isUpdateSchema, isWrite, recordings } from '../content-type-builder/recorded-project.js'
-import { serveBeside } from '../support/serve.js'
+import { serveExisting } from '../support/serve.js'
 import { isThorough } from '../support/thorough.js'
 import { contentOf, lossesIn, modelOf, newProject, removeProject, type Step, send, token, undo } from './changing-project.js'
 
@@ -29,7 +29,7 @@ describe('a recorded change', () => {
   for (const [index, { name, steps }] of sent.entries())
     test(name, async () => {
       const folder = newProject()
-      const served = await serveBeside({ folder }, { DATABASE_FILENAME: join(folder, 'content.db') })
+      const served = await serveExisting({ folder }, { DATABASE_FILENAME: join(folder, 'content.db') })
       try {
         for (const step of steps.filter(({ method }) => method !== undefined)) {
           const [before, content] = [await modelOf(served), await contentOf(served)]
@@ -55,11 +55,11 @@ describe('a recorded change', () => {
         await served.close()
         // A start takes its time, so every third has one.
         if (index % 3 > 0) return
-        const again = await serveBeside({ folder }, { DATABASE_FILENAME: join(folder, 'content.db') })
+        const again = await serveExisting({ folder }, { DATABASE_FILENAME: join(folder, 'content.db') })
         expect(await modelOf(again)).toBe(after)
-        for (const { schema } of (await again.ask('/api/content-type-builder/content-types', { token })).body.data) {
+        for (const { schema } of (await again.request('/api/content-type-builder/content-types', { token })).body.data) {
           const path = `/api/${schema.kind === 'singleType' ? schema.singularName : schema.pluralName}`
-          expect((await again.ask(`${path}?populate=*`, { token })).status).toBeLessThan(500)
+          expect((await again.request(`${path}?populate=*`, { token })).status).toBeLessThan(500)
         }
         await again.close()
       } finally {

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { describeWith } from '../support/describe-with.js'
-import { serveBeside } from '../support/serve.js'
+import { serveExisting } from '../support/serve.js'
 import { agreed, contentOf, newProject, removeProject, type Step, undo } from './changing-project.js'
 import { kindsOfChanges, requestFor } from './kinds-of-changes.js'
 import { changedByStrapi, everythingIn, startStrapiOnce } from './real-strapi.js'
@@ -27,7 +27,7 @@ describeWith(['Strapi'], 'Strapi after a change', () => {
 async function check(project: string, name: string, steps: readonly Step[]): Promise<void> {
   const database = join(project, 'content.db')
   const environment = { DATABASE_FILENAME: database }
-  const served = await serveBeside({ folder: project }, environment)
+  const served = await serveExisting({ folder: project }, environment)
   const content = await contentOf(served)
   for (const step of steps) {
     const answer = await agreed(served, step)
@@ -37,9 +37,9 @@ async function check(project: string, name: string, steps: readonly Step[]): Pro
   const found = await differences(project, database)
   results.push(`${found.length === 0 ? 'nothing' : `${found.length} differences`}\t${name}`)
   expect(found).toEqual([])
-  const again = await serveBeside({ folder: project }, environment)
+  const again = await serveExisting({ folder: project }, environment)
   await undo(again)
-  // Undoing takes back no publication; test/live-model/undone-changes.test.ts has what stays then.
+  // Undoing does not revert publications, which test/live-model/undone-changes.test.ts checks.
   if (name !== 'Draft & Publish off, drafts published') expect(await contentOf(again)).toEqual(content)
   await again.close()
   expect(await differences(project, database)).toEqual([])

@@ -1,11 +1,11 @@
-// Schema files that were in force with mistakes that end a start today: of a project that was served as Strapi's, or by an earlier version.
+// Schema files with errors that end a start today, but did not when the project was served as Strapi's, or by an earlier version.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { octavo } from '../start/command.js'
 import { rule } from '../support/rule.js'
-import { type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject } from '../support/serve.js'
 
 const fileOf = (name: string) => `src/api/${name}/content-types/${name}/schema.json`
 const typeOf = (name: string, attributes: object) => ({
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await addToken(served, token, { type: 'full-access' })
   const body = JSON.stringify({ data: { title: 'kept', slug: 'kept' } })
   const headers = { 'content-type': 'application/json' }
-  expect((await served.ask('/api/notes', { method: 'POST', token, headers, body })).status).toBe(201)
+  expect((await served.request('/api/notes', { method: 'POST', token, headers, body })).status).toBe(201)
   await served.service.close()
 })
 afterAll(() => served.close().catch(() => {}))
@@ -38,9 +38,9 @@ const model = (...words: readonly string[]) =>
 
 /** The notes that a start serves. */
 async function notesAfterStart(): Promise<unknown> {
-  const again = await serveBeside(served, secrets)
+  const again = await serveExisting(served, secrets)
   try {
-    return (await again.ask('/api/notes', { token })).body.data
+    return (await again.request('/api/notes', { token })).body.data
   } finally {
     await again.service.close()
   }
@@ -65,7 +65,7 @@ rule('live-model.20', 'schemas that an earlier version did not check can be corr
   const hidden = { type: 'string', conditions: { visible: { unknown: [{ var: 'title' }, 'a'] } } }
   const page = JSON.stringify(typeOf('page', { title, hidden, parent: { ...relation, mappedBy: 'children' } }))
   const extension = JSON.stringify({ attributes: { email: { type: 'media' }, note: title } })
-  // As a service left the database that did not look for these mistakes.
+  // The database as left by a service without these checks.
   save(fileOf('page'), typeOf('page', { title, hidden: title, parent: { ...relation, mappedBy: undefined } }))
   mkdirSync(dirname(join(served.folder, users)), { recursive: true })
   save(users, { attributes: { note: title } })

@@ -5,7 +5,7 @@ import type { ScalarType } from '../../src/foundation/public/attribute-types.js'
 import { attributeTypes } from '../../src/model/types/attribute-types.js'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 
 const types = (Object.keys(attributeTypes) as ScalarType[]).filter((type) => type !== 'password')
 const paragraph = (text: string) => ({ type: 'paragraph', children: [{ type: 'text', text }] })
@@ -60,8 +60,8 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const send = (method: string, path: string, body: object, agree?: string): Promise<Answer> =>
-  served.ask(path, {
+const send = (method: string, path: string, body: object, agree?: string): Promise<TestResponse> =>
+  served.request(path, {
     method,
     token: 'full',
     body: JSON.stringify(body),
@@ -83,7 +83,7 @@ const schemaOf = (name: string, typeOf: (type: ScalarType) => ScalarType) => ({
 })
 type Row = Readonly<Record<string, unknown>>
 async function rows(name: string): Promise<readonly Row[]> {
-  const { body } = await served.ask(`/api/${name}s?sort=id`, { token: 'full' })
+  const { body } = await served.request(`/api/${name}s?sort=id`, { token: 'full' })
   return body.data.map(({ updatedAt: _, ...row }: Row) => row)
 }
 

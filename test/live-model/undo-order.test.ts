@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addGerman, addToken, insert, secrets } from '../spec/callers.js'
-import { type Answer, removeProject, type Served, serveProject } from '../support/serve.js'
-import { agreed as agree, send as ask, token } from './changing-project.js'
+import { removeProject, type Served, serveProject, type TestResponse } from '../support/serve.js'
+import { agreed as agree, send as request, token } from './changing-project.js'
 
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const text = { type: 'string' }
@@ -38,10 +38,10 @@ afterAll(async () => {
   await removeProject(served.folder)
 })
 
-const send = (path: string, method: string, body?: unknown): Promise<Answer> => ask(served, { path, method, body })
+const send = (path: string, method: string, body?: unknown): Promise<TestResponse> => request(served, { path, method, body })
 
 /** Sends a change, and agrees to hide content. */
-const agreed = (name: string, method: string, body: object): Promise<Answer> =>
+const agreed = (name: string, method: string, body: object): Promise<TestResponse> =>
   agree(served, { path: `/api/content-type-builder/${name}`, method, body })
 
 const changes = async (): Promise<readonly { readonly id: number; readonly undoes: number }[]> =>
@@ -396,8 +396,8 @@ test('live-model.5, model-plans.6: a type that comes back has its permissions, o
   const permission = await insert(served, 'admin_permissions', { document_id: 'gate', ...own, ...moments })
   await insert(served, 'admin_permissions_role_lnk', { permission_id: permission, role_id: administrators })
   const seen = async () => [
-    (await served.ask('/api/order-gates')).status,
-    (await served.ask('/api/order-gates', { token: 'reads-gates' })).status,
+    (await served.request('/api/order-gates')).status,
+    (await served.request('/api/order-gates', { token: 'reads-gates' })).status,
   ]
   expect(await seen()).toEqual([200, 200])
   await change({ 'api::order-gate.order-gate': null })

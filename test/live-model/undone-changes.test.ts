@@ -1,17 +1,17 @@
-// Every kind of change of the model, made and undone while serving: all content is as before (live-model.14).
+// Every kind of model change, applied and undone while serving: all content is as before (live-model.14).
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { serveBeside } from '../support/serve.js'
+import { serveExisting } from '../support/serve.js'
 import { agreed, contentOf, newProject, removeProject, undo } from './changing-project.js'
 import { kindsOfChanges, requestFor } from './kinds-of-changes.js'
 
-/** Undoing takes back no publication: what a change has published stays published. */
+/** Undoing does not revert publications: documents that a change has published stay published. */
 const publishing = 'Draft & Publish off, drafts published'
 
 describe('live-model.14: a change that is undone leaves all content', () => {
   test.each(Object.keys(kindsOfChanges))('%s', async (name) => {
     const folder = newProject()
-    const served = await serveBeside({ folder }, { DATABASE_FILENAME: join(folder, 'content.db') })
+    const served = await serveExisting({ folder }, { DATABASE_FILENAME: join(folder, 'content.db') })
     try {
       const content = await contentOf(served)
       const made = await agreed(served, requestFor(folder, name))

@@ -1,4 +1,4 @@
-// Small models for tests of plans, and looks into a plan.
+// Small models for tests of plans, and helpers to inspect a plan.
 
 import type { PlanStep } from '../../src/model/diff/steps.js'
 import { builtinSchemas } from '../../src/model/schema/builtin.js'

@@ -52,7 +52,7 @@ export const recordedChanges: readonly RecordedChange[] = gunzipSync(readFileSyn
   .split('\n')
   .map((line) => JSON.parse(line))
 
-/** Models that Octavo does not load: Strapi starts with them, and answers 500 or nothing. */
+/** Models that Octavo does not load: Strapi starts with them, and responds with 500 or not at all. */
 export const refused = new Set([
   'add-relation-one-to-many-self-both-ways',
   'add-relation-inverse-name-is-a-relation',

@@ -1,4 +1,4 @@
-// Declared renames on a database of Strapi's: everything follows, nothing is lost, and renaming back leaves the database as it was.
+// Declared renames on a database of Strapi's: everything follows, nothing is lost, and the reverse rename restores the database.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'

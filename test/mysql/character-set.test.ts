@@ -1,9 +1,9 @@
-// A database whose own character set is not utf8mb4, as hosts make it: no text becomes another one.
+// A database with a character set other than utf8mb4, as hosting providers create it: no text is changed.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeMariadb, environmentOf } from '../servers/server.js'
-import { type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject } from '../support/serve.js'
 
 const files = {
   'src/api/note/content-types/note/schema.json': {
@@ -29,7 +29,7 @@ const tag = {
 }
 
 const creating = (served: Served) => (path: string, data: object) =>
-  served.ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+  served.request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
 
 describeMariadb('a database in latin1', (server) => {
   let url: string
@@ -44,7 +44,7 @@ describeMariadb('a database in latin1', (server) => {
   it('gets tables that hold every text', async () => {
     const create = creating(first)
     expect((await create('/api/notes', { title: '日本' })).status).toBe(201)
-    const found = await first.ask(`/api/notes?filters[title]=${encodeURIComponent('日本')}`)
+    const found = await first.request(`/api/notes?filters[title]=${encodeURIComponent('日本')}`)
     expect(found.body.data).toMatchObject([{ title: '日本' }])
     const others = await server().run(
       url,
@@ -61,16 +61,16 @@ describeMariadb('a database in latin1', (server) => {
     await first.service.close()
     mkdirSync(join(first.folder, 'src/api/tag/content-types/tag'), { recursive: true })
     writeFileSync(join(first.folder, 'src/api/tag/content-types/tag/schema.json'), JSON.stringify(tag))
-    const served = await serveBeside(first, environmentOf(url))
+    const served = await serveExisting(first, environmentOf(url))
     try {
       const create = creating(served)
       const kept = await create('/api/notes', { title: 'Größe', data: { place: '日本 🜁' } })
       expect([kept.status, kept.body.data]).toMatchObject([201, { title: 'Größe', data: { place: '日本 🜁' } }])
       expect((await create('/api/notes', { title: '日本' })).status).toBe(400)
       expect((await create('/api/notes', { title: '??' })).status).toBe(201)
-      const none = await served.ask(`/api/notes?filters[title]=${encodeURIComponent('日本')}`)
+      const none = await served.request(`/api/notes?filters[title]=${encodeURIComponent('日本')}`)
       expect(none.status, none.text).toBe(400)
-      expect((await served.ask(`/api/notes?filters[title]=${encodeURIComponent('Größe')}`)).body.data).toHaveLength(1)
+      expect((await served.request(`/api/notes?filters[title]=${encodeURIComponent('Größe')}`)).body.data).toHaveLength(1)
       // A new table next to it, and comparisons between both.
       const tags = served.service.documents('api::tag.tag')
       await tags.create({ data: { label: '日本', notes: [kept.body.data.documentId] }, status: 'published' })

@@ -1,4 +1,4 @@
-// A database whose collation ignores case. Texts in our own tables are compared by character: names and keys that differ only in case,
+// A database whose collation ignores case. Texts in Octavo's tables are compared by character: names and keys that differ only in case,
 // or in spaces at their ends, are different. A locale in another spelling is the locale that the document has, in writes as in reads.
 import { expect, it } from 'vitest'
 import { describeMariadb, environmentOf } from '../servers/server.js'
@@ -44,7 +44,7 @@ describeMariadb('a database whose collation ignores case', (server) => {
     })
     const send = (method: string, path: string, title?: string) => {
       const body = title === undefined ? {} : { body: JSON.stringify({ data: { title } }) }
-      return served.ask(`/api/notes${path}`, { method, headers: { 'content-type': 'application/json' }, ...body })
+      return served.request(`/api/notes${path}`, { method, headers: { 'content-type': 'application/json' }, ...body })
     }
     const rows = () =>
       served.sql('select locale, title, count(*) as count from notes where title is not null group by locale, title order by locale, title')
@@ -65,7 +65,7 @@ describeMariadb('a database whose collation ignores case', (server) => {
       ])
       expect((await send('DELETE', `/${documentId}?locale=FR`)).status).toBe(204)
       expect(await rows()).toEqual([{ locale: 'en', title: 'two', count: 2 }])
-      // A new document keeps the spelling that it was made with, as in Strapi.
+      // A new document keeps its original spelling, as in Strapi.
       const other = (await send('POST', '?locale=EN', 'other')).body.data
       expect(other.locale).toBe('EN')
       expect((await send('PUT', `/${other.documentId}`, 'changed')).body.data).toMatchObject({ locale: 'EN', title: 'changed' })
@@ -82,9 +82,9 @@ describeMariadb('a database whose collation ignores case', (server) => {
     try {
       const body = JSON.stringify({ data: { title: 'one' } })
       const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-      const refused = await served.ask('/api/notes?locale=EN', sent)
+      const refused = await served.request('/api/notes?locale=EN', sent)
       expect([refused.status, refused.body.error?.message]).toEqual([400, 'The locale "EN" does not exist'])
-      expect((await served.ask('/api/notes?locale=en', sent)).status).toBe(201)
+      expect((await served.request('/api/notes?locale=en', sent)).status).toBe(201)
     } finally {
       await served.close()
     }

@@ -2,7 +2,7 @@
 // as another text, and all that is there can be read, filtered and searched.
 import { expect, it } from 'vitest'
 import { describeMariadb, environmentOf } from '../servers/server.js'
-import { serveBeside, serveProject } from '../support/serve.js'
+import { serveExisting, serveProject } from '../support/serve.js'
 
 const actions = ['find', 'create', 'update', 'publish']
 const attributes = { title: { type: 'string' }, text: { type: 'text' } }
@@ -38,9 +38,9 @@ describeMariadb('a database of an older server', (server) => {
     // New tables hold every character. Those of an older server are in its own set, but for JSON.
     const older = ['title varchar(255)', 'text longtext'].map((column) => `modify ${column} character set ${set}`).join(', ')
     for (const table of ['notes', 'components_note_parts']) await server().run(url, `alter table ${table} ${older}`)
-    const served = await serveBeside(first, environmentOf(url))
+    const served = await serveExisting(first, environmentOf(url))
     const send = (method: string, path: string, data: object) =>
-      served.ask(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+      served.request(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
     const rows = () => served.sql('select (select count(*) from notes) as notes, (select count(*) from components_note_parts) as parts')
     try {
       const own = { title: fitting, text: fitting, data: { text: emoji }, parts: [{ title: fitting }, { text: fitting }] }
@@ -67,7 +67,7 @@ describeMariadb('a database of an older server', (server) => {
         }
       expect(await rows()).toEqual(before)
       for (const status of ['draft', 'published']) {
-        const { body } = await served.ask(`/api/notes?status=${status}&populate=*`)
+        const { body } = await served.request(`/api/notes?status=${status}&populate=*`)
         expect(body.data).toHaveLength(1)
         expect(body.data[0]).toMatchObject({ ...own, zone: [{ text: fitting }] })
       }
@@ -78,11 +78,11 @@ describeMariadb('a database of an older server', (server) => {
         '_q=🜁',
         'filters[title][$startsWithi]=🜁',
       ]) {
-        const { status, text, body } = await served.ask(`/api/notes?${encodeURI(query)}`)
+        const { status, text, body } = await served.request(`/api/notes?${encodeURI(query)}`)
         if (status !== 400) expect({ status, data: body.data }, `${query}: ${text}`).toEqual({ status: 200, data: [] })
       }
       for (const query of [`filters[title]=${fitting}`, `filters[parts][text][$contains]=${fitting.slice(2)}`, `_q=${fitting}`])
-        expect((await served.ask(`/api/notes?${encodeURI(query)}`)).body.data, query).toHaveLength(1)
+        expect((await served.request(`/api/notes?${encodeURI(query)}`)).body.data, query).toHaveLength(1)
     } finally {
       await served.close()
       await first.close()

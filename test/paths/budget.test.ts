@@ -29,7 +29,7 @@ let tags: readonly string[]
 beforeAll(async () => {
   measured = await startMeasured()
   const idsAt = async (path: string): Promise<readonly string[]> =>
-    (JSON.parse(await ask(path)) as { data: { documentId: string }[] }).data.map(({ documentId }) => documentId)
+    (JSON.parse(await sendRequest(path)) as { data: { documentId: string }[] }).data.map(({ documentId }) => documentId)
   author = (await idsAt('/api/authors?sort=id'))[0]!
   tags = (await idsAt('/api/tags?sort=id')).slice(0, 2)
   // Starts the thread that writes.
@@ -46,7 +46,7 @@ interface Asked {
 }
 
 /** Sends a request with no header but those that are named: fetch would accept compressed responses. */
-function ask(path: string, { body, headers = {} }: Asked = {}): Promise<string> {
+function sendRequest(path: string, { body, headers = {} }: Asked = {}): Promise<string> {
   const all = {
     authorization: `Bearer ${goldenTokens().full}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -62,19 +62,19 @@ function ask(path: string, { body, headers = {} }: Asked = {}): Promise<string> 
 }
 
 let posts = 0
-const post = (query: string) => ask(`/api/articles?${query}`, { body: { data: { title: `Measured ${++posts}`, author, tags } } })
+const post = (query: string) => sendRequest(`/api/articles?${query}`, { body: { data: { title: `Measured ${++posts}`, author, tags } } })
 
 const list = (field: string) =>
   `/api/articles?populate[author][fields][0]=name&populate[tags]=true&populate[cover]=true&filters[title][$contains]=a&sort=title` +
   `&fields[0]=title&fields[1]=${field}&pagination[pageSize]=25`
 
-/** Fields that make four requests of one kind four plans. */
+/** Fields with which four requests of one kind need four plans. */
 const fields = ['slug', 'summary', 'rating', 'rank', 'day'] as const
 
 const requests: Readonly<Record<keyof typeof paths, (field: string) => Promise<string>>> = {
-  'GET of a populated list, again': () => ask(list('body')),
-  'GET of a populated list, again, compressed': () => ask(list('body'), { headers: { 'accept-encoding': 'gzip, br' } }),
-  'GET of a populated list, first': (field) => ask(list(field)),
+  'GET of a populated list, again': () => sendRequest(list('body')),
+  'GET of a populated list, again, compressed': () => sendRequest(list('body'), { headers: { 'accept-encoding': 'gzip, br' } }),
+  'GET of a populated list, first': (field) => sendRequest(list(field)),
   'POST of a draft': (field) => post(`status=draft&fields[0]=title&fields[1]=${field}`),
   'POST of a published document': (field) => post(`fields[0]=title&fields[1]=${field}`),
 }
@@ -94,7 +94,7 @@ const linesOf = (file: string): number => readFileSync(join(root, file), 'utf8')
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 
 test.each(Object.keys(paths) as (keyof typeof paths)[])('%s keeps its budget', async (name) => {
-  if (name.includes('again')) await ask(list('body'))
+  if (name.includes('again')) await sendRequest(list('body'))
   const run = await pathOf(requests[name])
   const { goal, budget } = paths[name]
   const found = {

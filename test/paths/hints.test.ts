@@ -1,4 +1,4 @@
-// Rule hints.10, measured: the code of hints that is loaded and runs while every error of the list is made.
+// Rule hints.10, measured: the code of hints that is loaded and runs during every erroneous request of the list.
 import { cpSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import { expect, vi } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { idsOf, mistakes, send } from '../spec/mistakes.js'
 import { rule } from '../support/rule.js'
-import { askAt, type Served } from '../support/serve.js'
+import { requestAt, type Served } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
 import { startMeasured } from './measure.js'
 
@@ -16,13 +16,13 @@ const isOfHints = (file: string): boolean => file.startsWith('src/http/hints/')
 // It builds and starts the sources file by file, three times.
 vi.setConfig({ testTimeout: 900_000 })
 
-/** Makes every mistake; resolves to the files of hints that were loaded, and to those that ran. */
+/** Sends every erroneous request; resolves to the files of hints that were loaded, and to those that ran. */
 async function filesOfHints(environment: Readonly<Record<string, string>>) {
   const measured = await startMeasured({ ...secrets, ...environment, LOG_LEVEL: 'silent' }, (project) =>
     cpSync(magazine, project, { recursive: true, filter: (path) => !path.includes('.tmp') && !path.endsWith('.env') }),
   )
-  const served: Pick<Served, 'ask' | 'sql'> = {
-    ask: (path, asked) => askAt(measured.origin, path, asked),
+  const served: Pick<Served, 'request' | 'sql'> = {
+    request: (path, asked) => requestAt(measured.origin, path, asked),
     sql: (text, ...values) => runStatement(join(measured.project, '.tmp', 'data.db'), text, values),
   }
   await addToken(served as Served, 'full', { type: 'full-access' })

@@ -21,7 +21,7 @@ describePostgres('row ids beyond their column on PostgreSQL', (server) => {
   afterAll(() => served.close())
 
   const create = (path: string, data: object) =>
-    served.ask(`/api/${path}?populate=*`, {
+    served.request(`/api/${path}?populate=*`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ data }),

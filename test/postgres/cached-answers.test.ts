@@ -3,7 +3,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DocumentService, ReadBeforeCall, ScopeCall } from '../../src/service/index.js'
-import { closeDesks, type Desk, range, serveDesk, serveDeskBeside } from '../servers/desk.js'
+import { closeServices, type NotesService, range, serveNotes, serveSecondNotes } from '../servers/notes-service.js'
 import { describePostgres } from '../servers/server.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
@@ -13,27 +13,27 @@ describePostgres(
   'answers kept on PostgreSQL',
   (server) => {
     let url: string
-    let first: Desk
-    let second: Desk
+    let first: NotesService
+    let second: NotesService
     let note: string
     beforeAll(async () => {
       url = await server().createDatabase()
-      first = await serveDesk(url, { config: managed })
-      second = await serveDeskBeside(first, url)
+      first = await serveNotes(url, { config: managed })
+      second = await serveSecondNotes(first, url)
       note = (await first.send('POST', '/api/notes', { code: 'one', text: 'first' })).body.data.documentId
       await first.send('POST', '/api/cards', {
         name: 'a card',
         boards: [(await first.send('POST', '/api/boards', { name: 'b' })).body.data.id],
       })
     })
-    afterAll(() => closeDesks(second, first))
+    afterAll(() => closeServices(second, first))
 
     const executed = async () => sumOf(await scrape(first), 'db_client_operation_duration_seconds_count', { octavo_purpose: 'read' }) ?? 0
 
     /** Number of reads that the server executes for two requests. */
     async function reads(path: string): Promise<number> {
       const before = await executed()
-      const texts = [(await first.ask(path)).text, (await first.ask(path)).text]
+      const texts = [(await first.request(path)).text, (await first.request(path)).text]
       expect(texts[0]).toBe(texts[1])
       return (await executed()) - before
     }
@@ -58,25 +58,25 @@ describePostgres(
       for (const [index, at] of [first, second, first].entries()) {
         await at.send('PUT', `/api/notes/${note}`, { text: `text ${index}` })
         expect(await reads(notes)).toBe(1)
-        expect((await first.ask(notes)).text).toContain(`text ${index}`)
+        expect((await first.request(notes)).text).toContain(`text ${index}`)
       }
     })
 
     it('depend on the tables of relations', async () => {
       const cards = '/api/cards?populate=boards'
       expect(await reads(cards)).toBe(1)
-      const { documentId } = (await first.ask('/api/boards')).body.data[0]
+      const { documentId } = (await first.request('/api/boards')).body.data[0]
       await second.send('PUT', `/api/boards/${documentId}`, { name: 'renamed' })
-      expect((await first.ask(cards)).text).toContain('renamed')
+      expect((await first.request(cards)).text).toContain('renamed')
       await second.send('PUT', `/api/boards/${documentId}`, { cards: [] })
-      expect((await first.ask(cards)).text).not.toContain('renamed')
+      expect((await first.request(cards)).text).not.toContain('renamed')
     })
 
     it('are executed again after any transaction of another program', async () => {
       for (const index of range(5)) {
         await reads(notes)
         await sql(`update notes set text = 'by hand ${index}'`)
-        expect((await first.ask(notes)).text).toContain(`by hand ${index}`)
+        expect((await first.request(notes)).text).toContain(`by hand ${index}`)
       }
     })
 
@@ -86,11 +86,11 @@ describePostgres(
       await other.query("begin; update notes set text = 'late'")
       for (const index of range(3)) {
         await second.send('POST', '/api/memos', { title: `meanwhile ${index}` })
-        expect((await first.ask(notes)).text).not.toContain('"late"')
+        expect((await first.request(notes)).text).not.toContain('"late"')
       }
       await other.query('commit')
       await other.end()
-      expect((await first.ask(notes)).text).toContain('"late"')
+      expect((await first.request(notes)).text).toContain('"late"')
     })
 
     it('stay where a transaction of another program is rolled back', async () => {
@@ -104,11 +104,11 @@ describePostgres(
 
     it('contain what savepoints leave, and what writes that fail together leave', async () => {
       await sql("begin; savepoint a; update notes set text = 'inner'; release savepoint a; commit")
-      expect((await first.ask(notes)).text).toContain('inner')
+      expect((await first.request(notes)).text).toContain('inner')
       const sent = await Promise.all(range(20).map((index) => second.send('POST', '/api/notes', { code: `same ${index % 3}` })))
       const made = sent.filter(({ status }) => status === 201).map(({ body }) => body.data.documentId as string)
       expect(made).toHaveLength(3)
-      const { text } = await first.ask(notes)
+      const { text } = await first.request(notes)
       for (const documentId of made) expect(text).toContain(documentId)
     })
 
@@ -118,9 +118,9 @@ describePostgres(
       await sql(`create function renames() returns trigger language plpgsql as $$ begin update boards set name = 'by a trigger'; return new; end $$;
       create trigger renames after update on notes for each row execute function renames()`)
       await sql('insert into cards_boards_lnk (card_id, board_id) select cards.id, boards.id from cards, boards')
-      expect((await first.ask(cards)).text).not.toContain('by a trigger')
+      expect((await first.request(cards)).text).not.toContain('by a trigger')
       await second.send('PUT', `/api/notes/${note}`, { text: 'that renames' })
-      expect((await first.ask(cards)).text).toContain('by a trigger')
+      expect((await first.request(cards)).text).toContain('by a trigger')
       await sql('drop trigger renames on notes; drop function renames')
       await reads(cards)
       await second.send('PUT', `/api/notes/${note}`, { text: 'that does not' })
@@ -128,9 +128,9 @@ describePostgres(
       await reads(cards)
       await second.send('PUT', `/api/notes/${note}`, { text: 'nor does this' })
       expect(await reads(cards)).toBe(0)
-      const { documentId } = (await first.ask('/api/boards')).body.data[0]
+      const { documentId } = (await first.request('/api/boards')).body.data[0]
       await second.send('DELETE', `/api/boards/${documentId}`)
-      expect((await first.ask(cards)).text).not.toContain('by a trigger')
+      expect((await first.request(cards)).text).not.toContain('by a trigger')
     })
 
     it('are not used where a table belongs to another server', async () => {
@@ -163,7 +163,7 @@ describePostgres(
       for (const index of range(5)) {
         await reads(notes)
         await sql(`update notes set text = 'in spite of it ${index}'`)
-        expect((await first.ask(notes)).text).toContain(`in spite of it ${index}`)
+        expect((await first.request(notes)).text).toContain(`in spite of it ${index}`)
         expect((await first.send('POST', '/api/memos', { title: `in spite of it ${index}` })).status).toBe(201)
       }
     })
@@ -171,11 +171,11 @@ describePostgres(
     it('are those of the server after a crash', async () => {
       await reads(notes)
       await sql("set synchronous_commit = off; update notes set text = 'lost or not'")
-      await first.ask(notes)
+      await first.request(notes)
       await server().crash!()
-      await until('the service is back', async () => (await first.ask(notes)).status === 200)
+      await until('the service is back', async () => (await first.request(notes)).status === 200)
       const [row] = await sql('select text from notes order by id limit 1')
-      expect((await first.ask(notes)).body.data[0].text).toBe(row!.text)
+      expect((await first.request(notes)).body.data[0].text).toBe(row!.text)
     })
   },
   { ownServer: true },
@@ -188,25 +188,25 @@ describePostgres(
     type Work = (call: { readonly documents: DocumentService }) => Promise<unknown>
     let inScope: Work | undefined
     let inHook: Work | undefined
-    let desk: Desk
+    let service: NotesService
     beforeAll(async () => {
       const scope = async (call: ScopeCall) => {
         await inScope?.(call)
         return true
       }
       const before = async (call: ReadBeforeCall) => void (await inHook?.(call))
-      desk = await serveDesk(await server().createDatabase(), { code: { types: { [note]: { scope, reads: { before } } } } })
+      service = await serveNotes(await server().createDatabase(), { code: { types: { [note]: { scope, reads: { before } } } } })
     })
-    afterAll(() => desk.close())
+    afterAll(() => service.close())
 
     rule('caching.1', 'contain what a scope or a hook before the read has written for the same request', async () => {
       for (const code of ['scope', 'hook']) {
         const path = `/api/notes?filters[code]=${code}`
-        for (const _ of range(3)) expect((await desk.ask(path)).body.data).toEqual([])
+        for (const _ of range(3)) expect((await service.request(path)).body.data).toEqual([])
         const work: Work = ({ documents }) => documents(note).create({ data: { code } })
         if (code === 'scope') inScope = work
         else inHook = work
-        expect((await desk.ask(path)).body.data).toMatchObject([{ code }])
+        expect((await service.request(path)).body.data).toMatchObject([{ code }])
         inScope = inHook = undefined
       }
     })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describePostgres } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
-import { serveBeside } from '../support/serve.js'
+import { serveExisting } from '../support/serve.js'
 
 afterAll(removeProjects)
 
@@ -78,7 +78,7 @@ describePostgres('commands on PostgreSQL', (server) => {
   it('indexes are created once, events are printed', { timeout: 60_000 }, async () => {
     expect(await said('indexes')).toMatch(/^Created \d+ indexes\.$/m)
     expect(await said('indexes')).toBe('All indexes exist.\n')
-    const served = await serveBeside({ folder }, { DATABASE_CLIENT: 'postgres', DATABASE_URL: url })
+    const served = await serveExisting({ folder }, { DATABASE_CLIENT: 'postgres', DATABASE_URL: url })
     await served.service.documents('api::note.note').create({ data: { title: 'first' } })
     await served.close()
     expect(JSON.parse(await said('events'))).toMatchObject({ sequence: 1, uid: 'api::note.note' })

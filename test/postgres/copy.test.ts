@@ -40,7 +40,7 @@ async function copy(from: string, to: string, model: Model, given: Partial<CopyO
   }
 }
 
-/** The rows of a database by table, as another source of the same rows would have them; moments that were never read stay apart. */
+/** The rows of a database by table, normalised like another source of the same rows; times that were never read are left out. */
 async function checksums(source: RowSource): Promise<Record<string, string>> {
   const sums: Record<string, string> = {}
   for (const table of await source.tables()) {

@@ -1,4 +1,4 @@
-// Integers are compared with any number, and ids with any text: what Strapi answers with 500 there is a comparison like others.
+// Integers are compared with any number, and ids with any text: comparisons that are 500 in Strapi work like others.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describePostgres } from '../servers/server.js'
 import { type Served, serveProject } from '../support/serve.js'
@@ -28,7 +28,7 @@ describePostgres('integers on PostgreSQL', (server) => {
   afterAll(() => served.close())
 
   async function found(filter: string): Promise<readonly string[]> {
-    const { status, text, body } = await served.ask(`/api/counts?sort=documentId&${filter}`)
+    const { status, text, body } = await served.request(`/api/counts?sort=documentId&${filter}`)
     expect(status, text).toBe(200)
     return body.data.map(({ documentId }: { readonly documentId: string }) => documentId)
   }

@@ -12,7 +12,7 @@ import { layoutDifferences } from '../servers/model-layout.js'
 import { describePostgres, environmentOf } from '../servers/server.js'
 import { access, component, contentType, plain, reading, seeded } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import { removeProject, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { removeProject, type Served, serveExisting, serveProject } from '../support/serve.js'
 
 type Files = Record<string, unknown>
 
@@ -25,7 +25,7 @@ const relation = (kind: string, target: string, more: object = {}) => ({
   ...more,
 })
 
-/** 70 bytes: PostgreSQL keeps 31 letters. */
+/** 70 bytes: PostgreSQL cuts them to 31 letters. */
 const motto = `m${'ж'.repeat(35)}`
 /** 54 bytes, so that all names of its indexes and foreign keys have 63 or more, and differ before that. */
 const writers = 'ж'.repeat(27)
@@ -61,7 +61,7 @@ describePostgres('names longer than 63 bytes', (server) => {
   beforeAll(async () => {
     url = await server().createDatabase()
     served = await serveProject(project, { environment: environmentOf(url) })
-    beside = await serveBeside(served, environmentOf(url))
+    beside = await serveExisting(served, environmentOf(url))
   })
   afterAll(async () => {
     await beside.close()
@@ -69,7 +69,7 @@ describePostgres('names longer than 63 bytes', (server) => {
     await removeAll()
   })
 
-  const found = async () => (await served.ask('/api/writers?populate[b]=true&populate[sail][populate]=made')).body.data
+  const found = async () => (await served.request('/api/writers?populate[b]=true&populate[sail][populate]=made')).body.data
 
   rule('portability.6', 'are there as the catalog has them, and the first content is in their columns', async () => {
     const names = await server().run(

@@ -1,4 +1,4 @@
-// The tables that Octavo creates on PostgreSQL are those of Strapi 5.54: compared with what Strapi made for the golden project.
+// The tables that Octavo creates on PostgreSQL are those of Strapi 5.54: compared with those of Strapi for the golden project.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'

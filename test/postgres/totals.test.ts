@@ -1,19 +1,19 @@
 // The total of a list is counted once per committed state of a server, and never returned for another state.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { closeDesks, type Desk, range, serveTwoDesks } from '../servers/desk.js'
+import { closeServices, type NotesService, range, serveTwoNotes } from '../servers/notes-service.js'
 import { describePostgres } from '../servers/server.js'
 
 describePostgres('totals on PostgreSQL', (server) => {
   let url: string
-  let first: Desk
-  let second: Desk
+  let first: NotesService
+  let second: NotesService
   beforeAll(async () => {
-    ;({ url, first, second } = await serveTwoDesks(server()))
+    ;({ url, first, second } = await serveTwoNotes(server()))
   })
-  afterAll(() => closeDesks(second, first))
+  afterAll(() => closeServices(second, first))
 
-  const totalOf = async (desk: Desk, query = ''): Promise<number> => {
-    const { body } = await desk.ask(`/api/notes?pagination[pageSize]=1${query}`)
+  const totalOf = async (service: NotesService, query = ''): Promise<number> => {
+    const { body } = await service.request(`/api/notes?pagination[pageSize]=1${query}`)
     return body.meta.pagination.total as number
   }
 

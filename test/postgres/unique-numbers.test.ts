@@ -18,7 +18,7 @@ describePostgres('unique numbers on PostgreSQL', (server) => {
   afterAll(() => served.close())
 
   const create = (data: object) =>
-    served.ask('/api/seats', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+    served.request('/api/seats', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
 
   it.each([1.5, '5.5', '.5', 1e-7, '1e400', 'Infinity'])('%j is no integer', async (number) => {
     const { status, body } = await create({ number })

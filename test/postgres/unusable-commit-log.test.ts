@@ -1,15 +1,15 @@
 // caching.9, R25: if the commit log on a PostgreSQL server cannot be used, because its table is gone or the database user may not use it, the
 // service works without it, caches nothing, and stays exact, also next to an instance that uses it.
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
-import { closeDesks, type Desk, range, serveDesk, serveDeskBeside } from '../servers/desk.js'
+import { closeServices, type NotesService, range, serveNotes, serveSecondNotes } from '../servers/notes-service.js'
 import { describePostgres } from '../servers/server.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { until } from '../support/until.js'
 
 const notes = '/api/notes?sort=id'
-const lost = (desk: Desk) => desk.log.filter((line) => line.includes('nothing is kept in memory'))
-const found = (desk: Desk) => desk.log.filter((line) => line.includes('responses are kept in memory again'))
+const lost = (service: NotesService) => service.log.filter((line) => line.includes('nothing is kept in memory'))
+const found = (service: NotesService) => service.log.filter((line) => line.includes('responses are kept in memory again'))
 
 describePostgres(
   'a log of commits that cannot be used',
@@ -18,13 +18,13 @@ describePostgres(
     /** The same database with a user who is granted what the service needs. */
     let urlOfUser: string
     /** As the owner of the tables. */
-    let owner: Desk
+    let owner: NotesService
     /** As that user. */
-    let user: Desk
+    let user: NotesService
     let note: string
     beforeAll(async () => {
       url = await server().createDatabase()
-      owner = await serveDesk(url, { config: managed })
+      owner = await serveNotes(url, { config: managed })
       const name = `octavo_user_${process.pid}`
       await sql(`create role ${name} login; grant usage on schema public to ${name};
       grant select, insert, update, delete on all tables in schema public to ${name}; grant usage on all sequences in schema public to ${name}`)
@@ -32,11 +32,11 @@ describePostgres(
       parsed.username = name
       parsed.password = ''
       urlOfUser = parsed.href
-      user = await serveDeskBeside(owner, urlOfUser)
+      user = await serveSecondNotes(owner, urlOfUser)
       note = (await owner.send('POST', '/api/notes', { code: 'one', text: 'first' })).body.data.documentId
     })
     afterAll(async () => {
-      await closeDesks(user, owner)
+      await closeServices(user, owner)
       await sql(`drop owned by ${nameOfUser()}; drop role ${nameOfUser()}`)
     })
 
@@ -44,25 +44,25 @@ describePostgres(
     const nameOfUser = () => new URL(urlOfUser).username
     const revoke = (what: string) => sql(`revoke ${what} on octavo_commits from ${nameOfUser()}`)
     const grant = () => sql(`grant select, insert, update, delete on octavo_commits to ${nameOfUser()}`)
-    const write = async (at: Desk, text: string) => {
+    const write = async (at: NotesService, text: string) => {
       const answer = await at.send('PUT', `/api/notes/${note}`, { text })
       expect(answer.status, answer.text).toBe(200)
     }
-    const textOf = async (at: Desk): Promise<string> => {
-      const answer = await at.ask(notes)
+    const textOf = async (at: NotesService): Promise<string> => {
+      const answer = await at.request(notes)
       expect(answer.status, answer.text).toBe(200)
       return answer.body.data[0].text
     }
 
     /** Number of reads that the server executes for the second of two requests. */
-    async function executed(at: Desk): Promise<number> {
+    async function executed(at: NotesService): Promise<number> {
       const count = async () => sumOf(await scrape(at), 'db_client_operation_duration_seconds_count', { octavo_purpose: 'read' }) ?? 0
-      expect((await at.ask(notes)).status).toBe(200)
+      expect((await at.request(notes)).status).toBe(200)
       const before = await count()
-      expect((await at.ask(notes)).status).toBe(200)
+      expect((await at.request(notes)).status).toBe(200)
       return (await count()) - before
     }
-    const isKept = (at: Desk) => until('responses are kept', async () => (await executed(at)) === 0)
+    const isKept = (at: NotesService) => until('responses are kept', async () => (await executed(at)) === 0)
 
     /** Each of them reads the other's writes at once. */
     async function expectExact(): Promise<void> {
@@ -117,7 +117,7 @@ describePostgres(
       expect(sent.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(5)
       expect(new Set(sent.map(({ status }) => status))).toEqual(new Set([201, 400]))
       const made = sent.filter(({ status }) => status === 201).map(({ body }) => body.data.documentId as string)
-      for (const at of [owner, user]) for (const documentId of made) expect((await at.ask(notes)).text).toContain(documentId)
+      for (const at of [owner, user]) for (const documentId of made) expect((await at.request(notes)).text).toContain(documentId)
       expect(await count()).toBe(before + 5)
       await grant()
     })
@@ -125,9 +125,9 @@ describePostgres(
     rule('caching.9', 'permissions that another instance or program changes hold for the next request', async () => {
       await revoke('all')
       for (const _ of range(3)) {
-        expect((await user.ask('/api/boards')).status).toBe(200)
+        expect((await user.request('/api/boards')).status).toBe(200)
         await sql("update up_permissions set action = 'none' where action = 'api::board.board.find'")
-        expect((await user.ask('/api/boards')).status).toBe(403)
+        expect((await user.request('/api/boards')).status).toBe(403)
         await sql("update up_permissions set action = 'api::board.board.find' where action = 'none'")
       }
       await grant()
@@ -141,7 +141,7 @@ describePostgres(
       const readers = [owner, user, user].map(async (at) => {
         while (!isOver) {
           const least = acknowledged
-          const answer = await at.ask(notes)
+          const answer = await at.request(notes)
           if (answer.status !== 200 || Number(answer.body.data[0].text) < least) wrong.push(`${least}: ${answer.status} ${answer.text}`)
         }
       })
@@ -166,21 +166,21 @@ describePostgres(
 
     rule('caching.9', 'a start without grants', async () => {
       await revoke('all')
-      const desk = await serveDeskBeside(owner, urlOfUser)
+      const service = await serveSecondNotes(owner, urlOfUser)
       try {
         const text = `${Math.random()}`
-        await write(desk, text)
-        for (const at of [desk, owner, user]) expect(await textOf(at)).toBe(text)
-        expect(await executed(desk)).toBe(1)
+        await write(service, text)
+        for (const at of [service, owner, user]) expect(await textOf(at)).toBe(text)
+        expect(await executed(service)).toBe(1)
         await write(owner, `${text} again`)
-        expect(await textOf(desk)).toBe(`${text} again`)
-        expect(lost(desk)).toHaveLength(1)
+        expect(await textOf(service)).toBe(`${text} again`)
+        expect(lost(service)).toHaveLength(1)
         await grant()
-        await isKept(desk)
-        expect(found(desk)).toHaveLength(1)
+        await isKept(service)
+        expect(found(service)).toHaveLength(1)
       } finally {
         await grant()
-        await desk.close()
+        await service.close()
       }
     })
 
@@ -190,7 +190,7 @@ describePostgres(
       await revoke('all')
       await expectExact()
       await crash()
-      for (const at of [owner, user]) await until('the service is back', async () => (await at.ask(notes)).status === 200)
+      for (const at of [owner, user]) await until('the service is back', async () => (await at.request(notes)).status === 200)
       await expectExact()
       await grant()
       for (const at of [owner, user]) await isKept(at)
@@ -207,7 +207,7 @@ describePostgres(
         expect(sent.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(5)
         expect(lost(owner).length).toBe(before + 1)
         expect(lost(owner).at(-1)).toContain('create unlogged table if not exists octavo_commits')
-        const third = await serveDeskBeside(owner, url)
+        const third = await serveSecondNotes(owner, url)
         await grant()
         for (const at of [owner, user, third]) await isKept(at)
         await expectExact()

@@ -1,29 +1,29 @@
 // Many requests at once on a database server, to one process and to two: unique values, relations, publication and permissions hold.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Answer } from '../support/serve.js'
-import { closeDesks, type Desk, range, serveTwoDesks } from './desk.js'
+import type { TestResponse } from '../support/serve.js'
+import { closeServices, type NotesService, range, serveTwoNotes } from './notes-service.js'
 import { describeServers } from './server.js'
 
-const statusesOf = (answers: readonly Answer[]): readonly number[] => answers.map(({ status }) => status)
+const statusesOf = (answers: readonly TestResponse[]): readonly number[] => answers.map(({ status }) => status)
 
 describeServers('requests at once', (server, kind) => {
   let url: string
-  let first: Desk
-  let second: Desk
+  let first: NotesService
+  let second: NotesService
   beforeAll(async () => {
-    ;({ url, first, second } = await serveTwoDesks(server()))
+    ;({ url, first, second } = await serveTwoNotes(server()))
   })
-  afterAll(() => closeDesks(second, first))
+  afterAll(() => closeServices(second, first))
 
   /** One of the services, in turn. */
-  const both = (index: number): Desk => (index % 2 === 0 ? first : second)
-  const ways: readonly [string, (index: number) => Desk][] = [
+  const both = (index: number): NotesService => (index % 2 === 0 ? first : second)
+  const ways: readonly [string, (index: number) => NotesService][] = [
     ['one process', () => first],
     ['two processes', both],
   ]
 
-  async function created(desk: Desk, path: string, data: object): Promise<string> {
-    const { status, text, body } = await desk.send('POST', path, data)
+  async function created(service: NotesService, path: string, data: object): Promise<string> {
+    const { status, text, body } = await service.send('POST', path, data)
     expect(status, text).toBe(201)
     return body.data.documentId as string
   }
@@ -45,9 +45,9 @@ describeServers('requests at once', (server, kind) => {
     const board = await created(first, '/api/boards', { name: 'changing' })
     await created(first, '/api/cards', { name: 'changing', boards: [board] })
     let isChanging = true
-    const read = async (): Promise<readonly Answer[]> => {
-      const answers: Answer[] = []
-      while (isChanging) answers.push(await first.ask('/api/cards?filters[name]=changing&populate=boards'))
+    const read = async (): Promise<readonly TestResponse[]> => {
+      const answers: TestResponse[] = []
+      while (isChanging) answers.push(await first.request('/api/cards?filters[name]=changing&populate=boards'))
       return answers
     }
     const reads = range(8).map(read)
@@ -133,7 +133,7 @@ describeServers('requests at once', (server, kind) => {
   }
 
   async function linked(path: string, populate: string): Promise<readonly string[]> {
-    const { status, text, body } = await first.ask(`${path}?populate=${populate}`)
+    const { status, text, body } = await first.request(`${path}?populate=${populate}`)
     expect(status, text).toBe(200)
     return (body.data[populate] as { readonly documentId: string }[]).map(({ documentId }) => documentId)
   }
@@ -202,7 +202,7 @@ describeServers('requests at once', (server, kind) => {
     for (const round of range(12)) {
       const memo = await created(first, '/api/memos', { title: `Memo ${round}` })
       const path = `/api/memos/${memo}`
-      const work: (() => Promise<Answer>)[] = range(6).flatMap((index) => [
+      const work: (() => Promise<TestResponse>)[] = range(6).flatMap((index) => [
         () => both(index).send('PUT', `${path}?status=draft`, { title: `Draft ${index}` }),
         () => both(index + 1).send('PUT', path, { title: `Published ${index}` }),
         () => both(index).send('POST', `${path}/actions/publish`, {}),
@@ -227,11 +227,11 @@ describeServers('requests at once', (server, kind) => {
     const take = `delete from up_permissions_role_lnk where permission_id in (select id from up_permissions where ${permission})`
     const give = `insert into up_permissions_role_lnk (permission_id, role_id) select p.id, r.id from up_permissions p, up_roles r where p.${permission} and r.type = 'public'`
     for (const _ of range(15)) {
-      expect(statusesOf(await Promise.all(range(6).map((index) => both(index).ask('/api/boards?pagination[pageSize]=1'))))).toEqual(
+      expect(statusesOf(await Promise.all(range(6).map((index) => both(index).request('/api/boards?pagination[pageSize]=1'))))).toEqual(
         range(6).map(() => 200),
       )
       await server().run(url, take)
-      expect(statusesOf(await Promise.all(range(6).map((index) => both(index).ask('/api/boards?pagination[pageSize]=1'))))).toEqual(
+      expect(statusesOf(await Promise.all(range(6).map((index) => both(index).request('/api/boards?pagination[pageSize]=1'))))).toEqual(
         range(6).map(() => 403),
       )
       await server().run(url, give)
@@ -241,7 +241,7 @@ describeServers('requests at once', (server, kind) => {
   it('writers of unrelated documents all get through', async () => {
     const answers = await Promise.all(
       range(8).map(async (client) => {
-        const own: Answer[] = []
+        const own: TestResponse[] = []
         for (const index of range(25)) own.push(await both(client).send('POST', '/api/notes', { code: `own ${client} ${index}` }))
         return own
       }),

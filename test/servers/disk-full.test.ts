@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeWith } from '../support/describe-with.js'
 import { until } from '../support/until.js'
-import { type Desk, range, serveDesk } from './desk.js'
+import { type NotesService, range, serveNotes } from './notes-service.js'
 import { kinds, type ServerKind, type TestServer } from './server.js'
 
 const megabyte = 1024 * 1024
@@ -51,16 +51,16 @@ function fill(folder: string): string {
 function testsOn(kind: ServerKind): void {
   let folder: string
   let server: TestServer
-  let desk: Desk
+  let service: NotesService
   let url: string
   beforeAll(async () => {
     folder = mountSmallDisk()!
     server = await kind.start(undefined, folder)
     url = await server.createDatabase()
-    desk = await serveDesk(url, { config: { limits: { readTimeout: 2_000, writeTimeout: 3_000 } } })
+    service = await serveNotes(url, { config: { limits: { readTimeout: 2_000, writeTimeout: 3_000 } } })
   })
   afterAll(async () => {
-    await desk.close()
+    await service.close()
     await server.close()
     unmount(folder)
   })
@@ -69,7 +69,7 @@ function testsOn(kind: ServerKind): void {
     const text = 'A long text. '.repeat(4_000)
     const answers: (readonly [string, number])[] = []
     const write = async (code: string) => {
-      const { status, text: body } = await desk.send('POST', '/api/notes', { code, text })
+      const { status, text: body } = await service.send('POST', '/api/notes', { code, text })
       answers.push([code, status])
       expect([201, 503], body).toContain(status)
       return status
@@ -85,15 +85,15 @@ function testsOn(kind: ServerKind): void {
     expect(isFull()).toBe(true)
     rmSync(ballast)
     // A server that has ended itself is started by its operator.
-    if ((await desk.ask('/api/cards')).status !== 200) await server.crash!().catch(() => {})
-    await until('it takes writes', async () => (await desk.send('POST', '/api/notes', { code: `space ${Date.now()}` })).status === 201)
+    if ((await service.request('/api/cards')).status !== 200) await server.crash!().catch(() => {})
+    await until('it takes writes', async () => (await service.send('POST', '/api/notes', { code: `space ${Date.now()}` })).status === 201)
     const rows = await server.run(url, 'select code, count(*) as count from notes group by code')
     const there = new Map(rows.map(({ code, count }) => [code as string, count as number]))
     for (const [code, status] of answers) {
       if (status === 201) expect(there.get(code), code).toBe(1)
       else expect(there.get(code) ?? 0, code).toBeLessThanOrEqual(1)
     }
-    expect((await desk.ask('/api/notes?pagination[pageSize]=1')).status).toBe(200)
+    expect((await service.request('/api/notes?pagination[pageSize]=1')).status).toBe(200)
   })
 }
 

@@ -1,9 +1,9 @@
 // Another program drops indexes under a running service (R25): responses stay right without them, unique values and links stay unique, and
 // the next start creates Octavo's indexes again, those of content tables and of its own tables.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, type ServeOptions, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { until } from '../support/until.js'
-import { range } from './desk.js'
+import { range } from './notes-service.js'
 import { describeServers, environmentOf } from './server.js'
 
 const actions = ['find', 'findOne', 'create', 'update', 'delete', 'publish']
@@ -83,8 +83,8 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
   })
   afterAll(() => served?.close())
 
-  const send = (method: string, path: string, data: object, headers: Record<string, string> = {}): Promise<Answer> =>
-    served.ask(path, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ data }) })
+  const send = (method: string, path: string, data: object, headers: Record<string, string> = {}): Promise<TestResponse> =>
+    served.request(path, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ data }) })
   const created = async (data: object, status = 'draft'): Promise<string> => {
     const { status: code, text, body } = await send('POST', `/api/pages?status=${status}`, data)
     expect(code, text).toBe(201)
@@ -103,7 +103,7 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
       ['filters[part][code][$gt]=a-page&sort=code', ['b-page', 'c-page']],
       ['_q=c-page', ['c-page']],
     ] as const) {
-      const { status, text, body } = await served.ask(`/api/pages?${query}`)
+      const { status, text, body } = await served.request(`/api/pages?${query}`)
       expect(status, text).toBe(200)
       expect(codes(body.data), query).toEqual(expected)
     }
@@ -120,7 +120,7 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
   it('R25 without indexes: a write that is sent twice at once with one Idempotency-Key is done once', async () => {
     const answers = await Promise.all(range(6).map(() => send('POST', '/api/pages', { code: 'key' }, { 'idempotency-key': 'the-key' })))
     for (const { status, text } of answers) expect([201, 409], text).toContain(status)
-    const { body } = await served.ask('/api/pages?status=draft&filters[code]=key')
+    const { body } = await served.request('/api/pages?status=draft&filters[code]=key')
     expect(body.data).toHaveLength(1)
   })
 
@@ -140,7 +140,7 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
     await send('PUT', `/api/pages/${two}`, { related: { connect: [self] }, previous: one })
     for (const id of [one, two, self, one]) expect((await send('PUT', `/api/pages/${id}?status=published`, {})).status).toBe(200)
     for (const status of ['draft', 'published']) {
-      const { body } = await served.ask(
+      const { body } = await served.request(
         `/api/pages?status=${status}&filters[code][$in]=first&filters[code][$in]=second&filters[code][$in]=self&populate=*&sort=code`,
       )
       const links = (body.data as readonly Page[]).map(({ code, related, relating, next, previous }) => ({
@@ -160,7 +160,7 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
   })
 
   it('R25 the next start recreates the indexes of Octavo', async () => {
-    const next = await serveBeside(served, options.environment)
+    const next = await serveExisting(served, options.environment)
     try {
       await until('indexes are made', () => next.log.some((line) => line.includes('created missing indexes')))
       expect(await own()).toEqual(made)
@@ -177,7 +177,7 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
     for (const user of [1, 2])
       await served.sql(`insert into octavo_identities (provider, subject, user_id) values ('github', '7', ${user})`)
     for (const isNamed of [true, false]) {
-      const next = await serveBeside(served, options.environment)
+      const next = await serveExisting(served, options.environment)
       await next.close()
       expect(next.log.some((line) => line.includes('have the same values') && line.includes(unique))).toBe(isNamed)
       expect((await own()).includes(`octavo_identities ${unique}`)).toBe(!isNamed)

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { until } from '../support/until.js'
-import { type Desk, deskFiles, pause, range, serveDesk } from './desk.js'
 import { type ClientMessage, isCommit } from './messages.js'
+import { type NotesService, notesProject, pause, range, serveNotes } from './notes-service.js'
 import { type Link, openProxy, type Way } from './proxy.js'
 import { describeServers, environmentOf, type ServerClient } from './server.js'
 
@@ -19,17 +19,17 @@ describeServers(
   (server, { client }) => {
     let url: string
     let proxy: Way
-    let desk: Desk
+    let service: NotesService
     beforeAll(async () => {
       url = await server().createDatabase()
       proxy = await openProxy(url)
-      desk = await serveDesk(proxy.url, {
+      service = await serveNotes(proxy.url, {
         config: { limits: { readTimeout: 2_000, writeTimeout: 4_000 } },
         environment: { DATABASE_POOL_MAX: '6', DATABASE_CONNECTION_TIMEOUT: '1000' },
       })
     })
     afterAll(async () => {
-      await desk.close()
+      await service.close()
       await proxy.close()
       removeProjects()
     })
@@ -39,8 +39,8 @@ describeServers(
 
     const count = async (code: string): Promise<number> =>
       Number((await server().run(url, `select count(*) as count from notes where code = '${code}'`))[0]!.count)
-    const recovered = () => until('the service works again', async () => (await desk.ask('/_health')).status === 204)
-    const create = (code: string) => desk.send('POST', '/api/notes', { code })
+    const recovered = () => until('the service works again', async () => (await service.request('/_health')).status === 204)
+    const create = (code: string) => service.send('POST', '/api/notes', { code })
 
     it('R18 a connection that is lost at any message before the commit: the write is tried again, and its client notices nothing', async () => {
       const { count: messages, isFirst } = messagesOfWrite[client]
@@ -113,7 +113,7 @@ describeServers(
             const code = `random ${client} ${index}`
             own.push([code, (await create(code)).status])
             cutSometimes()
-            expect([200, 503]).toContain((await desk.ask('/api/notes?pagination[pageSize]=1')).status)
+            expect([200, 503]).toContain((await service.request('/api/notes?pagination[pageSize]=1')).status)
             cutSometimes()
           }
           return own
@@ -131,10 +131,10 @@ describeServers(
     })
 
     it('R17 an unreachable server: 503 with Retry-After, health 503, one line in the log; and back by itself', async () => {
-      const before = desk.log.length
+      const before = service.log.length
       proxy.refuse(true)
-      await until('health is 503', async () => (await desk.ask('/_health')).status === 503)
-      for (const answer of [await desk.ask('/api/notes'), await create('refused'), await desk.ask('/_health')]) {
+      await until('health is 503', async () => (await service.request('/_health')).status === 503)
+      for (const answer of [await service.request('/api/notes'), await create('refused'), await service.request('/_health')]) {
         expect(answer.status, answer.text).toBe(503)
         expect(answer.headers.get('retry-after')).not.toBeNull()
       }
@@ -142,7 +142,7 @@ describeServers(
       proxy.refuse(false)
       await recovered()
       expect((await create('after')).status).toBe(201)
-      const lines = desk.log.slice(before).map((line) => JSON.parse(line).msg as string)
+      const lines = service.log.slice(before).map((line) => JSON.parse(line).msg as string)
       expect(lines.filter((line) => line === 'the database cannot be reached')).toHaveLength(1)
       expect(lines.filter((line) => line === 'the database can be reached again')).toHaveLength(1)
       expect(await count('refused')).toBe(0)
@@ -152,13 +152,13 @@ describeServers(
       for (const link of proxy.links) link.stall()
       // Ends long before the test is over, while the system would wait for minutes.
       const answers = await Promise.all([
-        ...range(6).map(() => desk.ask('/api/notes')),
+        ...range(6).map(() => service.request('/api/notes')),
         ...range(6).map((index) => create(`stalled ${index}`)),
       ])
       for (const { status, text } of answers) expect([200, 201, 503], text).toContain(status)
       await recovered()
       for (const [index, { status }] of answers.slice(6).entries()) expect(await count(`stalled ${index}`)).toBe(status === 201 ? 1 : 0)
-      expect((await desk.ask('/api/notes')).status).toBe(200)
+      expect((await service.request('/api/notes')).status).toBe(200)
       expect((await create('moving again')).status).toBe(201)
     })
 
@@ -194,7 +194,7 @@ describeServers(
 
     it('R24 a locked table: a read ends after its time, the server is free of it, and what waits is bounded', async () => {
       const release = await server().lockTable(url, 'notes')
-      const reading = range(12).map(() => desk.ask('/api/notes?sort=text'))
+      const reading = range(12).map(() => service.request('/api/notes?sort=text'))
       const writing = range(12).map((index) => create(`locked ${index}`))
       const answers = await Promise.all([...reading, ...writing])
       for (const { status, headers, text } of answers) {
@@ -203,29 +203,29 @@ describeServers(
       }
       await until('the server is free of them', async () => (await server().waiting(url)) === 0)
       // Others are not held up by them for long.
-      expect((await desk.ask('/api/cards')).status).toBe(200)
+      expect((await service.request('/api/cards')).status).toBe(200)
       await release()
-      expect((await desk.ask('/api/notes?sort=text')).status).toBe(200)
+      expect((await service.request('/api/notes?sort=text')).status).toBe(200)
       expect((await create('unlocked')).status).toBe(201)
     })
 
     it('a client that goes away: its read is cancelled', async () => {
       const release = await server().lockTable(url, 'boards')
       const leaving = new AbortController()
-      const asked = fetch(`${desk.origin}/api/boards`, { signal: leaving.signal }).catch(() => {})
+      const asked = fetch(`${service.origin}/api/boards`, { signal: leaving.signal }).catch(() => {})
       await until('the read waits', async () => (await server().waiting(url)) > 0)
       leaving.abort()
       await asked
       await until('it is gone', async () => (await server().waiting(url)) === 0)
       await release()
-      expect((await desk.ask('/api/boards')).status).toBe(200)
+      expect((await service.request('/api/boards')).status).toBe(200)
     })
 
     it('R21 a server that is read-only: writes are refused, reads go on', async () => {
       await server().setReadOnly(true)
       await until('it is', async () => (await create('read-only')).status === 503)
-      expect((await desk.ask('/api/notes')).status).toBe(200)
-      expect((await desk.ask('/_health')).status).toBe(204)
+      expect((await service.request('/api/notes')).status).toBe(200)
+      expect((await service.request('/_health')).status).toBe(204)
       await server().setReadOnly(false)
       await until('it takes writes', async () => (await create(`writable ${Date.now()}`)).status === 201)
       expect(await count('read-only')).toBe(0)
@@ -233,7 +233,7 @@ describeServers(
 
     it('a server that cannot be reached at the start: one sentence, and status 1', async () => {
       const nowhere = `${client}://octavo@127.0.0.1:1/nothing`
-      const { status, err } = await octavo(['start', project(deskFiles)], environmentOf(nowhere))
+      const { status, err } = await octavo(['start', project(notesProject)], environmentOf(nowhere))
       expect(status).toBe(1)
       expect(err.trim().split('\n')).toHaveLength(1)
       expect(err).toContain(`The database at ${client}://127.0.0.1:1/nothing cannot be used`)

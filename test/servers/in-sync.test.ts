@@ -1,7 +1,7 @@
 // A PUT that publishes includes all unpublished changes of its draft, also those of other clients. A process need not compare a document
 // again that it left in sync, until another one writes (decision 017).
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { closeDesks, type Desk, pause, range, serveTwoDesks } from './desk.js'
+import { closeServices, type NotesService, pause, range, serveTwoNotes } from './notes-service.js'
 import { describePostgres, describeServers } from './server.js'
 
 interface Memo {
@@ -10,34 +10,34 @@ interface Memo {
   readonly part: { readonly name: string }
 }
 
-async function put(desk: Desk, path: string, data: object): Promise<void> {
-  const { status, text } = await desk.send('PUT', path, data)
+async function put(service: NotesService, path: string, data: object): Promise<void> {
+  const { status, text } = await service.send('PUT', path, data)
   expect(status, text).toBe(200)
 }
 
-/** A published memo that the desk knows to be in sync; its path. */
-async function memoInSync(desk: Desk): Promise<string> {
-  const { status, text, body } = await desk.send('POST', '/api/memos', { title: 'New', text: 'before', part: { name: 'before' } })
+/** A published memo that the service knows to be in sync; its path. */
+async function memoInSync(service: NotesService): Promise<string> {
+  const { status, text, body } = await service.send('POST', '/api/memos', { title: 'New', text: 'before', part: { name: 'before' } })
   expect(status, text).toBe(201)
   const path = `/api/memos/${body.data.documentId}`
-  for (const round of range(3)) await put(desk, path, { title: `In sync ${round}` })
+  for (const round of range(3)) await put(service, path, { title: `In sync ${round}` })
   return path
 }
 
-async function published(desk: Desk, path: string): Promise<Memo> {
-  const { status, text, body } = await desk.ask(`${path}?populate=*`)
+async function published(service: NotesService, path: string): Promise<Memo> {
+  const { status, text, body } = await service.request(`${path}?populate=*`)
   expect(status, text).toBe(200)
   return body.data as Memo
 }
 
 describeServers('a draft that was in sync', (server) => {
   let url: string
-  let first: Desk
-  let second: Desk
+  let first: NotesService
+  let second: NotesService
   beforeAll(async () => {
-    ;({ url, first, second } = await serveTwoDesks(server()))
+    ;({ url, first, second } = await serveTwoNotes(server()))
   })
-  afterAll(() => closeDesks(second, first))
+  afterAll(() => closeServices(second, first))
 
   const idOf = (path: string): string => path.split('/').at(-1)!
   const setText = (path: string, text: string): string =>
@@ -98,7 +98,7 @@ describeServers('a draft that was in sync', (server) => {
       )
       for (const path of paths) {
         await put(first, path, { title: `After ${round}` })
-        const { body } = await first.ask(`${path}?status=draft&populate=*`)
+        const { body } = await first.request(`${path}?status=draft&populate=*`)
         const { title, text, part } = body.data as Memo
         expect(await published(first, path)).toMatchObject({ title, text, part: { name: part.name } })
       }
@@ -112,7 +112,7 @@ describePostgres(
     it('is not compared while only this process writes (not looked at on a server that other tests write to)', async () => {
       // The numbers of transactions are those of the whole server.
       if (server().crash === null) return
-      const { url, first, second } = await serveTwoDesks(server())
+      const { url, first, second } = await serveTwoNotes(server())
       try {
         const [one, other] = [await memoInSync(first), await memoInSync(first)]
         expect((await first.send('POST', '/api/notes', { text: 'Beside' })).status).toBe(201)
@@ -132,7 +132,7 @@ describePostgres(
         }
         await compared
       } finally {
-        await closeDesks(second, first)
+        await closeServices(second, first)
       }
     })
   },

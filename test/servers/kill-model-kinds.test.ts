@@ -7,7 +7,7 @@ import {
   copyOf,
   countedKills,
   databaseOf,
-  type Ground,
+  type KillFixture,
   killAtSteps,
   kinds,
   kindsInOneTransaction,
@@ -41,7 +41,7 @@ function openReading(way: Way): (executed: (text: string, link: Link) => void) =
 }
 
 /** A copy of the project with a copy of its database; the service reaches it through a proxy. */
-async function newGround(server: TestServer, base: string, database: string): Promise<Ground> {
+async function newGround(server: TestServer, base: string, database: string): Promise<KillFixture> {
   const copy = copyOf(base)
   const url = await cloneOf(server, database)
   const way = await openProxy(url)

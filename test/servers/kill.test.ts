@@ -2,9 +2,9 @@
 // its new state, earlier acknowledged writes are there, and the doctor finds nothing. FAULTS=all takes every statement.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { copyGolden, remove, start } from '../faults/child.js'
-import { askerOf, end, type Faulty } from '../faults/faulty.js'
+import { clientOf, end, type Faulty } from '../faults/faulty.js'
 import { everyStatement, openVictim, type Rehearsed } from '../faults/killing.js'
-import { type Ask, type Operation, operations, send, shown } from '../faults/operations.js'
+import { type Operation, operations, type SendRequest, send, shown } from '../faults/operations.js'
 import { octavo } from '../start/command.js'
 import { isThorough } from '../support/thorough.js'
 import { until } from '../support/until.js'
@@ -43,20 +43,20 @@ describeServers('killed', (server, kind) => {
   let proxy: Way
   const abouts = new Map<string, string>()
   const outcomes = new Map<string, Rehearsed>()
-  const victim = openVictim(() => serve(proxy))
+  const target = openVictim(() => serve(proxy))
 
   async function serve(through: Way): Promise<Faulty> {
     // Learns which connections write while nothing else is watched.
     watchWrite(through, kind.client, () => {})
     const child = start(folder, { ...environmentOf(through.url), LOG_LEVEL: 'error' })
-    return { child, ask: askerOf(await child.origin) }
+    return { child, request: clientOf(await child.origin) }
   }
 
   /** Uses the token for the first time, and waits until the background write of its last use is done. */
-  async function useToken(database: string, ask: Ask): Promise<string> {
+  async function useToken(database: string, request: SendRequest): Promise<string> {
     const lastUse = async () => JSON.stringify(await server().run(database, 'select max(last_used_at) as last from strapi_api_tokens'))
     const before = await lastUse()
-    const city = await send(ask, 'POST', '/api/cities', { name: 'Number 0' })
+    const city = await send(request, 'POST', '/api/cities', { name: 'Number 0' })
     await until('the use of the token is noted', async () => (await lastUse()) !== before)
     return city.body.data.documentId
   }
@@ -65,16 +65,16 @@ describeServers('killed', (server, kind) => {
     const database = await server().createDatabase(goldenContent(kind))
     const other = await openProxy(database)
     const rehearsal = await serve(other)
-    await useToken(database, rehearsal.ask)
+    await useToken(database, rehearsal.request)
     for (const operation of operations) {
-      const about = await operation.prepare(rehearsal.ask)
+      const about = await operation.prepare(rehearsal.request)
       let statements = 0
       watchWrite(other, kind.client, (number, isLast) => {
         if (isLast && statements === 0) statements = number
       })
-      const { status, text } = await operation.run(rehearsal.ask, about)
+      const { status, text } = await operation.run(rehearsal.request, about)
       expect(status, text).toBeLessThan(300)
-      outcomes.set(operation.name, { after: await shown(rehearsal.ask, operation, about), statements })
+      outcomes.set(operation.name, { after: await shown(rehearsal.request, operation, about), statements })
     }
     await end(rehearsal)
     await other.close()
@@ -85,20 +85,20 @@ describeServers('killed', (server, kind) => {
     url = await server().createDatabase(goldenContent(kind))
     proxy = await openProxy(url)
     await rehearse()
-    await victim.begin((ask) => useToken(url, ask))
-    const ask = await victim.alive()
-    for (const operation of operations) abouts.set(operation.name, await operation.prepare(ask))
+    await target.begin((request) => useToken(url, request))
+    const request = await target.alive()
+    for (const operation of operations) abouts.set(operation.name, await operation.prepare(request))
   }, 300_000)
 
   afterAll(async () => {
-    await victim.end()
+    await target.end()
     await proxy.close()
     await remove(folder)
   })
 
   /** Runs the operation and kills the service before its n-th statement is sent, or after its last one is sent. */
   const killAt = (operation: Operation, about: string, n: number): Promise<void> =>
-    victim.kill(operation, about, n, ({ child }) => {
+    target.kill(operation, about, n, ({ child }) => {
       let isKilled = false
       watchWrite(proxy, kind.client, (number, isLast, link) => {
         if (isKilled || number !== n) return
@@ -120,17 +120,17 @@ describeServers('killed', (server, kind) => {
     async (name, operation, index) => {
       const about = abouts.get(name)!
       const { after, statements } = outcomes.get(name)!
-      const before = await shown(await victim.alive(), operation, about)
+      const before = await shown(await target.alive(), operation, about)
       expect(before).not.toBe(after)
       expect(statements).toBeGreaterThan(2)
       for (const n of points(statements, index)) {
         await killAt(operation, about, n)
-        const ask = await victim.alive()
-        const see = () => shown(ask, operation, about)
+        const request = await target.alive()
+        const see = () => shown(request, operation, about)
         // No response was sent: the write is done if the server has the commit, and otherwise left no trace.
         if (n === statements) await until(`${name} is done`, async () => (await see()) === after)
         else expect(await see(), `killed at statement ${n} of ${statements}`).toBe(before)
-        await victim.check()
+        await target.check()
       }
     },
     600_000,

@@ -58,7 +58,7 @@ async function withWorker<Result>(
   }
 }
 
-/** Carries out the change, or goes on with it. */
+/** Applies or resumes the change. */
 const carryOut = (client: ServerClient, url: string, more: Partial<ModelWork> = {}, wait?: number): Promise<boolean> =>
   withWorker(client, url, async (worker) => {
     const progress = client === 'mysql' ? { progress: worker.progress } : {}
@@ -172,7 +172,7 @@ describeMariadb('a change of the model on MariaDB that is ended', (server) => {
   }
 
   const finish = async (url: string): Promise<string> => {
-    // Its last statement makes the change: where it was sent, nothing is left to be done.
+    // Its last statement completes the change: once it was sent, no work remains.
     await carryOut('mysql', url)
     expect(await server().run(url, 'select count(*) as count from octavo_model_history')).toEqual([{ count: 1 }])
     expect(await layoutDifferences(server(), url, to)).toEqual([])

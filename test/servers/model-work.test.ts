@@ -99,7 +99,7 @@ describeServers('changes of the model', (server, kind) => {
     const url = await cloneOf(server(), base)
     const worker = await openWorker(kind.client, url)
     expect(await worker.carryOut(workOf(plan.steps, to))).toBe(true)
-    // Rows that nothing was kept of have no table.
+    // Rows without archived values have no table.
     const schema = kind.client === 'mysql' ? 'database()' : 'current_schema()'
     const tables = await server().run(url, `select table_name as name from information_schema.tables where table_schema = ${schema}`)
     const there = new Set(tables.map((table) => table.name))
@@ -135,7 +135,7 @@ describeServers('changes of the model', (server, kind) => {
     expect(await layoutDifferences(server(), url, from)).toEqual([])
     const expected = resultOnSqlite(bytes, [...there.steps, ...back.steps], from)
     expect(await rowDifferences(expected, url)).toEqual({})
-    // A look that would not find differences would prove nothing.
+    // A comparison that cannot find differences would prove nothing.
     await server().run(url, 'update notes set done = null where done is not null')
     await server().run(url, kind.client === 'mysql' ? 'alter table notes drop index notes_documents_idx' : 'drop index notes_documents_idx')
     expect(Object.keys(await rowDifferences(expected, url))).toEqual(['notes'])

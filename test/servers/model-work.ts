@@ -58,7 +58,7 @@ const nextChange = {
   moves: true,
 }
 
-/** A change as it is carried out: a row of the log makes it. */
+/** A change as it is applied: a row of the log completes it. */
 export const workOf = (steps: readonly PlanStep[], model: Model, more: Partial<ModelWork> = {}): ModelWork => ({
   steps,
   model,
@@ -93,7 +93,7 @@ export function resultOnSqlite(bytes: Buffer, steps: readonly PlanStep[], model:
 /** Tables whose rows depend on the order of statements, or that only one kind of database has. */
 const isLeftOut = (name: string): boolean => /^(?:octavo_(?!kept_|pending|modified|out_of)|strapi_migrations)/.test(name)
 
-/** Rows between rows: nothing refers to their ids, which servers give with gaps. */
+/** Link rows: their ids have no references, and servers assign them with gaps. */
 const isBetween = (name: string): boolean => /_(?:lnk|cmps|mph)$/.test(name)
 
 const sortedJson = (_: string, value: unknown): unknown =>
@@ -187,7 +187,7 @@ export async function rowDifferences(file: string, url: string): Promise<Readonl
   }
 }
 
-/** Copies a database of a server as quickly as it can be: PostgreSQL has templates, elsewhere tables are made and filled. */
+/** Copies a database of a server as quickly as it can be: PostgreSQL has templates, elsewhere tables are created and filled. */
 export async function cloneOf(server: TestServer, url: string): Promise<string> {
   const name = new URL(url).pathname.slice(1)
   if (server.client === 'postgres') {

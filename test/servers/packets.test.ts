@@ -1,7 +1,7 @@
 // Statements larger than a MariaDB server accepts (R26): the write is refused as a whole, and other clients do not notice.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
-import { deskFiles, range } from './desk.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
+import { notesProject, range } from './notes-service.js'
 import { openProxy, type Way } from './proxy.js'
 import { describeMariadb, environmentOf } from './server.js'
 
@@ -10,7 +10,7 @@ const [packet, bodyBytes] = [1_048_576, 8_000_000]
 
 /** Entries of components are written after the row of their document. */
 const files = {
-  ...deskFiles,
+  ...notesProject,
   'src/components/desk/part.json': {
     collectionName: 'components_desk_parts',
     info: { displayName: 'part' },
@@ -23,23 +23,23 @@ describeMariadb(
   (server) => {
     let url: string
     let way: Way
-    let desk: Served
+    let service: Served
     let former: number
     beforeAll(async () => {
       former = Number((await server().run(server().root, 'select @@global.max_allowed_packet as value'))[0]!.value)
       await server().run(server().root, `set global max_allowed_packet = ${packet}`)
       url = await server().createDatabase()
       way = await openProxy(url)
-      desk = await serveProject(files, { config: { limits: { bodyBytes } }, environment: environmentOf(way.url) })
+      service = await serveProject(files, { config: { limits: { bodyBytes } }, environment: environmentOf(way.url) })
     })
     afterAll(async () => {
-      await desk?.close()
+      await service?.close()
       await way?.close()
       await server().run(server().root, `set global max_allowed_packet = ${former}`)
     })
 
-    const send = (method: string, path: string, data: object): Promise<Answer> =>
-      desk.ask(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+    const send = (method: string, path: string, data: object): Promise<TestResponse> =>
+      service.request(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
     const count = async (table: string): Promise<number> =>
       Number((await server().run(url, `select count(*) as count from ${table}`))[0]!.count)
     const refused = {
@@ -60,7 +60,7 @@ describeMariadb(
       const changed = { title: 'changed', part: { name: 'large', text: large } }
       expect(await send('PUT', `/api/memos/${small}?status=published`, changed)).toMatchObject(refused)
       expect([await count('memos'), await count('components_desk_parts'), await count('notes')]).toEqual(before)
-      expect((await desk.ask(`/api/memos/${small}?populate=*`)).body.data).toMatchObject({
+      expect((await service.request(`/api/memos/${small}?populate=*`)).body.data).toMatchObject({
         title: 'small',
         text: 'kept',
         part: { name: 'kept' },
@@ -68,7 +68,7 @@ describeMariadb(
     })
 
     it('errors.11: R26 other requests are served, and no connection is lost', async () => {
-      const lines = desk.log.length
+      const lines = service.log.length
       const before = way.links
       const answers = await Promise.all(
         range(30).map((index) =>
@@ -78,8 +78,8 @@ describeMariadb(
         ),
       )
       expect(answers.map(({ status }) => status)).toEqual(range(30).map((index) => (index % 3 === 0 ? 413 : 201)))
-      expect((await desk.ask('/_health')).status).toBe(204)
-      const troubles = desk.log.slice(lines).filter((line) => JSON.parse(line).level >= 50)
+      expect((await service.request('/_health')).status).toBe(204)
+      const troubles = service.log.slice(lines).filter((line) => JSON.parse(line).level >= 50)
       expect(troubles).toEqual([])
       expect([...before].filter((link) => !way.links.has(link))).toEqual([])
     })
@@ -90,7 +90,7 @@ describeMariadb(
         const text = `${'ü'.repeat((packet - missing * 32) / 2 - 100)}'`
         const { status, body } = await send('POST', '/api/notes', { code: `edge ${missing}`, text })
         statuses.add(status)
-        if (status === 201) expect((await desk.ask(`/api/notes/${body.data.documentId}`)).body.data.text === text).toBe(true)
+        if (status === 201) expect((await service.request(`/api/notes/${body.data.documentId}`)).body.data.text === text).toBe(true)
         else expect(status).toBe(413)
       }
       expect([...statuses].sort()).toEqual([201, 413])

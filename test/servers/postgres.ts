@@ -50,7 +50,7 @@ function serverAt(root: string, crash: TestServer['crash'], stop: () => void): T
     return url.href
   }
 
-  /** A database to copy with what `content` makes. It stays for all who test on the server. */
+  /** A template database with the result of `content`. It stays for all tests on the server. */
   async function templateOf(content: string): Promise<string> {
     const name = `octavo_template_${createHash('sha256').update(content).digest('hex').slice(0, 16)}`
     const [known] = await run(root, `select from pg_database where datname = '${name}'`)

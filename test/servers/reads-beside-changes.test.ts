@@ -5,31 +5,31 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import { until } from '../support/until.js'
-import { closeDesks, type Desk, serveDesk, serveDeskBeside } from './desk.js'
+import { closeServices, type NotesService, serveNotes, serveSecondNotes } from './notes-service.js'
 import { describePostgres } from './server.js'
 
 const token = 'may-do-everything'
 
 describePostgres('reads beside a change of the model', (server) => {
   let url: string
-  let first: Desk
-  let second: Desk
+  let first: NotesService
+  let second: NotesService
   beforeAll(async () => {
     url = await server().createDatabase()
-    first = await serveDesk(url, { config: { admin: { model: 'always' }, limits: { modelChangeTimeout: 30_000 } }, environment: secrets })
+    first = await serveNotes(url, { config: { admin: { model: 'always' }, limits: { modelChangeTimeout: 30_000 } }, environment: secrets })
     await addToken(first, token, { type: 'full-access' })
-    second = await serveDeskBeside(first, url)
+    second = await serveSecondNotes(first, url)
     await first.send('POST', '/api/boards', { name: 'before' })
     await first.send('POST', '/api/notes', { code: 'one' })
   })
-  afterAll(() => closeDesks(second, first))
+  afterAll(() => closeServices(second, first))
 
   rule('live-model.8', 'other instances read what a slow change is not about, with permissions that are read again', async () => {
     const holder = new pg.Client(url)
     await holder.connect()
     await holder.query('begin; select from notes')
     try {
-      const changed = first.ask('/api/content-type-builder/schemas', {
+      const changed = first.request('/api/content-type-builder/schemas', {
         ...{ method: 'PUT', token, body: JSON.stringify({ data: { 'api::note.note': null } }) },
         headers: { 'content-type': 'application/json', 'octavo-agree': 'api::note.note' },
       })
@@ -37,7 +37,7 @@ describePostgres('reads beside a change of the model', (server) => {
       for (const name of ['one', 'two']) {
         // Commits of other programs may change permissions.
         await server().run(url, `update boards set name = '${name}'`)
-        expect((await second.ask('/api/boards')).body.data).toMatchObject([{ name }])
+        expect((await second.request('/api/boards')).body.data).toMatchObject([{ name }])
       }
       expect(await server().waiting(url), 'the change waits still').toBe(1)
       await holder.query('rollback')
@@ -46,7 +46,7 @@ describePostgres('reads beside a change of the model', (server) => {
     } finally {
       await holder.end()
     }
-    expect((await second.ask('/api/notes')).status).toBe(404)
-    expect((await second.ask('/api/boards')).status).toBe(200)
+    expect((await second.request('/api/notes')).status).toBe(404)
+    expect((await second.request('/api/boards')).status).toBe(200)
   })
 })

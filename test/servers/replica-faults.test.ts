@@ -7,8 +7,8 @@ import { describeWith } from '../support/describe-with.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { until } from '../support/until.js'
-import { closeDesks, type Desk, range, serveDesk } from './desk.js'
-import { configure, countReads, flush, flushLog, heldOn, sqlAt, waitingForLocks } from './replica-desk.js'
+import { closeServices, type NotesService, range, serveNotes } from './notes-service.js'
+import { configure, countReads, flush, flushLog, heldOn, sqlAt, waitingForLocks } from './replica-service.js'
 import { contradictory, type PairRead, watchPairs } from './two-writers.js'
 
 /** Milliseconds that `keeping` waits for the replica: enough for replay on a busy machine. */
@@ -17,11 +17,11 @@ const replicaWaitMs = 5_000
 let primary: Cluster
 let replica: Cluster
 /** Reads on the replica, keeps nothing. */
-let reading: Desk
+let reading: NotesService
 /** Reads on the replica, with a longer wait for it, and caches responses. */
-let keeping: Desk
+let keeping: NotesService
 /** Reads on the primary. */
-let plain: Desk
+let plain: NotesService
 let executed: ReturnType<typeof countReads>
 let executedForKeeping: ReturnType<typeof countReads>
 /** Two documents. */
@@ -32,22 +32,22 @@ function tests(): void {
     primary = await startCluster({ isDurable: false })
     replica = await startReplica(primary)
     const environment = { ...secrets, DATABASE_REPLICA_URLS: replica.url }
-    reading = await serveDesk(primary.url, { config: { ...managed, limits: { cacheBytes: 0 } }, environment })
-    keeping = await serveDesk(primary.url, { config: { ...managed, limits: { replicaTimeout: replicaWaitMs } }, environment })
-    plain = await serveDesk(primary.url, { config: { limits: { cacheBytes: 0 } }, environment: secrets })
+    reading = await serveNotes(primary.url, { config: { ...managed, limits: { cacheBytes: 0 } }, environment })
+    keeping = await serveNotes(primary.url, { config: { ...managed, limits: { replicaTimeout: replicaWaitMs } }, environment })
+    plain = await serveNotes(primary.url, { config: { limits: { cacheBytes: 0 } }, environment: secrets })
     executed = countReads(reading)
     executedForKeeping = countReads(keeping)
     const create = async (code: string) => (await plain.send('POST', '/api/notes', { code, text: '0' })).body.data.documentId as string
     notes = [await create('one'), await create('two')]
   })
   afterAll(async () => {
-    await closeDesks(plain, keeping, reading)
+    await closeServices(plain, keeping, reading)
     replica.stop()
     primary.stop()
   })
   beforeEach(isUsed)
 
-  const write = async (at: Desk, note: string, text: string) => {
+  const write = async (at: NotesService, note: string, text: string) => {
     const { status, text: answer } = await at.send('PUT', `/api/notes/${note}`, { text })
     expect(status, answer).toBe(200)
   }
@@ -70,7 +70,7 @@ function tests(): void {
   async function isUsed(): Promise<void> {
     await until('the replica is used', async () => {
       await executed()
-      await reading.ask(`/api/notes/${notes[0]}`)
+      await reading.request(`/api/notes/${notes[0]}`)
       return (await executed()).used === 1
     })
   }
@@ -92,7 +92,9 @@ function tests(): void {
           const text = `${lag} ${number}`
           await write([plain, reading, keeping][number % 3]!, notes[0], text)
           for (const at of [reading, plain, keeping]) {
-            const shown = await Promise.all(callers.map(async (caller) => (await at.ask(`/api/notes/${notes[0]}`, caller)).body.data.text))
+            const shown = await Promise.all(
+              callers.map(async (caller) => (await at.request(`/api/notes/${notes[0]}`, caller)).body.data.text),
+            )
             expect(shown).toEqual(callers.map(() => text))
           }
         }
@@ -119,7 +121,7 @@ function tests(): void {
       'replicas.6',
       'R27 started again by its own server it has replayed less, and is not read from until it has caught up',
       async () => {
-        const shown = async (at: Desk) => (await at.ask(`/api/notes/${notes[0]}`)).body.data.text
+        const shown = async (at: NotesService) => (await at.request(`/api/notes/${notes[0]}`)).body.data.text
         await write(plain, notes[0], 'before the crash')
         await isUsed()
         // Replay starts here after a crash.
@@ -127,10 +129,10 @@ function tests(): void {
         await write(plain, notes[0], 'at the crash')
         await isUsed()
         expect(await shown(reading)).toBe('at the crash')
-        const victim = new pg.Client(replica.url)
-        victim.on('error', () => {})
-        await victim.connect()
-        const { rows } = await victim.query('select pg_backend_pid() as pid, pg_postmaster_start_time() as started')
+        const target = new pg.Client(replica.url)
+        target.on('error', () => {})
+        await target.connect()
+        const { rows } = await target.query('select pg_backend_pid() as pid, pg_postmaster_start_time() as started')
         // Delays what it replays after the restart.
         await configure(replica, 'recovery_min_apply_delay', '1h')
         process.kill(rows[0].pid, 'SIGKILL')
@@ -155,8 +157,8 @@ function tests(): void {
       'replicas.7',
       'R29 a replica may show a write before the primary does, so readers may see two of them in either order',
       async () => {
-        const read = async (at: Desk): Promise<Pick<PairRead, 'values'>> => {
-          const { body } = await at.ask('/api/notes?sort=id&pagination[pageSize]=2')
+        const read = async (at: NotesService): Promise<Pick<PairRead, 'values'>> => {
+          const { body } = await at.request('/api/notes?sort=id&pagination[pageSize]=2')
           return { values: body.data.map(({ text }: { readonly text: string }) => text) }
         }
         for (const note of notes) await write(plain, note, 'old')
@@ -202,11 +204,11 @@ function tests(): void {
       }
       let reads = 0
       const mixed: string[] = []
-      async function look(at: Desk): Promise<void> {
+      async function look(at: NotesService): Promise<void> {
         while (!isOver) {
-          const cards = await at.ask('/api/cards?populate=boards')
-          const sides = await at.ask('/api/boards?populate=cards&sort=id')
-          const memos = await at.ask('/api/memos')
+          const cards = await at.request('/api/cards?populate=boards')
+          const sides = await at.request('/api/boards?populate=cards&sort=id')
+          const memos = await at.request('/api/memos')
           const count = cards.body.data[0].boards.length
           if (cards.body.data[0].name !== String(count)) mixed.push(cards.text)
           const related = sides.body.data.filter((board: { readonly cards: readonly unknown[] }) => board.cards.length > 0)
@@ -245,7 +247,7 @@ function tests(): void {
         for (const number of range(count)) {
           const text = `${Math.random()}`
           await write(desks[number % 3]!, notes[0], text)
-          for (const at of [reading, keeping, plain]) expect((await at.ask(`/api/notes/${notes[0]}`)).body.data.text).toBe(text)
+          for (const at of [reading, keeping, plain]) expect((await at.request(`/api/notes/${notes[0]}`)).body.data.text).toBe(text)
         }
       }
       await Promise.all([executed(), executedForKeeping()])
@@ -256,13 +258,13 @@ function tests(): void {
       expect(reading.log.filter((line) => line.includes('a table of the log of commits is missing'))).toHaveLength(1)
       // While nothing is written, nothing is waited for.
       await isUsed()
-      for (const _ of range(20)) await reading.ask(`/api/notes/${notes[0]}`)
+      for (const _ of range(20)) await reading.request(`/api/notes/${notes[0]}`)
       expect((await executed()).used).toBe(20)
       await sqlAt(primary, 'alter table commits_elsewhere rename to octavo_commits')
       await until('responses are kept', async () => {
-        await keeping.ask(`/api/notes/${notes[1]}`)
+        await keeping.request(`/api/notes/${notes[1]}`)
         await executedForKeeping()
-        await keeping.ask(`/api/notes/${notes[1]}`)
+        await keeping.request(`/api/notes/${notes[1]}`)
         const { used: onReplica, fellBack } = await executedForKeeping()
         return onReplica + fellBack === 0
       })
@@ -294,7 +296,7 @@ function tests(): void {
         await flushLog(primary)
         await until('the replica has the lock', async () => (await sqlAt(replica, heldOn('boards'))).length > 0)
         await isUsed()
-        const answer = reading.ask('/api/cards?populate=boards')
+        const answer = reading.request('/api/cards?populate=boards')
         await until('the read is under way', async () => (await sqlAt(replica, waitingForLocks)).length > 0)
         await open.query('rollback')
         await sqlAt(primary, 'vacuum memos')
@@ -302,7 +304,7 @@ function tests(): void {
         await until('the primary executes it', async () => (await sqlAt(primary, waitingForLocks)).length > 0)
         await locking.query('rollback')
         const { status, text } = await answer
-        expect({ status, text }).toEqual({ status: 200, text: (await plain.ask('/api/cards?populate=boards')).text })
+        expect({ status, text }).toEqual({ status: 200, text: (await plain.request('/api/cards?populate=boards')).text })
         expect(await executed()).toEqual({ used: 0, fellBack: 0, repeated: 1 })
         await isUsed()
       } finally {
@@ -322,7 +324,7 @@ function tests(): void {
       const wrong: string[] = []
       const readers = range(4).map(async () => {
         while (!isOver) {
-          const { status, text, body } = await reading.ask(list)
+          const { status, text, body } = await reading.request(list)
           if (status !== 200 || body.data?.length !== 100 || body.meta.pagination.total !== many)
             wrong.push(`${status} ${text.slice(0, 300)}`)
         }

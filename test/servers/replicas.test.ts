@@ -7,17 +7,17 @@ import { type Cluster, startCluster, startReplica } from '../../bench/postgres-c
 import { describeWith } from '../support/describe-with.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
-import type { Answer } from '../support/serve.js'
+import type { TestResponse } from '../support/serve.js'
 import { until } from '../support/until.js'
-import { closeDesks, type Desk, pause, range, serveDesk, serveDeskBeside } from './desk.js'
-import { countReads, flushLog, heldOn, sqlAt, waitingForLocks } from './replica-desk.js'
+import { closeServices, type NotesService, pause, range, serveNotes, serveSecondNotes } from './notes-service.js'
+import { countReads, flushLog, heldOn, sqlAt, waitingForLocks } from './replica-service.js'
 
 let primary: Cluster
 let replica: Cluster
-let first: Desk
-let second: Desk
-/** Keeps answers, and reads on the replica as well. */
-let keeping: Desk
+let first: NotesService
+let second: NotesService
+/** Caches responses, and reads on the replica as well. */
+let keeping: NotesService
 let note: string
 
 const urlOf = ({ url }: Cluster) => url
@@ -28,14 +28,14 @@ function tests(): void {
     primary = await startCluster({ isDurable: false })
     replica = await startReplica(primary)
     const environment = { DATABASE_REPLICA_URLS: urlOf(replica) }
-    first = await serveDesk(urlOf(primary), { config: withoutCache, environment })
-    second = await serveDeskBeside(first, urlOf(primary))
-    keeping = await serveDesk(urlOf(primary), { environment })
+    first = await serveNotes(urlOf(primary), { config: withoutCache, environment })
+    second = await serveSecondNotes(first, urlOf(primary))
+    keeping = await serveNotes(urlOf(primary), { environment })
     executed = countReads(first)
     note = (await first.send('POST', '/api/notes', { code: 'one', text: '0' })).body.data.documentId
   })
   afterAll(async () => {
-    await closeDesks(keeping, second, first)
+    await closeServices(keeping, second, first)
     replica.stop()
     primary.stop()
   })
@@ -47,7 +47,7 @@ function tests(): void {
     for (const each of [pid, ...children.map(Number)]) process.kill(each, signal)
   }
 
-  const textOf = async (at: Desk): Promise<string> => (await at.ask(`/api/notes/${note}`)).body.data.text
+  const textOf = async (at: NotesService): Promise<string> => (await at.request(`/api/notes/${note}`)).body.data.text
 
   /** Where reads were executed since the previous call. */
   let executed: ReturnType<typeof countReads>
@@ -152,7 +152,7 @@ function tests(): void {
   })
 
   rule('replicas.2', 'a read that exceeds the capacity of a replica is executed on the primary', async () => {
-    const narrow = await serveDesk(primary.url, {
+    const narrow = await serveNotes(primary.url, {
       config: { ...managed, limits: { cacheBytes: 0, readQueue: 1 } },
       environment: { DATABASE_REPLICA_URLS: urlOf(replica), DATABASE_POOL_MAX: '2' },
     })
@@ -165,7 +165,7 @@ function tests(): void {
       await flushLog(primary)
       await until('the replica has the lock', async () => (await sqlAt(replica, heldOn('boards'))).length > 0)
       await until('the replica is used', async () => {
-        await narrow.ask('/api/cards')
+        await narrow.request('/api/cards')
         return (await count()).used > 0
       })
       await sqlAt(replica, 'select pg_wal_replay_pause()')
@@ -175,10 +175,10 @@ function tests(): void {
       )
       await locking.query('rollback')
       // One is under way on the replica, and one may wait for it.
-      const held: Promise<Answer>[] = []
-      const answered: Answer[] = []
+      const held: Promise<TestResponse>[] = []
+      const answered: TestResponse[] = []
       for (const _ of range(4)) {
-        const asked = narrow.ask('/api/boards')
+        const asked = narrow.request('/api/boards')
         held.push(asked)
         await Promise.race([asked.then((answer) => answered.push(answer)), pause(200)])
       }
@@ -198,7 +198,7 @@ function tests(): void {
     const answers: number[] = []
     let isOver = false
     const readers = range(8).map(async () => {
-      while (!isOver) answers.push((await first.ask('/api/notes?sort=id')).status)
+      while (!isOver) answers.push((await first.request('/api/notes?sort=id')).status)
     })
     await until('it serves', () => answers.length > 100)
     await replica.kill()
@@ -216,7 +216,7 @@ function tests(): void {
     const answers: number[] = []
     let isOver = false
     const readers = range(8).map(async () => {
-      while (!isOver) answers.push((await first.ask('/api/notes?sort=id')).status)
+      while (!isOver) answers.push((await first.request('/api/notes?sort=id')).status)
     })
     for (const _ of range(20)) {
       const before = answers.length
@@ -230,7 +230,7 @@ function tests(): void {
 
   rule('replicas.3', 'a read that fails late on a replica has only the rest of its time on the primary', async () => {
     const [readTimeout, late] = [14_000, 12_000]
-    const timed = await serveDesk(primary.url, {
+    const timed = await serveNotes(primary.url, {
       config: { ...managed, limits: { cacheBytes: 0, readTimeout } },
       environment: { DATABASE_REPLICA_URLS: urlOf(replica) },
     })
@@ -239,14 +239,14 @@ function tests(): void {
     try {
       const count = countReads(timed)
       await until('the replica is used', async () => {
-        await timed.ask('/api/cards')
+        await timed.request('/api/cards')
         return (await count()).used > 0
       })
       await locking.query('begin; lock table boards in access exclusive mode')
       await flushLog(primary)
       await until('the replica has the lock', async () => (await sqlAt(replica, heldOn('boards'))).length > 0)
       const began = performance.now()
-      const asked = timed.ask('/api/boards').then((answer) => ({ ...answer, milliseconds: performance.now() - began }))
+      const asked = timed.request('/api/boards').then((answer) => ({ ...answer, milliseconds: performance.now() - began }))
       await until('the replica executes it', async () => (await sqlAt(replica, waitingForLocks)).length > 0)
       await pause(began + late - performance.now())
       await sqlAt(replica, waitingForLocks.replace('select', 'select pg_terminate_backend(pid)'))
@@ -265,10 +265,10 @@ function tests(): void {
   rule('replicas.3', 'a read that is under way on a replica that hangs is executed on the primary', async () => {
     signalAll('SIGSTOP')
     try {
-      // Nothing was committed since the replica was asked: the read goes there.
-      expect((await first.ask('/api/notes?sort=id')).status).toBe(200)
+      // Nothing was committed since the replica was checked: the read goes there.
+      expect((await first.request('/api/notes?sort=id')).status).toBe(200)
       expect(await executed()).toEqual({ used: 0, fellBack: 0, repeated: 1 })
-      for (const _ of range(5)) expect((await first.ask('/api/notes?sort=id')).status).toBe(200)
+      for (const _ of range(5)) expect((await first.request('/api/notes?sort=id')).status).toBe(200)
       expect(await executed()).toEqual({ used: 0, fellBack: 5, repeated: 0 })
     } finally {
       signalAll('SIGCONT')
@@ -304,12 +304,12 @@ function tests(): void {
 
   rule('replicas.5', 'an invalid list of PostgreSQL servers ends the start, and shows no password', async () => {
     for (const urls of ['mysql://octavo:secret@127.0.0.1/a', `${urlOf(primary)},octavo:secret@127.0.0.1`]) {
-      const refused = serveDesk(urlOf(primary), { environment: { DATABASE_REPLICA_URLS: urls } })
+      const refused = serveNotes(urlOf(primary), { environment: { DATABASE_REPLICA_URLS: urls } })
       await expect(refused).rejects.toThrow(/DATABASE_REPLICA_URLS: entry [12] is not a URL/)
       await expect(refused).rejects.not.toThrow(/secret/)
     }
     await expect(
-      serveDesk(urlOf(primary), { environment: { DATABASE_CLIENT: 'sqlite', DATABASE_REPLICA_URLS: urlOf(replica) } }),
+      serveNotes(urlOf(primary), { environment: { DATABASE_CLIENT: 'sqlite', DATABASE_REPLICA_URLS: urlOf(replica) } }),
     ).rejects.toThrow('DATABASE_REPLICA_URLS: reads from replicas need PostgreSQL.')
   })
 }

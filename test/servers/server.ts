@@ -14,16 +14,16 @@ type Rows = readonly Readonly<Record<string, unknown>>[]
 /** A server on which each test may have databases. */
 export interface TestServer {
   readonly client: ServerClient
-  /** A URL of it with a user who may create databases. */
+  /** Its URL, with a user who may create databases. */
   readonly root: string
-  /** Creates a database, empty or with what the statements `content` make, and resolves to its URL. */
+  /** Creates a database, empty or with the result of the statements `content`, and resolves to its URL. */
   createDatabase(content?: string): Promise<string>
   removeDatabase(url: string): Promise<void>
   /** Runs statements in a database, without values; resolves to the rows of the last one. */
   run(url: string, text: string): Promise<Rows>
   /** Statements that disable foreign keys for the following ones. */
   readonly withoutForeignKeys: string
-  /** Locks a table, also for those who read it; resolves to what releases it. */
+  /** Locks a table against reads and writes; resolves to a function that releases it. */
   lockTable(url: string, table: string): Promise<() => Promise<void>>
   /** Statements in a database that wait for locks. */
   waiting(url: string): Promise<number>
@@ -38,7 +38,7 @@ export interface TestServer {
 export interface ServerKind {
   readonly name: 'PostgreSQL' | 'MariaDB'
   readonly client: ServerClient
-  /** The variable that names a running server by a URL with a user who may create databases. */
+  /** The environment variable with the URL of a running server and a user who may create databases. */
   readonly variable: string
   /** The variable that names the server of a run, which its tests share. */
   readonly sharedVariable: string
@@ -57,7 +57,7 @@ export const startServer = ({ start, variable, sharedVariable }: ServerKind): Pr
 /** A server for one file of tests, which may crash and configure it, unless one is named. */
 const startOwnServer = ({ start, variable }: ServerKind): Promise<TestServer> => start(process.env[variable])
 
-/** The statements that make the golden content as Strapi has it on a server. */
+/** The statements that create the golden content as Strapi stores it on a server. */
 export const goldenContent = ({ golden }: ServerKind): string =>
   gunzipSync(readFileSync(join(import.meta.dirname, '..', 'golden', golden, 'content.sql.gz'))).toString('utf8')
 

@@ -1,7 +1,7 @@
 // Defaults of new MariaDB sessions, SQL modes above all (R26): responses are the same with any of them, and values are stored
 // unchanged and uncut.
 import { afterEach, expect, it } from 'vitest'
-import { type Asked, type Served, serveProject } from '../support/serve.js'
+import { type RequestOptions, type Served, serveProject } from '../support/serve.js'
 import { describeMariadb, environmentOf } from './server.js'
 
 const actions = ['find', 'findOne', 'create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft']
@@ -52,10 +52,10 @@ const stable = (body: unknown): unknown => JSON.parse(JSON.stringify(body, (key,
 /** Writes and reads in every way; resolves to the responses, without parts that differ between databases. */
 async function conversation(served: Served): Promise<readonly unknown[]> {
   const said: unknown[] = []
-  const ask = async (path: string, method = 'GET', data?: object) => {
+  const request = async (path: string, method = 'GET', data?: object) => {
     const headers = { 'content-type': 'application/json' }
-    const asked: Asked = { method, ...(data === undefined ? {} : { headers, body: JSON.stringify({ data }) }) }
-    const answer = await served.ask(path, asked)
+    const asked: RequestOptions = { method, ...(data === undefined ? {} : { headers, body: JSON.stringify({ data }) }) }
+    const answer = await served.request(path, asked)
     said.push([method, answer.status, stable(answer.body)])
     return answer.body?.data?.documentId as string
   }
@@ -63,24 +63,24 @@ async function conversation(served: Served): Promise<readonly unknown[]> {
   for (const [at, text] of texts.entries()) {
     const parts = [{ name: text, text }, { text: `${text}${text}` }]
     const more = { number: at, price: 10.25 + at, day: '2024-02-29', moment: '2024-07-01T08:30:00.123Z', data: { text, list: [text] } }
-    ids.push(await ask('/api/entries?status=draft&populate=*', 'POST', { name: `${at} ${text}`, text, parts, others: ids, ...more }))
-    await ask('/api/entries?status=draft&sort=number&populate=*')
+    ids.push(await request('/api/entries?status=draft&populate=*', 'POST', { name: `${at} ${text}`, text, parts, others: ids, ...more }))
+    await request('/api/entries?status=draft&sort=number&populate=*')
   }
   for (const text of texts)
     for (const operator of ['$eq', '$contains', '$startsWith', '$endsWithi', '$ne'])
-      await ask(`/api/entries?status=draft&sort=number&fields=text&filters[text][${operator}]=${encodeURIComponent(text)}`)
+      await request(`/api/entries?status=draft&sort=number&fields=text&filters[text][${operator}]=${encodeURIComponent(text)}`)
   for (const data of [{ name: 'x'.repeat(256) }, { number: 3_000_000_000 }, { price: 1e12 }, { day: '2023-02-29' }, { day: '0000-00-00' }])
-    await ask('/api/entries', 'POST', data)
+    await request('/api/entries', 'POST', data)
   for (const id of ids.slice(0, 3)) {
-    await ask(`/api/entries/${id}?status=draft`)
-    await ask(`/api/entries/${id}?status=published`, 'PUT', { text: 'changed\\\' "' })
-    await ask(`/api/entries/${id}?status=draft`)
+    await request(`/api/entries/${id}?status=draft`)
+    await request(`/api/entries/${id}?status=published`, 'PUT', { text: 'changed\\\' "' })
+    await request(`/api/entries/${id}?status=draft`)
   }
   for (const query of ['_q=back\\', 'filters[others][number]=1', 'filters[$not][number][$gt]=2', 'filters[parts][text][$null]=true'])
-    await ask(`/api/entries?status=draft&sort[0]=price:desc&sort[1]=number&pagination[pageSize]=3&${query}`)
-  await ask(`/api/entries/${ids[0]}`, 'DELETE')
-  await ask('/api/entries?status=draft&sort=number&populate[others][sort]=number&populate[owners][sort]=number&populate[parts]=true')
-  await ask('/api/entries?sort=number&populate=*')
+    await request(`/api/entries?status=draft&sort[0]=price:desc&sort[1]=number&pagination[pageSize]=3&${query}`)
+  await request(`/api/entries/${ids[0]}`, 'DELETE')
+  await request('/api/entries?status=draft&sort=number&populate[others][sort]=number&populate[owners][sort]=number&populate[parts]=true')
+  await request('/api/entries?sort=number&populate=*')
   said.push(await served.sql('select count(*) as links from entries_others_lnk'))
   said.push(await served.sql('select count(*) as parts from components_entry_parts'))
   return said
@@ -127,9 +127,9 @@ describeMariadb(
       try {
         const headers = { 'content-type': 'application/json' }
         const body = JSON.stringify({ data: { name: 'old', day: '2024-02-29', moment: '2024-07-01T08:30:00.123Z' } })
-        expect((await served.ask('/api/entries?status=draft', { method: 'POST', headers, body })).status).toBe(201)
+        expect((await served.request('/api/entries?status=draft', { method: 'POST', headers, body })).status).toBe(201)
         await served.sql("update entries set day = '0000-00-00', moment = '0000-00-00 00:00:00'")
-        const { status, text, body: read } = await served.ask('/api/entries?status=draft')
+        const { status, text, body: read } = await served.request('/api/entries?status=draft')
         expect(status, text).toBe(200)
         expect(read.data).toMatchObject([{ name: 'old', day: '0000-00-00', moment: null }])
       } finally {

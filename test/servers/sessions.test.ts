@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { until } from '../support/until.js'
-import { type Desk, deskFiles, range, serveDesk } from './desk.js'
+import { type NotesService, notesProject, range, serveNotes } from './notes-service.js'
 import { type Link, openProxy, type Way } from './proxy.js'
 import { describeServers } from './server.js'
 
@@ -28,7 +28,7 @@ const ofSession =
 
 describeServers('sessions', (server, { client }) => {
   let way: Way
-  let desk: Desk
+  let service: NotesService
   const sent: { readonly link: Link; readonly text: string }[] = []
   beforeAll(async () => {
     way = await openProxy(await server().createDatabase())
@@ -36,14 +36,14 @@ describeServers('sessions', (server, { client }) => {
       if (type === 'Q') sent.push({ link, text: text.replace(/\0$/, '') })
       if (type === 'P') sent.push({ link, text: text.split('\0')[1]! })
     }
-    desk = await serveDesk(way.url, {
+    service = await serveNotes(way.url, {
       config: { admin: { model: 'always' } },
       environment: { ...secrets, OCTAVO_DATABASE_INDEXES: 'true' },
     })
-    await addToken(desk, token, { type: 'full-access' })
+    await addToken(service, token, { type: 'full-access' })
   })
   afterAll(async () => {
-    await desk?.close()
+    await service?.close()
     await way?.close()
   })
 
@@ -51,13 +51,13 @@ describeServers('sessions', (server, { client }) => {
   const links = (): readonly Link[] => [...new Set(sent.map(({ link }) => link))]
 
   it('portability.5: locks of what one process does alone are given back, and on PostgreSQL belong to a transaction', async () => {
-    const schema = deskFiles[noteFile as keyof typeof deskFiles] as unknown as { readonly attributes: object }
+    const schema = notesProject[noteFile as keyof typeof notesProject] as unknown as { readonly attributes: object }
     for (const text of [{ type: 'text' }, { type: 'integer' }]) {
       const body = JSON.stringify({
         data: { 'api::note.note': { ...schema, attributes: { ...schema.attributes, text, more: { type: 'string' } } } },
       })
       const headers = { 'content-type': 'application/json', 'octavo-agree': 'notes.text' }
-      const changed = await desk.ask('/api/content-type-builder/schemas', { method: 'PUT', token, headers, body })
+      const changed = await service.request('/api/content-type-builder/schemas', { method: 'PUT', token, headers, body })
       expect(changed.status, changed.text).toBe(200)
     }
     const all = links().map(textsOn)
@@ -75,7 +75,7 @@ describeServers('sessions', (server, { client }) => {
     }
     await until('all are given back', async () => {
       const isReleased = [...way.links].every((link) => locks(textsOn(link)).at(-1)?.includes('get_lock') !== true)
-      return isReleased && (await desk.sql(freeLocks))[0]!.free === lockNames.length
+      return isReleased && (await service.sql(freeLocks))[0]!.free === lockNames.length
     })
   })
 
@@ -84,8 +84,8 @@ describeServers('sessions', (server, { client }) => {
     const answers = await Promise.all(
       range(30).map((index) =>
         index % 2 === 0
-          ? desk.ask('/api/notes?sort=code&populate=*')
-          : desk.send('POST', '/api/memos?status=published', { title: `${index}`, part: { name: 'x' } }),
+          ? service.request('/api/notes?sort=code&populate=*')
+          : service.send('POST', '/api/memos?status=published', { title: `${index}`, part: { name: 'x' } }),
       ),
     )
     for (const { status, text } of answers) expect(status, text).toBeLessThan(300)

@@ -2,23 +2,26 @@
 // lead to the current primary.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import { type Desk, range, serveDesk } from './desk.js'
+import { type NotesService, range, serveNotes } from './notes-service.js'
 import { describeMariadb } from './server.js'
 
 describeMariadb(
   'a switchover of MariaDB',
   (server) => {
     let url: string
-    let desk: Desk
+    let service: NotesService
     beforeAll(async () => {
       url = await server().createDatabase()
-      desk = await serveDesk(url)
+      service = await serveNotes(url)
     })
-    afterAll(() => desk.close())
+    afterAll(() => service.close())
 
     rule('engines.10', 'connections to a server that has become read-only are not used again, not for reads either', async () => {
       const work = async (round: string) => {
-        const sent = range(10).flatMap((index) => [desk.ask('/api/notes'), desk.send('POST', '/api/notes', { code: `${round} ${index}` })])
+        const sent = range(10).flatMap((index) => [
+          service.request('/api/notes'),
+          service.send('POST', '/api/notes', { code: `${round} ${index}` }),
+        ])
         return (await Promise.all(sent)).map(({ status }) => status).filter((status) => status >= 300)
       }
       /** Connections of the service, with their idle time in milliseconds. */
@@ -28,8 +31,8 @@ describeMariadb(
       const before = new Set((await connections()).map(({ id }) => String(id)))
       expect(before.size).toBeGreaterThan(2)
       await server().setReadOnly(true)
-      expect((await desk.send('POST', '/api/notes', { code: 'refused' })).status).toBe(503)
-      expect((await desk.ask('/api/notes')).status).toBe(200)
+      expect((await service.send('POST', '/api/notes', { code: 'refused' })).status).toBe(503)
+      expect((await service.request('/api/notes')).status).toBe(200)
       await server().setReadOnly(false)
       const resumed = performance.now()
       for (const round of ['after', 'later']) expect(await work(round)).toEqual([])

@@ -1,7 +1,7 @@
 // The time zone of a database with columns of local time: a different zone is reported, and times that such a column cannot store are refused.
 import { afterAll, expect, it } from 'vitest'
 import { copyGolden, remove, start } from '../faults/child.js'
-import { askerOf } from '../faults/faulty.js'
+import { clientOf } from '../faults/faulty.js'
 import { send } from '../faults/operations.js'
 import { describeServers, environmentOf, goldenContent } from './server.js'
 
@@ -15,15 +15,15 @@ describeServers('time zones', (server, kind) => {
     const folder = await copyGolden()
     folders.push(folder)
     const environment = environmentOf(await server().createDatabase(goldenContent(kind)))
-    const inZone = async (TZ: string, work: (ask: ReturnType<typeof askerOf>) => Promise<void>) => {
+    const inZone = async (TZ: string, work: (request: ReturnType<typeof clientOf>) => Promise<void>) => {
       const child = start(folder, { ...environment, TZ })
-      await work(askerOf(await child.origin))
+      await work(clientOf(await child.origin))
       child.process.kill('SIGTERM')
       await child.ended
       return child.output()
     }
-    const first = await inZone('Europe/Zurich', async (ask) => {
-      const write = (starts: string) => send(ask, 'POST', '/api/articles', { title: 'A moment', starts: starts })
+    const first = await inZone('Europe/Zurich', async (request) => {
+      const write = (starts: string) => send(request, 'POST', '/api/articles', { title: 'A moment', starts: starts })
       for (const moment of [
         '2026-10-25T00:30:00.000Z',
         '2026-10-25T01:30:00.000Z',

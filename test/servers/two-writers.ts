@@ -1,11 +1,11 @@
 // Two writers that increment a document each, and concurrent readers of both documents: reads that lack a write, and reads that saw the
 // writes in opposite orders.
 import { until } from '../support/until.js'
-import type { Desk } from './desk.js'
+import type { NotesService } from './notes-service.js'
 
 /** A read of both documents. */
 export interface PairRead {
-  readonly at: Desk
+  readonly at: NotesService
   /** The number that each document showed. */
   readonly values: readonly number[]
 }
@@ -18,9 +18,9 @@ export interface PairsSeen {
 
 interface Pairs {
   /** The writer of each document. */
-  readonly writers: readonly [Desk, Desk]
+  readonly writers: readonly [NotesService, NotesService]
   /** The first one is known to read on the primary. */
-  readonly readers: readonly Desk[]
+  readonly readers: readonly NotesService[]
   readonly notes: readonly [string, string]
   /** True once the minimum number of reads is enough. Default: at once. */
   isEnough?(): Promise<boolean>
@@ -53,10 +53,10 @@ export async function watchPairs({ writers, readers, notes, isEnough = async () 
   }
 
   const counts = readers.map(() => 0)
-  async function read(at: Desk, reader: number): Promise<void> {
+  async function read(at: NotesService, reader: number): Promise<void> {
     while (!isOver) {
       const before = [...least]
-      const { body } = await at.ask(
+      const { body } = await at.request(
         `/api/notes?sort=id&${notes.map((note, index) => `filters[documentId][$in][${index}]=${note}`).join('&')}`,
       )
       const values: number[] = body.data.map(({ text }: { readonly text: string }) => Number(text))

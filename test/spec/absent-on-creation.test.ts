@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => served.close())
 
 const create = (query: string, data: object) =>
-  served.ask(`/api/pages?${query}`, {
+  served.request(`/api/pages?${query}`, {
     method: 'POST',
     token: 'everything',
     headers: { 'content-type': 'application/json' },

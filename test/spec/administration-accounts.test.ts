@@ -1,8 +1,8 @@
 // Creation of administrators' accounts and passwords.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addAdministrator, adminPassword, askAdmin, projectWithNotes, rowsOf, signInAdmin } from '../support/administration.js'
+import { addAdministrator, adminPassword, projectWithNotes, requestAdmin, rowsOf, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { secrets } from './callers.js'
 
 /** Codes are in the log. */
@@ -15,8 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const post = (path: string, body: unknown, more: { token?: string; at?: Served } = {}): Promise<Answer> =>
-  askAdmin(more.at ?? served, path, { method: 'POST', body, ...more })
+const post = (path: string, body: unknown, more: { token?: string; at?: Served } = {}): Promise<TestResponse> =>
+  requestAdmin(more.at ?? served, path, { method: 'POST', body, ...more })
 
 /** Waits for something in the log, and resolves to its first group. */
 async function logged(form: RegExp, at = served): Promise<string> {
@@ -36,7 +36,7 @@ rule('administration.11', 'guesses of strangers do not prevent the creation of t
     const code = await logged(firstCode, guessed)
     const from = (address: string, given: string) => {
       const body = { email: 'ada@admins.example', firstname: 'Ada', password: adminPassword, code: given }
-      return askAdmin(guessed, '/session/first', { method: 'POST', body, headers: { 'x-forwarded-for': address } })
+      return requestAdmin(guessed, '/session/first', { method: 'POST', body, headers: { 'x-forwarded-for': address } })
     }
     const statuses = async (address: string, times: number) => {
       const found: number[] = []
@@ -53,17 +53,17 @@ rule('administration.11', 'guesses of strangers do not prevent the creation of t
 
 rule('administration.11', 'the first administrator needs the code from the log', async () => {
   const code = await logged(firstCode)
-  expect((await askAdmin(served, '/session/first')).body).toEqual({ data: { isMissing: true } })
+  expect((await requestAdmin(served, '/session/first')).body).toEqual({ data: { isMissing: true } })
   expect(served.log.filter((line) => firstCode.test(line))).toHaveLength(1)
   const ada = { email: 'Ada@Admins.example', firstname: 'Ada', password: adminPassword }
   for (const wrong of ['AAAA-AAAA-AAAA-AAAA', code.slice(1), ''])
     expect((await post('/session/first', { ...ada, code: wrong })).status, wrong).toBe(400)
-  const beside = await serveBeside(served, environment)
+  const beside = await serveExisting(served, environment)
   try {
     // Another process knows the code too.
     const first = await post('/session/first', { ...ada, code: code.toLowerCase() }, { at: beside })
     expect(first.status, first.text).toBe(200)
-    expect((await askAdmin(served, '/session/all', { token: first.body.data.accessToken })).status).toBe(200)
+    expect((await requestAdmin(served, '/session/all', { token: first.body.data.accessToken })).status).toBe(200)
   } finally {
     await beside.close()
   }
@@ -72,7 +72,7 @@ rule('administration.11', 'the first administrator needs the code from the log',
     'strapi-editor',
     'strapi-author',
   ])
-  expect((await askAdmin(served, '/session/first')).body).toEqual({ data: { isMissing: false } })
+  expect((await requestAdmin(served, '/session/first')).body).toEqual({ data: { isMissing: false } })
   const again = await post('/session/first', { ...ada, email: 'eve@admins.example', code })
   expect([again.status, again.body.error.message]).toEqual([400, 'There is an administrator already'])
   expect((await signInAdmin(served, 'ada@admins.example')).answer.status).toBe(200)
@@ -83,7 +83,7 @@ rule('administration.11', 'the first administrator needs the code from the log',
 })
 
 test('a service that has administrators logs no code', async () => {
-  const beside = await serveBeside(served, environment)
+  const beside = await serveExisting(served, environment)
   await beside.close()
   expect(beside.log.filter((line) => firstCode.test(line))).toEqual([])
 })
@@ -100,8 +100,8 @@ rule('administration.14', 'a code from an e-mail sets a new password once', asyn
   expect((await post('/session/reset', { code, password: 'short' })).status).toBe(400)
   const reset = await post('/session/reset', { code, password: 'Another-Horse-8' })
   expect(reset.status, reset.text).toBe(200)
-  expect((await askAdmin(served, '/session/all', { token: reset.body.data.accessToken })).body.data).toHaveLength(1)
-  expect((await askAdmin(served, '/session/all', { token: before.accessToken })).status).toBe(401)
+  expect((await requestAdmin(served, '/session/all', { token: reset.body.data.accessToken })).body.data).toHaveLength(1)
+  expect((await requestAdmin(served, '/session/all', { token: before.accessToken })).status).toBe(401)
   expect((await post('/session/reset', { code, password: 'Another-Horse-9' })).status).toBe(400)
   expect((await post('/session', { email: 'bea@admins.example', password: adminPassword })).status).toBe(400)
   expect((await post('/session', { email: 'bea@admins.example', password: 'Another-Horse-8' })).status).toBe(200)
@@ -136,6 +136,6 @@ rule('administration.15', 'a new password follows the rules of the panel, and th
   expect((await change(adminPassword, adminPassword)).status).toBe(400)
   const changed = await change(adminPassword, 'Another-Horse-8')
   expect(changed.status, changed.text).toBe(200)
-  for (const { accessToken } of [one, other]) expect((await askAdmin(served, '/session/all', { token: accessToken })).status).toBe(401)
-  expect((await askAdmin(served, '/session/all', { token: changed.body.data.accessToken })).status).toBe(200)
+  for (const { accessToken } of [one, other]) expect((await requestAdmin(served, '/session/all', { token: accessToken })).status).toBe(401)
+  expect((await requestAdmin(served, '/session/all', { token: changed.body.data.accessToken })).status).toBe(200)
 })

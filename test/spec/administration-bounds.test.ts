@@ -1,9 +1,9 @@
 // Editing helpers read no more of a document than limits allow, at every depth of its components.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { secrets } from './callers.js'
-import { type Desk, openDesk } from './editorial-office.js'
+import { type AdminClient, signInClient } from './newsroom.js'
 
 const page = 'api::page.page'
 const localized = { pluginOptions: { i18n: { localized: true } } }
@@ -59,11 +59,11 @@ const limits = {
 }
 
 let served: Served
-let ada: Desk
+let ada: AdminClient
 let pages: readonly string[] = []
 beforeAll(async () => {
   served = await serveProject(files, { environment: secrets, config: { limits } })
-  ada = await openDesk(served, 'ada@office.example')
+  ada = await signInClient(served, 'ada@office.example')
   await ok(ada.send('POST', '/locales', { code: 'de', name: 'German (de)' }))
   const made: string[] = []
   for (let index = 0; index < 6; index++) made.push(await create({ title: `Target ${index}` }))
@@ -71,7 +71,7 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-async function ok(asked: Promise<Answer>): Promise<Answer> {
+async function ok(asked: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await asked
   if (answer.status >= 300) throw new Error(answer.text)
   return answer

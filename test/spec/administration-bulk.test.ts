@@ -2,48 +2,49 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
-import { type Desk, front, giveRights, officeRoles, openDesk, serveOffice, story, writer } from './editorial-office.js'
+import { type AdminClient, front, giveRights, newsroomRoles, serveNewsroom, signInClient, story, writer } from './newsroom.js'
 
 let served: Served
-let ada: Desk
-const desks: Record<string, Desk> = {}
+let ada: AdminClient
+const clients: Record<string, AdminClient> = {}
 const limits = { authRateLimit: 1_000, bulkDocuments: 70 }
 
 beforeAll(async () => {
-  served = await serveOffice({ config: { limits } })
-  ada = await openDesk(served, 'ada@office.example')
-  for (const [code, rows] of Object.entries(officeRoles)) {
+  served = await serveNewsroom({ config: { limits } })
+  ada = await signInClient(served, 'ada@office.example')
+  for (const [code, rows] of Object.entries(newsroomRoles)) {
     await giveRights(served, code, rows)
-    desks[code] = await openDesk(served, `${code}@office.example`, [code])
+    clients[code] = await signInClient(served, `${code}@office.example`, [code])
   }
 })
 afterAll(() => served?.close())
 
-async function ok(asked: Promise<Answer>): Promise<Answer> {
+async function ok(asked: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await asked
   if (answer.status >= 300) throw new Error(answer.text)
   return answer
 }
 
-const create = async (data: object, desk: Desk = ada): Promise<string> => {
+const create = async (data: object, client: AdminClient = ada): Promise<string> => {
   const id: string = (await ok(ada.send('POST', `/content/${story}`, { data }))).body.data.documentId
-  await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', desk.id, id)
+  await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', client.id, id)
   return id
 }
 /** Creates `count` stories that a filter on `summary` finds. */
-async function stories(count: number, summary: string, desk: Desk = ada): Promise<readonly string[]> {
+async function stories(count: number, summary: string, client: AdminClient = ada): Promise<readonly string[]> {
   const ids: string[] = []
-  for (let index = 0; index < count; index++) ids.push(await create({ title: `${summary} ${index}`, summary }, desk))
+  for (let index = 0; index < count; index++) ids.push(await create({ title: `${summary} ${index}`, summary }, client))
   return ids
 }
 const inGerman = async (id: string) =>
   ok(ada.send('PATCH', `/content/${story}/${id}?locale=de`, { changes: { title: 'Deutsch' } }, { 'if-none-match': '*' }))
-const bulk = (desk: Desk, action: string, body: object, headers?: Record<string, string>) =>
-  desk.send('POST', '/bulk', { action, type: story, ...body }, headers)
+const bulk = (client: AdminClient, action: string, body: object, headers?: Record<string, string>) =>
+  client.send('POST', '/bulk', { action, type: story, ...body }, headers)
 const stateOf = async (id: string, locale = 'en') => (await ada.get(`/content/${story}/${id}?locale=${locale}`)).body.data?.state ?? null
-const statusesOf = ({ body }: Answer) => body.data.results.map(({ error }: { error: { status: number } | null }) => error?.status ?? 200)
+const statusesOf = ({ body }: TestResponse) =>
+  body.data.results.map(({ error }: { error: { status: number } | null }) => error?.status ?? 200)
 const published = async (summary: string) =>
   (await ok(ada.get(`/content/${story}/total?status=published&filters[summary]=${summary}`))).body.data.total as number
 
@@ -72,10 +73,10 @@ rule('administration-bulk.1', 'an action on documents by their ids has a result 
 
 rule('administration-bulk.1', 'each action is in the log of activity under its administrator', async () => {
   const ids = await stories(2, 'logged')
-  await ok(bulk(desks.editor!, 'publish', { documents: ids }))
+  await ok(bulk(clients.editor!, 'publish', { documents: ids }))
   for (const id of ids) {
     const { body } = await ada.get(`/activity?subject=${story}&subjectId=${id}&limit=1`)
-    expect(body.data[0]).toMatchObject({ action: 'publish', administrator: { id: desks.editor!.id } })
+    expect(body.data[0]).toMatchObject({ action: 'publish', administrator: { id: clients.editor!.id } })
   }
 })
 
@@ -174,11 +175,11 @@ describe('rights', () => {
   }
   for (const [code, expected] of Object.entries(table))
     rule('administration-bulk.4', `the rights of ${code} decide each document`, async () => {
-      const desk = desks[code]!
+      const client = clients[code]!
       const results = []
       for (const action of ['publish', 'unpublish', 'delete']) {
-        const documents = [await create({ title: 'Other' }), await create({ title: 'Own' }, desk)]
-        const answer = await bulk(desk, action, { documents })
+        const documents = [await create({ title: 'Other' }), await create({ title: 'Own' }, client)]
+        const answer = await bulk(client, action, { documents })
         results.push(answer.status === 200 ? statusesOf(answer) : [answer.status, answer.status])
       }
       expect(results).toEqual(expected)
@@ -189,26 +190,26 @@ describe('rights', () => {
     'a list has only readable documents, and rights to one type or locale do not extend to others',
     async () => {
       const others = await stories(2, 'seen')
-      const own = await stories(1, 'seen', desks.author!)
-      const { body } = await ok(bulk(desks.author!, 'publish', { where: { filters: { summary: 'seen' } } }))
+      const own = await stories(1, 'seen', clients.author!)
+      const { body } = await ok(bulk(clients.author!, 'publish', { where: { filters: { summary: 'seen' } } }))
       expect(body.data.results).toEqual([{ documentId: own[0], error: null }])
       expect(await stateOf(others[0]!)).toBe('draft')
       // Unreadable attributes cannot be filtered.
-      expect((await bulk(desks.fields!, 'publish', { where: { filters: { secret: 'x' } } })).status).toBe(403)
+      expect((await bulk(clients.fields!, 'publish', { where: { filters: { secret: 'x' } } })).status).toBe(403)
       await giveRights(served, 'publisher', [
         { action: 'read', subject: story, properties: { fields: ['title'], locales: null } },
         { action: 'publish', subject: story },
       ])
-      const publisher = await openDesk(served, 'publisher@office.example', ['publisher'])
+      const publisher = await signInClient(served, 'publisher@office.example', ['publisher'])
       expect((await bulk(publisher, 'publish', { where: { filters: { summary: 'seen' } } })).status).toBe(400)
-      expect((await bulk(desks.editor!, 'delete', { type: writer, documents: ['aaaaaaaaaaaaaaaaaaaaaaaa'] })).status).toBe(403)
-      expect((await bulk(desks.editor!, 'delete', { type: front, documents: ['aaaaaaaaaaaaaaaaaaaaaaaa'] })).status).toBe(403)
+      expect((await bulk(clients.editor!, 'delete', { type: writer, documents: ['aaaaaaaaaaaaaaaaaaaaaaaa'] })).status).toBe(403)
+      expect((await bulk(clients.editor!, 'delete', { type: front, documents: ['aaaaaaaaaaaaaaaaaaaaaaaa'] })).status).toBe(403)
       const id = await create({ title: 'English' })
       await inGerman(id)
-      expect(statusesOf(await ok(bulk(desks.german!, 'publish', { documents: [id], locale: 'de' })))).toEqual([200])
-      expect(statusesOf(await ok(bulk(desks.german!, 'publish', { documents: [id], locale: 'en,de' })))).toEqual([200])
+      expect(statusesOf(await ok(bulk(clients.german!, 'publish', { documents: [id], locale: 'de' })))).toEqual([200])
+      expect(statusesOf(await ok(bulk(clients.german!, 'publish', { documents: [id], locale: 'en,de' })))).toEqual([200])
       expect([await stateOf(id), await stateOf(id, 'de')]).toEqual(['draft', 'published'])
-      expect(statusesOf(await ok(bulk(desks.german!, 'publish', { documents: [id], locale: '*' })))).toEqual([403])
+      expect(statusesOf(await ok(bulk(clients.german!, 'publish', { documents: [id], locale: '*' })))).toEqual([403])
       expect(await stateOf(id)).toBe('draft')
     },
   )
@@ -216,7 +217,7 @@ describe('rights', () => {
 
 rule('administration-bulk.5', 'deleting requires the password again', async () => {
   const ids = await stories(1, 'guarded')
-  const old = await openDesk(served, 'old@office.example')
+  const old = await signInClient(served, 'old@office.example')
   const past = new Date(Date.now() - 3_600_000).toISOString()
   await served.sql('UPDATE strapi_sessions SET metadata = ? WHERE user_id = ?', JSON.stringify({ passwordAt: past }), String(old.id))
   const refused = await bulk(old, 'delete', { documents: ids })
@@ -258,7 +259,7 @@ rule('administration-bulk.12', 'a repeated Idempotency-Key returns the stored re
   expect([statusesOf(first), again.body]).toEqual([[200, 200, 200], first.body])
   expect((await bulk(ada, 'delete', { documents: ids.slice(1) }, key)).status).toBe(422)
   // The same key of another user is a different one.
-  expect(statusesOf(await ok(bulk(desks.editor!, 'delete', { documents: ids }, key)))).toEqual([404, 404, 404])
+  expect(statusesOf(await ok(bulk(clients.editor!, 'delete', { documents: ids }, key)))).toEqual([404, 404, 404])
 })
 
 rule('administration-bulk.15', 'a client that closes the connection stops the rest, and the log has the completed part', async () => {

@@ -1,8 +1,8 @@
 // Management of the content API by administrators: its roles and users, locales, webhooks.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { addAdministrator, adminRole, askAdmin, rowsOf, type SignedIn, signInAdmin } from '../support/administration.js'
+import { addAdministrator, adminRole, requestAdmin, rowsOf, type SignedIn, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { until } from '../support/until.js'
 import { headerOf, openReceiver, type Receiver, status } from '../webhooks/receiver.js'
 import { addToken, secrets } from './callers.js'
@@ -34,9 +34,9 @@ afterAll(async () => {
   await receiver?.close()
 })
 
-const get = (path: string, token = ada.accessToken) => askAdmin(served, path, { token })
-const send = (method: string, path: string, body?: unknown, token = ada.accessToken): Promise<Answer> =>
-  askAdmin(served, path, { method, token, body })
+const get = (path: string, token = ada.accessToken) => requestAdmin(served, path, { token })
+const send = (method: string, path: string, body?: unknown, token = ada.accessToken): Promise<TestResponse> =>
+  requestAdmin(served, path, { method, token, body })
 const lastAct = async () => (await get('/activity?limit=1')).body.data[0]
 
 rule('administration.23', 'roles of the content API allow their new permissions at the next request', async () => {
@@ -44,18 +44,18 @@ rule('administration.23', 'roles of the content API allow their new permissions 
   expect((await get('/api-actions')).body.data).toEqual(expect.arrayContaining([find, create, 'plugin::upload.content-api.upload']))
   const all: readonly { id: number; type: string; actions: string[] }[] = (await get('/api-roles')).body.data
   const visitors = all.find(({ type }) => type === 'public')!
-  expect((await served.ask('/api/notes')).status).toBe(403)
+  expect((await served.request('/api/notes')).status).toBe(403)
   await served.sql(
     "UPDATE up_permissions SET action = 'plugin::gone.thing.find' WHERE action = ?",
     'plugin::users-permissions.auth.connect',
   )
   const { actions } = (await get(`/api-roles/${visitors.id}`)).body.data
   expect((await send('PATCH', `/api-roles/${visitors.id}`, { actions: [...actions, find] })).body.data.actions).toContain(find)
-  expect((await served.ask('/api/notes')).status).toBe(200)
+  expect((await served.request('/api/notes')).status).toBe(200)
   expect(await lastAct()).toMatchObject({ action: 'update', subject: 'api-role', name: 'Public', fields: ['actions'] })
   expect((await send('PATCH', `/api-roles/${visitors.id}`, { actions: ['api::note.note.nothing'] })).status).toBe(400)
   expect((await send('PATCH', `/api-roles/${visitors.id}`, { actions })).status).toBe(200)
-  expect((await served.ask('/api/notes')).status).toBe(403)
+  expect((await served.request('/api/notes')).status).toBe(403)
   const made = await send('POST', '/api-roles', { name: 'Writers', actions: [find, create] })
   expect([made.status, made.body.data.type, made.body.data.actions]).toEqual([201, 'writers', [create, find]])
   expect((await send('POST', '/api-roles', { name: 'Writers' })).status).toBe(400)
@@ -74,13 +74,13 @@ rule('administration.24', 'users are created, changed, blocked and deleted', asy
   expect(made.body.data).toMatchObject({ email: 'nina@users.example', isConfirmed: true, isBlocked: false, role: { id: role } })
   const { id } = made.body.data
   const logIn = (password: string) =>
-    served.ask('/api/auth/local', {
+    served.request('/api/auth/local', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ identifier: 'nina', password }),
     })
   const { jwt } = (await logIn('nina-Secret1')).body
-  const me = async () => (await served.ask('/api/users/me', { token: jwt })).status
+  const me = async () => (await served.request('/api/users/me', { token: jwt })).status
   expect(await me()).toBe(200)
   expect((await send('POST', '/users', nina)).status).toBe(400)
   expect((await send('PATCH', `/users/${id}`, { role: 999_999 })).status).toBe(400)
@@ -125,7 +125,7 @@ rule('administration.25', 'locales are added, renamed, made the default one and 
   expect((await send('PATCH', '/locales/de', { name: 'Deutsch', isDefault: true })).body.data).toEqual({
     ...{ code: 'de', name: 'Deutsch', isDefault: true },
   })
-  const made = await served.ask('/api/notes', {
+  const made = await served.request('/api/notes', {
     ...{ method: 'POST', token: 'all', headers: { 'content-type': 'application/json' } },
     body: JSON.stringify({ data: { title: 'eins' } }),
   })
@@ -158,7 +158,7 @@ rule('administration.26', 'webhooks are created, changed, tested and deleted, an
   expect(headerOf(receiver.received.at(-1)!, 'x-key')).toBe('a secret value')
 
   receiver.respond = status(500)
-  await served.ask('/api/notes', {
+  await served.request('/api/notes', {
     ...{ method: 'POST', token: 'all', headers: { 'content-type': 'application/json' } },
     body: JSON.stringify({ data: { title: 'two' } }),
   })

@@ -1,30 +1,30 @@
 // Documents in the administration API: lists by cursors, revisions, changes by paths, publication, copies.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { addToken } from './callers.js'
-import { type Desk, front, openDesk, serveOffice, story, writer } from './editorial-office.js'
+import { type AdminClient, front, serveNewsroom, signInClient, story, writer } from './newsroom.js'
 
 let served: Served
-let ada: Desk
+let ada: AdminClient
 beforeAll(async () => {
-  served = await serveOffice()
-  ada = await openDesk(served, 'ada@office.example')
+  served = await serveNewsroom()
+  ada = await signInClient(served, 'ada@office.example')
   await addToken(served, 'everything', { type: 'full-access' })
 })
 afterAll(() => served?.close())
 
 const stories = `/content/${story}`
-const tagOf = ({ headers }: Answer): string => headers.get('etag') ?? ''
-const ifMatch = (answer: Answer) => ({ 'if-match': tagOf(answer) })
-async function make(data: object, path = stories): Promise<Answer> {
+const tagOf = ({ headers }: TestResponse): string => headers.get('etag') ?? ''
+const ifMatch = (answer: TestResponse) => ({ 'if-match': tagOf(answer) })
+async function make(data: object, path = stories): Promise<TestResponse> {
   const answer = await ada.send('POST', path, { data })
   if (answer.status !== 201) throw new Error(answer.text)
   return answer
 }
-const idOf = ({ body }: Answer): string => body.data.documentId
-const errorOf = ({ status, body }: Answer) => [status, body.error.name]
-const titles = (answer: Answer): string[] => {
+const idOf = ({ body }: TestResponse): string => body.data.documentId
+const errorOf = ({ status, body }: TestResponse) => [status, body.error.name]
+const titles = (answer: TestResponse): string[] => {
   if (answer.status !== 200) throw new Error(answer.text)
   return answer.body.data.map(({ title }: { title: string }) => title)
 }
@@ -355,7 +355,7 @@ rule('administration-content.8', 'writes say which state they mean', async () =>
   const compressed = await ada.get(`${stories}/${idOf(long)}`, { 'accept-encoding': 'gzip' })
   expect([compressed.headers.get('content-encoding'), tagOf(compressed).slice(0, 2)]).toEqual(['gzip', 'W/'])
   expect((await ada.send('PATCH', `${stories}/${idOf(long)}`, changes, ifMatch(compressed))).status).toBe(200)
-  // Of several at once with the same revision one is made.
+  // Of several concurrent requests with the same revision one succeeds.
   const at = (title: string) => ada.send('PATCH', path, { changes: { title } }, ifMatch(made))
   const all = await Promise.all(['a', 'b', 'c', 'd'].map(at))
   expect(all.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412])
@@ -383,7 +383,7 @@ rule('administration-content.16', 'a locale that the installation does not have 
   const at = `${stories}/${idOf(made)}`
   const state = ifMatch(made)
   const act = (action: string, more: object) => ada.send('POST', '/bulk', { action, type: story, ...more })
-  const asked: Readonly<Record<string, (locale: string) => Promise<Answer>>> = {
+  const asked: Readonly<Record<string, (locale: string) => Promise<TestResponse>>> = {
     list: (locale) => ada.get(`${stories}?locale=${locale}`),
     total: (locale) => ada.get(`${stories}/total?locale=${locale}`),
     'list of a type without locales': (locale) => ada.get(`/content/${writer}?locale=${locale}`),
@@ -409,8 +409,8 @@ rule('administration-content.16', 'a locale that the installation does not have 
     bulk: (locale) => act('publish', { documents: [idOf(made)], locale }),
   }
   const refused = (path: readonly string[]) => ({ message: 'The locale "zz" does not exist', details: { errors: [{ path }] } })
-  for (const [name, ask] of Object.entries(asked)) {
-    const { status, body } = await ask('zz')
+  for (const [name, request] of Object.entries(asked)) {
+    const { status, body } = await request('zz')
     expect([name, status, body.error]).toMatchObject([name, 400, refused(['locale'])])
   }
   const filled = await ada.send('POST', `${at}/fill?locale=de`, { from: 'zz', fields: ['title'] }, { 'if-none-match': '*' })
@@ -497,7 +497,7 @@ rule('administration-content.10', 'data that sets nothing is refused', async () 
 })
 
 rule('administration-content.11', 'administrators are named as creators, callers of the content API are not', async () => {
-  const bob = await openDesk(served, 'bob@office.example')
+  const bob = await signInClient(served, 'bob@office.example')
   const made = await make({ title: 'Named' })
   const path = `${stories}/${idOf(made)}`
   const named = async () =>
@@ -514,7 +514,7 @@ rule('administration-content.11', 'administrators are named as creators, callers
   ])
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ data: { summary: 'by a token' } })
-  expect((await served.ask(`/api/stories/${idOf(made)}`, { method: 'PUT', token: 'everything', headers, body })).status).toBe(200)
+  expect((await served.request(`/api/stories/${idOf(made)}`, { method: 'PUT', token: 'everything', headers, body })).status).toBe(200)
   expect(await named()).toEqual([
     [ada.id, bob.id],
     [ada.id, bob.id],
@@ -585,7 +585,7 @@ rule('administration-content.13', 'candidates and links are listed by cursors, w
   const names = ['Cara', 'Cleo', 'Cyd', 'Coco', 'Clio']
   for (const name of names) await make({ name: `Choice ${name}` }, `/content/${writer}`)
   const choices = (query: string, path = 'writer') => ada.get(`/choices/${story}/${path}?${query}`)
-  const named = ({ body }: Answer) => body.data.map(({ name, title }: Record<string, string>) => name ?? title)
+  const named = ({ body }: TestResponse) => body.data.map(({ name, title }: Record<string, string>) => name ?? title)
   const first = await choices('q=choice&limit=2')
   expect(named(first)).toEqual(['Choice Cara', 'Choice Cleo'])
   const second = await choices(`q=choice&limit=2&after=${first.body.meta.next}`)
@@ -671,7 +671,7 @@ rule('administration-content.15', 'the log of activity has every write', async (
 })
 
 /** The entries about a document, the first one first. */
-async function entriesOf(made: Answer): Promise<unknown[]> {
+async function entriesOf(made: TestResponse): Promise<unknown[]> {
   const { body } = await ada.get(`/activity?limit=200&subjectId=${idOf(made)}`)
   return [...body.data]
     .reverse()

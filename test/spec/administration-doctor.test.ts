@@ -8,13 +8,13 @@ import { allowAdmins } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { patience } from '../support/until.js'
-import { type Desk, officeRoles, openDesk, serveOffice, story } from './editorial-office.js'
+import { type AdminClient, newsroomRoles, serveNewsroom, signInClient, story } from './newsroom.js'
 
 let served: Served
-let ada: Desk
+let ada: AdminClient
 beforeAll(async () => {
-  served = await serveOffice()
-  ada = await openDesk(served, 'ada@office.example')
+  served = await serveNewsroom()
+  ada = await signInClient(served, 'ada@office.example')
 })
 afterAll(() => served?.close())
 
@@ -64,12 +64,12 @@ rule('administration-doctor.1', 'the findings are those of the command', async (
 })
 
 rule('administration-doctor.2', 'the checks are for super administrators, as findings name what other rights do not show', async () => {
-  for (const code of [...Object.keys(officeRoles), 'settings']) {
+  for (const code of [...Object.keys(newsroomRoles), 'settings']) {
     if (code === 'settings') await allowAdmins(served, code, 'admin::project-settings.read', 'plugin::upload.read')
-    const desk = await openDesk(served, `${code}@doctor.example`, [code])
-    expect([code, (await desk.get('/doctor')).status]).toEqual([code, 403])
+    const client = await signInClient(served, `${code}@doctor.example`, [code])
+    expect([code, (await client.get('/doctor')).status]).toEqual([code, 403])
   }
-  expect((await served.ask('/admin/api/doctor')).status).toBe(401)
+  expect((await served.request('/admin/api/doctor')).status).toBe(401)
 })
 
 const examination = join(import.meta.dirname, '..', '..', 'dist', 'doctor-process.js')
@@ -95,10 +95,10 @@ rule('administration-doctor.3', 'one process checks for all concurrent requests,
 })
 
 rule('administration-doctor.4', 'checks that take too long are 503, and their process ends', async () => {
-  const hasty = await serveOffice({ config: { limits: { doctorTimeout: 1 } } })
+  const hasty = await serveNewsroom({ config: { limits: { doctorTimeout: 1 } } })
   try {
-    const desk = await openDesk(hasty, 'hasty@office.example')
-    const late = await desk.get('/doctor')
+    const client = await signInClient(hasty, 'hasty@office.example')
+    const late = await client.get('/doctor')
     expect([late.status, late.body.error.message]).toEqual([503, expect.stringContaining('limits.doctorTimeout')])
     await expect.poll(() => examinations(), patience).toEqual([])
   } finally {
@@ -107,9 +107,9 @@ rule('administration-doctor.4', 'checks that take too long are 503, and their pr
 })
 
 rule('administration-doctor.4', 'a service that stops ends its checks', async () => {
-  const short = await serveOffice()
-  const desk = await openDesk(short, 'short@office.example')
-  const asked = desk.get('/doctor')
+  const short = await serveNewsroom()
+  const client = await signInClient(short, 'short@office.example')
+  const asked = client.get('/doctor')
   await expect.poll(() => examinations().length, patience).toBe(1)
   const closed = short.close()
   expect((await asked).status).toBe(503)

@@ -2,38 +2,38 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allowAdmins, rowsOf } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
-import { type Desk, giveRights, officeRoles, openDesk, serveOffice, story, writer } from './editorial-office.js'
+import type { Served, TestResponse } from '../support/serve.js'
+import { type AdminClient, giveRights, newsroomRoles, serveNewsroom, signInClient, story, writer } from './newsroom.js'
 
 const stories = `/content/${story}`
 
 let served: Served
-let ada: Desk
-const desks: Record<string, Desk> = {}
+let ada: AdminClient
+const clients: Record<string, AdminClient> = {}
 beforeAll(async () => {
-  served = await serveOffice()
-  ada = await openDesk(served, 'ada@office.example')
-  desks.super = ada
-  for (const [code, rows] of Object.entries(officeRoles)) {
+  served = await serveNewsroom()
+  ada = await signInClient(served, 'ada@office.example')
+  clients.super = ada
+  for (const [code, rows] of Object.entries(newsroomRoles)) {
     await giveRights(served, code, rows)
-    desks[code] = await openDesk(served, `${code}@office.example`, [code])
+    clients[code] = await signInClient(served, `${code}@office.example`, [code])
   }
 })
 afterAll(() => served?.close())
 
-const tagOf = ({ headers }: Answer): string => headers.get('etag') ?? ''
+const tagOf = ({ headers }: TestResponse): string => headers.get('etag') ?? ''
 
-async function ok(asked: Promise<Answer>): Promise<Answer> {
+async function ok(asked: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await asked
   if (answer.status >= 300) throw new Error(answer.text)
   return answer
 }
 
-/** A story in English; gives its id. */
-async function storyOf(data: object = {}, desk: Desk = ada): Promise<string> {
+/** Creates a story in English; resolves to its id. */
+async function storyOf(data: object = {}, client: AdminClient = ada): Promise<string> {
   const made = await ok(ada.send('POST', stories, { data: { title: 'A story', ...data } }))
   const id: string = made.body.data.documentId
-  await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', desk.id, id)
+  await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', client.id, id)
   return id
 }
 const tag = async (id: string, locale = 'en') => ({ 'if-match': tagOf(await ada.get(`${stories}/${id}?locale=${locale}`)) })
@@ -41,9 +41,9 @@ const inGerman = async (id: string, changes: object) =>
   ok(ada.send('PATCH', `${stories}/${id}?locale=de`, { changes }, { 'if-none-match': '*' }))
 const publish = async (id: string, locale = 'en') =>
   ok(ada.send('POST', `${stories}/${id}/publish?locale=${locale}`, undefined, await tag(id, locale)))
-const check = (desk: Desk, id: string, locale = 'en') => desk.get(`${stories}/${id}/check?locale=${locale}`)
-const fill = async (desk: Desk, id: string, fields: readonly string[], headers?: Record<string, string>) =>
-  desk.send('POST', `${stories}/${id}/fill?locale=de`, { from: 'en', fields }, headers ?? (await tag(id, 'de')))
+const check = (client: AdminClient, id: string, locale = 'en') => client.get(`${stories}/${id}/check?locale=${locale}`)
+const fill = async (client: AdminClient, id: string, fields: readonly string[], headers?: Record<string, string>) =>
+  client.send('POST', `${stories}/${id}/fill?locale=de`, { from: 'en', fields }, headers ?? (await tag(id, 'de')))
 
 rule('administration-editing.1', 'the check reports the errors that would refuse a publication', async () => {
   const id = await storyOf({ title: null, code: 'abc', seo: { metaTitle: 'm' } })
@@ -77,7 +77,7 @@ rule('administration-editing.1', 'the check reports the errors that would refuse
 
 rule('administration-editing.1', 'messages have no values that may not be seen', async () => {
   await giveRights(served, 'titles', [{ action: 'read', subject: story, properties: { fields: ['title'], locales: null } }])
-  const titles = await openDesk(served, 'titles@office.example', ['titles'])
+  const titles = await signInClient(served, 'titles@office.example', ['titles'])
   const id = await storyOf({ code: 'a:b!' })
   const shown = await ok(check(titles, id))
   expect(shown.body.data[0].errors).toMatchObject([{ path: ['code'] }])
@@ -96,8 +96,8 @@ rule('administration-editing.2', 'links to unpublished documents wait, others do
   expect((await ok(check(ada, id))).body.data[0].waiting).toEqual([])
   // Unreadable values are not revealed.
   const hidden = await storyOf({ title: 'Hidden' })
-  const own = await storyOf({ related: [hidden] }, desks.author!)
-  const seen = await ok(check(desks.author!, own))
+  const own = await storyOf({ related: [hidden] }, clients.author!)
+  const seen = await ok(check(clients.author!, own))
   expect([seen.body.data[0].waiting, seen.text.includes(hidden)]).toEqual([[], false])
 })
 
@@ -145,7 +145,7 @@ rule('administration-editing.4', 'values with unreadable parts in either locale 
     { action: 'read', subject: story, properties: { fields: ['title', 'seo.metaTitle', 'sections', 'links'], locales: null } },
     { action: 'update', subject: story },
   ])
-  const teller = await openDesk(served, 'teller@office.example', ['teller'])
+  const teller = await signInClient(served, 'teller@office.example', ['teller'])
   const ana = (await ok(ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))).body.data.documentId
   const hidden = { seo: { metaSecret: 'hidden' }, sections: [{ __component: 'block.text', heading: 'One', source: ana }] }
   const [there, here] = [await storyOf({ ...hidden, links: [{ metaTitle: 'l' }] }), await storyOf({ links: [{ metaTitle: 'l' }] })]
@@ -178,12 +178,12 @@ rule('administration-editing.4', 'filling is held to the state, and to the right
   const same = await ada.send('POST', `${stories}/${id}/fill?locale=de`, { from: 'de', fields: ['title'] }, await tag(id, 'de'))
   expect(same.status).toBe(400)
   // Without the right to read there, or the attribute, or to write here.
-  expect((await fill(desks.german!, id, ['title'])).status).toBe(404)
-  expect((await fill(desks.fields!, id, ['secret'])).status).toBe(400)
-  expect((await fill(desks.fields!, id, ['summary'])).status).toBe(400)
-  expect((await fill(desks.reader!, id, ['title'])).status).toBe(403)
+  expect((await fill(clients.german!, id, ['title'])).status).toBe(404)
+  expect((await fill(clients.fields!, id, ['secret'])).status).toBe(400)
+  expect((await fill(clients.fields!, id, ['summary'])).status).toBe(400)
+  expect((await fill(clients.reader!, id, ['title'])).status).toBe(403)
   expect((await ada.get(`${stories}/${id}?locale=de`)).body).toEqual(before.body)
-  expect((await fill(desks.fields!, id, ['title'])).body.data.draft.title).toBe('A story')
+  expect((await fill(clients.fields!, id, ['title'])).body.data.draft.title).toBe('A story')
 })
 
 rule('administration-editing.5', 'uids are free, and made as the content API makes them', async () => {
@@ -197,8 +197,8 @@ rule('administration-editing.5', 'uids are free, and made as the content API mak
   expect(await uid('Über die Mühle', id)).toBe('ueber-die-muehle')
   expect(await uid('!!!')).toBe('story')
   const hidden = { text: 'Über die Mühle', document: id }
-  expect((await desks.author!.send('POST', `/uid/${story}/slug`, { text: hidden.text })).status).toBe(200)
-  expect((await desks.author!.send('POST', `/uid/${story}/slug`, hidden)).status).toBe(404)
+  expect((await clients.author!.send('POST', `/uid/${story}/slug`, { text: hidden.text })).status).toBe(200)
+  expect((await clients.author!.send('POST', `/uid/${story}/slug`, hidden)).status).toBe(404)
   expect((await ada.send('POST', `/uid/${story}/slug`, { ...hidden, document: 'nowhere' })).status).toBe(404)
   expect((await ada.send('POST', `/uid/${story}/title`, { text: 'x' })).status).toBe(404)
   expect((await ada.send('POST', `/uid/${story}/slug`, { text: ' ' })).status).toBe(400)
@@ -208,28 +208,28 @@ rule('administration-editing.5', 'uids are free, and made as the content API mak
     ['reader', 403],
     ['none', 403],
   ] as const)
-    expect([role, (await desks[role]!.send('POST', `/uid/${story}/slug`, { text: 'x' })).status]).toEqual([role, status])
+    expect([role, (await clients[role]!.send('POST', `/uid/${story}/slug`, { text: 'x' })).status]).toEqual([role, status])
 })
 
 rule('administration-editing.6', 'a text finds types, documents and files that may be read', async () => {
   const id = await storyOf({ title: 'The wandering lighthouse', secret: 'lighthouse keeper' })
-  const other = await storyOf({ title: 'Nothing', summary: 'a lighthouse' }, desks.author!)
+  const other = await storyOf({ title: 'Nothing', summary: 'a lighthouse' }, clients.author!)
   await served.sql(
     "INSERT INTO files (document_id, name, alternative_text, url, mime) VALUES ('f1', 'lighthouse.jpg', 'x', '/x.jpg', 'image/jpeg')",
   )
-  const find = async (desk: Desk, q: string) => (await ok(desk.get(`/find?q=${encodeURIComponent(q)}`))).body.data
+  const find = async (client: AdminClient, q: string) => (await ok(client.get(`/find?q=${encodeURIComponent(q)}`))).body.data
   const found = await find(ada, 'LIGHTHOUSE')
   expect(found.documents).toEqual([{ type: story, documentId: id, locale: 'en', name: 'The wandering lighthouse' }])
   expect(found.files).toMatchObject([{ name: 'lighthouse.jpg' }])
   expect([found.types, found.isComplete]).toEqual([[], true])
   expect((await find(ada, 'stor')).types).toEqual([{ uid: story, displayName: 'Story' }])
-  expect((await find(desks.author!, 'lighthouse')).documents).toEqual([])
-  expect((await find(desks.author!, 'lighthouse')).files).toEqual([])
-  expect((await find(desks.author!, 'nothing')).documents).toMatchObject([{ documentId: other }])
-  expect(await find(desks.none!, 'stor')).toMatchObject({ types: [], documents: [] })
-  expect(await find(desks.blind!, 'lighthouse')).toMatchObject({ types: [], documents: [] })
+  expect((await find(clients.author!, 'lighthouse')).documents).toEqual([])
+  expect((await find(clients.author!, 'lighthouse')).files).toEqual([])
+  expect((await find(clients.author!, 'nothing')).documents).toMatchObject([{ documentId: other }])
+  expect(await find(clients.none!, 'stor')).toMatchObject({ types: [], documents: [] })
+  expect(await find(clients.blind!, 'lighthouse')).toMatchObject({ types: [], documents: [] })
   await allowAdmins(served, 'author', 'plugin::upload.read')
-  expect((await find(desks.author!, 'lighthouse')).files).toMatchObject([{ name: 'lighthouse.jpg' }])
+  expect((await find(clients.author!, 'lighthouse')).files).toMatchObject([{ name: 'lighthouse.jpg' }])
   for (const q of ['', ' ', 'x'.repeat(201)]) expect((await ada.get(`/find?q=${q}`)).status).toBe(400)
 })
 
@@ -252,15 +252,15 @@ const matrix: readonly (readonly [role: string, whose: 'own' | 'others', says: r
 
 describe('rights.9: each act of each role that helps to write', () => {
   test.each(matrix)('rights.9: %s, %s documents', async (role, whose, says) => {
-    const desk = desks[role]!
-    const id = await storyOf({}, whose === 'own' ? desk : ada)
+    const client = clients[role]!
+    const id = await storyOf({}, whose === 'own' ? client : ada)
     await inGerman(id, { title: 'Deutsch' })
-    await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', whose === 'own' ? desk.id : ada.id, id)
+    await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', whose === 'own' ? client.id : ada.id, id)
     const rows = await rowsOf(served, 'stories')
-    const answers: Readonly<Record<Verb, Answer>> = {
-      check: await check(desk, id),
-      uid: await desk.send('POST', `/uid/${story}/slug`, { text: 'x' }),
-      fill: await fill(desk, id, ['title']),
+    const answers: Readonly<Record<Verb, TestResponse>> = {
+      check: await check(client, id),
+      uid: await client.send('POST', `/uid/${story}/slug`, { text: 'x' }),
+      fill: await fill(client, id, ['title']),
     }
     expect(Object.fromEntries(verbs.map((verb) => [verb, answers[verb].status]))).toEqual(
       Object.fromEntries(verbs.map((verb, index) => [verb, says[index]])),

@@ -1,9 +1,9 @@
 // Errors of the administration API say where they are: in the data of documents, in schemas, in users and roles.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
-import { type Desk, openDesk } from './editorial-office.js'
+import { type AdminClient, signInClient } from './newsroom.js'
 
 const uid = 'api::note.note'
 const note = (attributes: object) => ({
@@ -30,15 +30,15 @@ const files = {
 }
 
 let served: Served
-let ada: Desk
+let ada: AdminClient
 beforeAll(async () => {
   served = await serveProject(files, { environment: secrets, config: { admin: { model: 'always' }, limits: { authRateLimit: 0 } } })
-  ada = await openDesk(served, 'ada@errors.example')
+  ada = await signInClient(served, 'ada@errors.example')
   await addToken(served, 'everything', { type: 'full-access' })
 })
 afterAll(() => served?.close())
 
-const pathsOf = ({ status, body, text }: Answer) => {
+const pathsOf = ({ status, body, text }: TestResponse) => {
   expect(status, text).toBe(400)
   return (body.error.details.errors as { path: string[] }[]).map(({ path }) => path.join('/'))
 }
@@ -71,7 +71,7 @@ rule('administration-content.17', 'missing and forbidden targets are reported wi
   // The content API says what Strapi says.
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ data: { title: 'told', next: nobody, nothing: 1 } })
-  const asked = await served.ask('/api/notes', { method: 'POST', token: 'everything', headers, body })
+  const asked = await served.request('/api/notes', { method: 'POST', token: 'everything', headers, body })
   expect(asked.body.error.details).toEqual({ key: 'nothing', path: null, source: 'body' })
 })
 

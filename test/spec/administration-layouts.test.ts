@@ -1,16 +1,16 @@
 // Types and their layouts in the administration API: what an administrator sees of a type, and the settings that Strapi shares.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { addAdministrator, allowAdmins, askAdmin, type SignedIn, signInAdmin } from '../support/administration.js'
+import { addAdministrator, allowAdmins, requestAdmin, type SignedIn, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
-import { front, giveRights, serveOffice, story, writer } from './editorial-office.js'
+import type { Served, TestResponse } from '../support/serve.js'
+import { front, giveRights, serveNewsroom, story, writer } from './newsroom.js'
 
 let served: Served
 let ada: SignedIn
 const signedIn: Record<string, SignedIn> = {}
 const configure = 'plugin::content-manager.'
 beforeAll(async () => {
-  served = await serveOffice()
+  served = await serveNewsroom()
   await addAdministrator(served, 'ada@layouts.example')
   ada = await signInAdmin(served, 'ada@layouts.example')
   await giveRights(served, 'part', [
@@ -29,9 +29,9 @@ beforeAll(async () => {
 afterAll(() => served?.close())
 
 const get = (path: string, by = ada, headers: Readonly<Record<string, string>> = {}) =>
-  askAdmin(served, path, { token: by.accessToken, headers })
-const put = (path: string, body: unknown, revision: string | null, by = ada): Promise<Answer> =>
-  askAdmin(served, path, {
+  requestAdmin(served, path, { token: by.accessToken, headers })
+const put = (path: string, body: unknown, revision: string | null, by = ada): Promise<TestResponse> =>
+  requestAdmin(served, path, {
     ...{ method: 'PUT', token: by.accessToken, body },
     headers: revision === null ? {} : { 'if-match': `"${revision}"` },
   })

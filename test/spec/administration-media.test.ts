@@ -3,13 +3,13 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { addAdministrator, allowAdmins, askAdmin, rowsOf, type SignedIn, signInAdmin } from '../support/administration.js'
+import { addAdministrator, allowAdmins, requestAdmin, rowsOf, type SignedIn, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { file, type Part, sample } from '../uploads/sending.js'
 import { secrets } from './callers.js'
-import { giveRights } from './editorial-office.js'
-import { giveFileRight, sendForm } from './media-desk.js'
+import { giveFileRight, sendForm } from './media-client.js'
+import { giveRights } from './newsroom.js'
 
 const page = 'api::page.page'
 const project = {
@@ -65,9 +65,9 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const get = (path: string, by = ada) => askAdmin(served, path, { token: by.accessToken })
-const send = (method: string, path: string, body?: unknown, by = ada): Promise<Answer> =>
-  askAdmin(served, path, { method, token: by.accessToken, ...(body === undefined ? {} : { body }) })
+const get = (path: string, by = ada) => requestAdmin(served, path, { token: by.accessToken })
+const send = (method: string, path: string, body?: unknown, by = ada): Promise<TestResponse> =>
+  requestAdmin(served, path, { method, token: by.accessToken, ...(body === undefined ? {} : { body }) })
 const upload = (parts: readonly Part[], by = ada) => sendForm(served, '/files', parts, by)
 const text = (name: string, content = 'words') => file(content, name, 'text/plain')
 
@@ -86,7 +86,7 @@ async function folderOf(name: string, parent: number | null = null, by = ada): P
 }
 const stored = async (id: number) => (await rowsOf(served, 'files')).find((row) => row.id === id)
 const idOf = async (email: string) => (await served.sql('SELECT id FROM admin_users WHERE email = ?', email))[0]!.id
-const names = ({ body }: Answer) => body.data.map(({ name }: { name: string }) => name)
+const names = ({ body }: TestResponse) => body.data.map(({ name }: { name: string }) => name)
 const lastActs = async (count: number) =>
   (await get(`/activity?limit=${count}`)).body.data.map(({ action, subject, name }: Record<string, string>) => [action, subject, name])
 
@@ -497,7 +497,7 @@ const verbs: readonly Verb[] = [
   'remove',
 ]
 
-async function ask(by: SignedIn, verb: Verb, id: number, folder: number): Promise<Answer> {
+async function request(by: SignedIn, verb: Verb, id: number, folder: number): Promise<TestResponse> {
   switch (verb) {
     case 'list':
       return get(`/files?folder=${folder}`, by)
@@ -525,7 +525,7 @@ async function ask(by: SignedIn, verb: Verb, id: number, folder: number): Promis
       return send('DELETE', `/folders/${folder}?withContent=true`, undefined, by)
   }
 }
-const said = (verb: Verb, { status, body }: Answer): string =>
+const said = (verb: Verb, { status, body }: TestResponse): string =>
   verb === 'list' && status === 200 ? `200 ${body.data.length}` : String(status)
 const all = ['200 1', '200', '200', '200', '201', '201', '200', '204', '200', '204', '200', '204']
 const hidden = ['200 0', '404', '404', '200', '201', '201', '404', '404', '404', '404', '403', '403']
@@ -563,7 +563,7 @@ for (const [role, whose, says] of matrix)
       await served.sql('UPDATE files SET created_by_id = ? WHERE id = ?', creator as number, id)
       await served.sql('UPDATE upload_folders SET created_by_id = ? WHERE id = ?', creator as number, folder)
       const acts = (await rowsOf(served, 'octavo_activity')).length
-      const answer = await ask(by, verb, id, folder)
+      const answer = await request(by, verb, id, folder)
       answers.push(said(verb, answer))
       const isWrite = answer.status < 300 && !['list', 'get', 'uses', 'folders'].includes(verb)
       const noted = (await rowsOf(served, 'octavo_activity')).length - acts

@@ -1,9 +1,9 @@
 // The content model in the administration API: reading it, planning, applying and undoing changes.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { resources } from '../../src/http/admin/resources.js'
-import { addAdministrator, allowAdmins, askAdmin, projectWithNotes, rowsOf, signInAdmin } from '../support/administration.js'
+import { addAdministrator, allowAdmins, projectWithNotes, requestAdmin, rowsOf, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 
 const uid = 'api::note.note'
@@ -25,19 +25,19 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const get = (path: string, who = 'ada', headers = {}) => askAdmin(served, path, { token: tokens[who]!, headers })
-const send = (path: string, body: unknown, headers: Record<string, string> = {}, who = 'ada'): Promise<Answer> =>
-  askAdmin(served, path, { method: 'POST', token: tokens[who]!, body, headers })
+const get = (path: string, who = 'ada', headers = {}) => requestAdmin(served, path, { token: tokens[who]!, headers })
+const send = (path: string, body: unknown, headers: Record<string, string> = {}, who = 'ada'): Promise<TestResponse> =>
+  requestAdmin(served, path, { method: 'POST', token: tokens[who]!, body, headers })
 
 /** Plans a change and applies it. */
-async function apply(body: object, headers: Record<string, string> = {}): Promise<Answer> {
+async function apply(body: object, headers: Record<string, string> = {}): Promise<TestResponse> {
   const { id, version } = (await send('/model/plan', body)).body.data
   return send('/model/apply', { ...body, version, plan: id }, headers)
 }
 
 const acts = async () => (await rowsOf(served, 'octavo_activity')).filter(({ subject }) => subject === 'model')
 const makeNote = (data: object) =>
-  served.ask('/api/notes', {
+  served.request('/api/notes', {
     ...{ method: 'POST', token: 'full', headers: { 'content-type': 'application/json' } },
     body: JSON.stringify({ data }),
   })
@@ -45,7 +45,7 @@ const makeNote = (data: object) =>
 rule('administration-model.1', 'the model is read as the content-type builder shows it', async () => {
   const { body, headers } = await get('/model', 'reader')
   expect([body.data.version, body.data.isLocked]).toEqual([served.service.model.version, false])
-  const builder = (path: string) => served.ask(`/api/content-type-builder/${path}`, { token: 'full' })
+  const builder = (path: string) => served.request(`/api/content-type-builder/${path}`, { token: 'full' })
   expect(body.data.types).toEqual((await builder('content-types')).body.data)
   expect(body.data.components).toEqual((await builder('components')).body.data)
   expect((await get('/model', 'reader', { 'if-none-match': headers.get('etag')! })).status).toBe(304)
@@ -59,7 +59,7 @@ rule('administration-model.2', 'only super administrators change it', async () =
   for (const { method, path } of strong)
     for (const name of ['reader', 'nobody']) {
       const body = method === 'GET' ? {} : { body: {} }
-      expect([path, name, (await askAdmin(served, path, { method, token: tokens[name]!, ...body })).status]).toEqual([path, name, 403])
+      expect([path, name, (await requestAdmin(served, path, { method, token: tokens[name]!, ...body })).status]).toEqual([path, name, 403])
     }
   const changing = strong.filter(({ path }) => path.startsWith('/model'))
   expect(changing.map(({ isStrong }) => isStrong)).toEqual([true, true])
@@ -71,13 +71,13 @@ rule('administration-model.3', 'a locked model is read, and not changed', async 
     await addAdministrator(locked, 'ada@admins.example')
     const token = (await signInAdmin(locked, 'ada@admins.example')).accessToken
     const body = { data: { [uid]: noteWith({ body: { type: 'text' } }) } }
-    const ask = async (path: string, more?: object) =>
-      askAdmin(locked, path, { token, ...(more === undefined ? {} : { method: 'POST', body: more }) })
-    expect((await ask('/model')).body.data.isLocked).toBe(true)
-    expect((await ask('/model/changes')).body.data).toEqual([])
-    expect((await ask('/model/plan', body)).status).toBe(403)
-    expect((await ask('/model/apply', { ...body, version: 'x', plan: 'x' })).status).toBe(403)
-    expect((await ask('/model/undo', {})).status).toBe(403)
+    const request = async (path: string, more?: object) =>
+      requestAdmin(locked, path, { token, ...(more === undefined ? {} : { method: 'POST', body: more }) })
+    expect((await request('/model')).body.data.isLocked).toBe(true)
+    expect((await request('/model/changes')).body.data).toEqual([])
+    expect((await request('/model/plan', body)).status).toBe(403)
+    expect((await request('/model/apply', { ...body, version: 'x', plan: 'x' })).status).toBe(403)
+    expect((await request('/model/undo', {})).status).toBe(403)
   } finally {
     await locked.close()
   }
@@ -129,7 +129,7 @@ rule('administration-model.5', 'a change that hides content needs its names', as
 rule('administration-model.6', 'changes are listed, the latest first, and undone', async () => {
   const undone = await send('/model/undo', {})
   expect(undone.status, undone.text).toBe(200)
-  expect((await served.ask('/api/notes?filters[title]=two', { token: 'full' })).body.data[0].body).toBe('text')
+  expect((await served.request('/api/notes?filters[title]=two', { token: 'full' })).body.data[0].body).toBe('text')
   const { body } = await get('/model/changes', 'reader')
   expect(body.data[0]).toMatchObject({ undoes: body.data[1].id, version: undone.body.data.version, isFiled: true })
   const page = await get('/model/changes?limit=1')

@@ -4,28 +4,28 @@ import { resources } from '../../src/http/admin/resources.js'
 import { rowsOf } from '../support/administration.js'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveBeside } from '../support/serve.js'
+import { type Served, serveExisting, type TestResponse } from '../support/serve.js'
 import { file, type Part, sample } from '../uploads/sending.js'
 import { secrets } from './callers.js'
-import { type Desk, giveRights, officeRoles, openDesk, serveOffice, story, writer } from './editorial-office.js'
+import { type AdminClient, giveRights, newsroomRoles, serveNewsroom, signInClient, story, writer } from './newsroom.js'
 
 const rates = { authRateLimit: 0 }
 const config = { limits: rates, webhooks: { allowPrivateAddresses: true } }
 
 let served: Served
-let ada: Desk
+let ada: AdminClient
 beforeAll(async () => {
-  served = await serveOffice({ config })
-  ada = await openDesk(served, 'ada@retries.example')
+  served = await serveNewsroom({ config })
+  ada = await signInClient(served, 'ada@retries.example')
 })
 afterAll(() => served?.close())
 
-async function ok(asked: Promise<Answer>): Promise<Answer> {
+async function ok(asked: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await asked
   if (answer.status >= 300) throw new Error(answer.text)
   return answer
 }
-const post = (path: string, body: unknown, headers: Record<string, string> = {}, desk = ada) => desk.send('POST', path, body, headers)
+const post = (path: string, body: unknown, headers: Record<string, string> = {}, client = ada) => client.send('POST', path, body, headers)
 const named = (key: string) => ({ 'idempotency-key': key })
 
 /** A request: where to, what with, and which state of a document it means. */
@@ -36,12 +36,12 @@ interface Request {
   readonly headers?: Record<string, string>
 }
 
-const send = ({ path, body, form, headers = {} }: Request, key: string, desk = ada): Promise<Answer> =>
-  form === undefined ? post(path, body, { ...headers, ...named(key) }, desk) : desk.sendForm(path, form, named(key))
+const send = ({ path, body, form, headers = {} }: Request, key: string, client = ada): Promise<TestResponse> =>
+  form === undefined ? post(path, body, { ...headers, ...named(key) }, client) : client.sendForm(path, form, named(key))
 
 const newStory = async (title: string) => ok(post(`/content/${story}`, { data: { title } }))
-const pathOf = ({ body }: Answer) => `/content/${story}/${body.data.documentId}`
-const stateOf = (answer: Answer) => ({ 'if-match': answer.headers.get('etag') ?? '' })
+const pathOf = ({ body }: TestResponse) => `/content/${story}/${body.data.documentId}`
+const stateOf = (answer: TestResponse) => ({ 'if-match': answer.headers.get('etag') ?? '' })
 const seen = (path: string) => ok(ada.get(path))
 const picture = () => file(sample('large.jpg'), 'large.jpg', 'image/jpeg')
 const upload = async (name: string) =>
@@ -49,7 +49,7 @@ const upload = async (name: string) =>
 const newWebhook = async (name: string) =>
   (await ok(post('/webhooks', { name, url: 'http://127.0.0.1:9/', events: ['entry.create'] }))).body.data.id as number
 
-/** A change of a document that was made, read at the moment of its request. */
+/** A change of a created document, with the revision read right before its request. */
 async function acting(title: string, act: string, prepare: (path: string) => Promise<unknown> = async () => {}): Promise<Request> {
   const path = pathOf(await newStory(title))
   await prepare(path)
@@ -173,7 +173,7 @@ rule('retries.7', 'while the first request is under way, the second is 409, and 
   const answers = await Promise.all(Array.from({ length: 8 }, () => send(request, 'at-once')))
   for (const { status, headers } of answers) if (status !== 201) expect([status, headers.get('retry-after')]).toEqual([409, '1'])
   expect((await ok(send(request, 'at-once'))).body).toEqual(answers.find(({ status }) => status === 201)!.body)
-  const beside = await serveBeside(served, secrets)
+  const beside = await serveExisting(served, secrets)
   try {
     const elsewhere = ada.at(beside)
     for (let number = 0; number < 8; number++) {
@@ -220,8 +220,8 @@ async function withoutKeys(condition: string, work: () => Promise<void>): Promis
 }
 
 rule('retries.8', 'rights are checked first, and an administrator whose rights changed gets the current state', async () => {
-  await giveRights(served, 'publisher', officeRoles.editor!)
-  const bob = await openDesk(served, 'bob@retries.example', ['publisher'])
+  await giveRights(served, 'publisher', newsroomRoles.editor!)
+  const bob = await signInClient(served, 'bob@retries.example', ['publisher'])
   const made = await ok(send({ path: `/content/${story}`, body: { data: { title: 'Of Bob' } } }, 'bob-1', bob))
   await change(pathOf(made), { title: 'Changed by Ada' })
   const ofPublisher = `IN (SELECT l.permission_id FROM admin_permissions_role_lnk l JOIN admin_roles r ON r.id = l.role_id WHERE r.code = 'publisher')`
@@ -235,7 +235,7 @@ rule('retries.8', 'rights are checked first, and an administrator whose rights c
 })
 
 rule('retries.8', 'a secret is shown again, and is nowhere in the database; also where the process ended before its response', async () => {
-  const secretOf: Readonly<Record<string, (body: Answer['body']) => string>> = {
+  const secretOf: Readonly<Record<string, (body: TestResponse['body']) => string>> = {
     '/tokens': ({ key }) => key,
     '/tokens/:id/regenerate': ({ key }) => key,
     '/webhooks': ({ secret }) => secret,
@@ -270,7 +270,7 @@ rule('retries.8', 'a secret is shown again, and is nowhere in the database; also
 rule('retries.8', 'a repeated request succeeds even if the response could not be stored', async () => {
   if (isOnServer) return
   const request = { path: '/tokens', body: { name: 'Without a response', type: 'read-only' } }
-  let first: Answer | undefined
+  let first: TestResponse | undefined
   // The record of the transaction is shorter than this with the key of the token, the response stored after it is longer.
   await withoutKeys('WHEN length(NEW.answer) > 400', async () => {
     first = await ok(send(request, 'unkept'))
@@ -290,14 +290,14 @@ const textOf = (rows: readonly object[]): string =>
     .join('\n')
 
 rule('retries.8', 'a response that is too large is rebuilt, and an action on many documents records the result for each', async () => {
-  const small = await serveOffice({ config: { limits: { ...rates, idempotencyBytes: 64_000 } } })
+  const small = await serveNewsroom({ config: { limits: { ...rates, idempotencyBytes: 64_000 } } })
   try {
-    const desk = await openDesk(small, 'ada@small.example')
+    const client = await signInClient(small, 'ada@small.example')
     const request = { path: `/content/${writer}`, body: { data: { name: 'x'.repeat(200), phone: '1'.repeat(200) } } }
     const story1 = { path: `/content/${story}`, body: { data: { title: 'Large', summary: 'x'.repeat(5_000) } } }
     for (const [key, one] of [['small', request] as const, ['large', story1] as const]) {
-      const first = await ok(send(one, key, desk))
-      expect((await ok(send(one, key, desk))).body).toEqual(first.body)
+      const first = await ok(send(one, key, client))
+      expect((await ok(send(one, key, client))).body).toEqual(first.body)
     }
   } finally {
     await small.close()

@@ -1,12 +1,12 @@
 // Settings in the administration API: read and changed by part, in force for the next request, and never with a secret.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { addAdministrator, allowAdmins, askAdmin, projectWithNotes, type SignedIn, signInAdmin } from '../support/administration.js'
+import { addAdministrator, allowAdmins, projectWithNotes, requestAdmin, type SignedIn, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { file, sample } from '../uploads/sending.js'
 import { secrets } from './callers.js'
-import { sendForm } from './media-desk.js'
+import { sendForm } from './media-client.js'
 
 const parts = {
   uploads: { key: 'plugin_upload_settings', read: 'plugin::upload.settings.read', update: 'plugin::upload.settings.read' },
@@ -43,9 +43,9 @@ beforeAll(async () => {
 afterAll(() => served?.close())
 
 const at = (part: Part) => `/settings/${part}`
-const get = (part: Part, by = ada) => askAdmin(served, at(part), { token: by.accessToken })
-const put = (part: Part, body: unknown, revision: string | null, by = ada): Promise<Answer> =>
-  askAdmin(served, at(part), {
+const get = (part: Part, by = ada) => requestAdmin(served, at(part), { token: by.accessToken })
+const put = (part: Part, body: unknown, revision: string | null, by = ada): Promise<TestResponse> =>
+  requestAdmin(served, at(part), {
     ...{ method: 'PUT', token: by.accessToken, body },
     headers: revision === null ? {} : { 'if-match': `"${revision}"` },
   })
@@ -53,7 +53,7 @@ const storedOf = async (part: Part) => {
   const [row] = await served.sql('SELECT value FROM strapi_core_store_settings WHERE "key" = ?', parts[part].key)
   return JSON.parse(row!.value as string)
 }
-async function change(part: Part, changes: Record<string, unknown>): Promise<Answer> {
+async function change(part: Part, changes: Record<string, unknown>): Promise<TestResponse> {
   const { body } = await get(part)
   const changed = await put(part, { ...body.data.settings, ...changes }, body.data.revision)
   expect(changed.status, changed.text).toBe(200)
@@ -119,7 +119,7 @@ rule('administration-settings.2', 'uploads have the formats of the next setting'
 
 rule('administration-settings.2', 'sign-up and sign-in by other services follow at once', async () => {
   const register = (name: string) =>
-    served.ask('/api/auth/local/register', {
+    served.request('/api/auth/local/register', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ username: name, email: `${name}@users.example`, password: 'Secret-horse-7' }),
@@ -145,15 +145,15 @@ rule('administration-settings.2', 'the next e-mail has the new words', async () 
   try {
     await addAdministrator(developing, 'eva@settings.example')
     const { accessToken: token } = await signInAdmin(developing, 'eva@settings.example')
-    const { body } = await askAdmin(developing, at('emails'), { token })
+    const { body } = await requestAdmin(developing, at('emails'), { token })
     const { settings, revision } = body.data
     const reset_password = { ...settings.reset_password, object: 'New words', message: 'Go to <%= URL %>' }
     const headers = { 'if-match': `"${revision}"` }
     const asked = { method: 'PUT', token, headers, body: { ...settings, reset_password } }
-    expect((await askAdmin(developing, at('emails'), asked)).status).toBe(200)
+    expect((await requestAdmin(developing, at('emails'), asked)).status).toBe(200)
     const account = { username: 'carl', email: 'carl@users.example', password: 'Secret-horse-7' }
     const post = (path: string, sent: object) =>
-      developing.ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(sent) })
+      developing.request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(sent) })
     await post('/api/auth/local/register', account)
     await post('/api/auth/forgot-password', { email: account.email })
     await expect.poll(() => developing.log.join('\n'), patience).toMatch(/New words.*Go to /s)
@@ -242,7 +242,7 @@ rule('administration-settings.4', 'unknown members stay, and changes are in the 
   for (const part of names) expect((await storedOf(part)).other, part).toEqual({ kept: 1 })
   expect(await storedOf('uploads')).toMatchObject({ autoOrientation: true, aiMetadata: true })
   expect((await storedOf('providers')).discord).toMatchObject({ icon: 'discord', key: 'k', callbackUrl: 'api/auth/discord/callback' })
-  const { body } = await askAdmin(served, '/activity?limit=3', { token: ada.accessToken })
+  const { body } = await requestAdmin(served, '/activity?limit=3', { token: ada.accessToken })
   expect(body.data.map(({ subject, subjectId, fields }: Record<string, unknown>) => [subject, subjectId, fields])).toEqual([
     ['settings', 'providers', ['discord']],
     ['settings', 'users', ['email_reset_password']],
@@ -259,7 +259,7 @@ rule('administration-settings.5', 'a secret is never shown, and stays unless it 
   expect(await storedOf('providers')).toMatchObject({ google: { key: 'other-key', secret: 'very-hidden-words' } })
   const late = await put('providers', { providers: { google } }, first.body.data.revision)
   expect(late.status).toBe(412)
-  const log = await askAdmin(served, '/activity?limit=200', { token: ada.accessToken })
+  const log = await requestAdmin(served, '/activity?limit=200', { token: ada.accessToken })
   for (const { text } of [first, second, late, await get('providers'), log]) expect(text).not.toContain('very-hidden')
   expect(second.body.data.settings.providers.google.hasSecret).toBe(true)
   const shown = (await get('providers')).body.data

@@ -6,14 +6,14 @@ import {
   adminPassword,
   adminRole,
   allowAdmins,
-  askAdmin,
   projectWithNotes,
+  requestAdmin,
   rowsOf,
   type SignedIn,
   signInAdmin,
 } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { secrets } from './callers.js'
 
 let served: Served
@@ -28,9 +28,9 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const get = (path: string, token = ada.accessToken) => askAdmin(served, path, { token })
-const send = (method: string, path: string, body?: unknown, token = ada.accessToken): Promise<Answer> =>
-  askAdmin(served, path, { method, token, body })
+const get = (path: string, token = ada.accessToken) => requestAdmin(served, path, { token })
+const send = (method: string, path: string, body?: unknown, token = ada.accessToken): Promise<TestResponse> =>
+  requestAdmin(served, path, { method, token, body })
 const lastActs = async (count: number) => (await get(`/activity?limit=${count}`)).body.data
 
 rule('administration.16', 'each resource that names an action needs it, and nothing else', async () => {
@@ -42,9 +42,9 @@ rule('administration.16', 'each resource that names an action needs it, and noth
     const { action, on } = who as { readonly action: string; readonly on?: { readonly uid: string } }
     return { method, path: path.replaceAll(/:\w+/g, '999999'), action: on === undefined ? action : `${action} ${on.uid}` }
   })
-  const ask = ({ method, path }: (typeof places)[number]) =>
-    askAdmin(served, path, { method, token: none.accessToken, ...(method === 'GET' || method === 'DELETE' ? {} : { body: [] }) })
-  for (const place of places) expect((await ask(place)).status, `${place.method} ${place.path}`).toBe(403)
+  const request = ({ method, path }: (typeof places)[number]) =>
+    requestAdmin(served, path, { method, token: none.accessToken, ...(method === 'GET' || method === 'DELETE' ? {} : { body: [] }) })
+  for (const place of places) expect((await request(place)).status, `${place.method} ${place.path}`).toBe(403)
   const conditional = { action: 'admin::users.read', properties: '{}', conditions: '["admin::is-creator"]' }
   await allowAdmins(served, 'no-rights')
   await served.sql('INSERT INTO admin_permissions (action, properties, conditions) VALUES (?, ?, ?)', ...Object.values(conditional))
@@ -53,7 +53,7 @@ rule('administration.16', 'each resource that names an action needs it, and noth
   await served.sql('INSERT INTO admin_permissions_role_lnk (permission_id, role_id) VALUES (?, ?)', row!.id, role)
   expect((await get('/admins', none.accessToken)).status).toBe(403)
   await allowAdmins(served, 'no-rights', ...new Set(places.map(({ action }) => action)))
-  for (const place of places) expect([200, 400, 404], `${place.method} ${place.path}`).toContain((await ask(place)).status)
+  for (const place of places) expect([200, 400, 404], `${place.method} ${place.path}`).toContain((await request(place)).status)
 })
 
 rule('administration.17', 'one answer for the shell, sent again when it has changed', async () => {
@@ -66,10 +66,10 @@ rule('administration.17', 'one answer for the shell, sent again when it has chan
   const uids = first.body.data.types.map(({ uid }: { uid: string }) => uid)
   expect(uids).toEqual(['api::note.note', 'plugin::users-permissions.user'])
   const etag = first.headers.get('etag')!
-  const again = await askAdmin(served, '/start', { token: ada.accessToken, headers: { 'if-none-match': etag } })
+  const again = await requestAdmin(served, '/start', { token: ada.accessToken, headers: { 'if-none-match': etag } })
   expect([again.status, again.text]).toEqual([304, ''])
   await send('PATCH', '/me', { lastname: 'Lovelace' })
-  const changed = await askAdmin(served, '/start', { token: ada.accessToken, headers: { 'if-none-match': etag } })
+  const changed = await requestAdmin(served, '/start', { token: ada.accessToken, headers: { 'if-none-match': etag } })
   expect([changed.status, changed.body.data.me.lastname]).toEqual([200, 'Lovelace'])
   expect((await get('/start', ed.accessToken)).body.data).toMatchObject({ types: [], rights: [], me: { isSuperAdmin: false } })
 })
@@ -80,9 +80,9 @@ rule('administration.18', 'an administrator is invited, accepts, is changed, blo
   expect(invited.status, invited.text).toBe(201)
   const { id } = invited.body.data
   expect(invited.body.data).toMatchObject({ email: 'new@admins.example', isActive: false, isInvited: true, roles: [{ id: author }] })
-  const codeOf = ({ body }: Answer) => (body.invitation ?? body.data).link.split('/').at(-1)
+  const codeOf = ({ body }: TestResponse) => (body.invitation ?? body.data).link.split('/').at(-1)
   const accept = (code: string, password = adminPassword) =>
-    askAdmin(served, `/session/invitation/${code}`, { method: 'POST', body: { password, firstname: 'Newer' } })
+    requestAdmin(served, `/session/invitation/${code}`, { method: 'POST', body: { password, firstname: 'Newer' } })
   const other = await send('POST', `/admins/${id}/invitation`, {})
   expect((await accept(codeOf(invited))).status).toBe(400)
   expect((await get(`/session/invitation/${codeOf(other)}`, '')).body.data).toMatchObject({ email: 'new@admins.example' })
@@ -160,7 +160,7 @@ rule('administration.20', 'API tokens are created, changed, regenerated and dele
   const made = await send('POST', '/tokens', { name: 'site', type: 'custom', actions: ['api::note.note.find'], lifespan: 3_600_000 })
   expect(made.status, made.text).toBe(201)
   const { key, data } = made.body
-  const notes = async (token: string, method = 'GET') => (await served.ask('/api/notes', { token, method })).status
+  const notes = async (token: string, method = 'GET') => (await served.request('/api/notes', { token, method })).status
   expect([await notes(key), await notes(key, 'POST')]).toEqual([200, 403])
   const now = Date.now()
   expect(Date.parse(data.expiresAt)).toBeGreaterThan(now + 3_000_000)
@@ -203,7 +203,7 @@ rule('administration.20', 'full access is given by super administrators alone: i
     'everything full-access',
     'own read-only',
   ])
-  expect((await served.ask('/api/notes', { token: full.key })).status).toBe(200)
+  expect((await served.request('/api/notes', { token: full.key })).status).toBe(200)
   expect((await send('PATCH', `/tokens/${full.data.id}`, { name: 'all', type: 'full-access' }, keeper)).status).toBe(200)
   expect((await send('PATCH', `/tokens/${full.data.id}`, { type: 'read-only' }, keeper)).status).toBe(200)
   for (const { id } of [full.data, own]) expect((await send('DELETE', `/tokens/${id}`, undefined, keeper)).status).toBe(204)
@@ -221,7 +221,7 @@ rule('administration.8', 'strong acts ask for the password again', async () => {
   expect((await get('/tokens', old.accessToken)).status).toBe(200)
   await send('POST', '/session/password', { password: adminPassword }, old.accessToken)
   expect((await send('POST', '/roles', { name: 'After the password' }, old.accessToken)).status).toBe(201)
-  const refreshed = await askAdmin(served, '/session/refresh', { method: 'POST', body: {}, cookie: old.cookie })
+  const refreshed = await requestAdmin(served, '/session/refresh', { method: 'POST', body: {}, cookie: old.cookie })
   const next = refreshed.body.data.accessToken
   expect((await send('POST', '/roles', { name: 'After the refresh' }, next)).status).toBe(201)
 })
@@ -284,7 +284,7 @@ test('the log keeps its last entries', async () => {
   try {
     await addAdministrator(small, 'ada@admins.example')
     const { accessToken } = await signInAdmin(small, 'ada@admins.example')
-    for (const name of ['a', 'b', 'c']) await askAdmin(small, '/roles', { method: 'POST', token: accessToken, body: { name } })
+    for (const name of ['a', 'b', 'c']) await requestAdmin(small, '/roles', { method: 'POST', token: accessToken, body: { name } })
     expect((await rowsOf(small, 'octavo_activity')).map(({ name }) => name)).toEqual(['b', 'c'])
   } finally {
     await small.close()

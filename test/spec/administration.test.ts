@@ -1,4 +1,4 @@
-// Sign-in of administrators, their sessions, and who is let in below /admin/api.
+// Sign-in of administrators, their sessions, and access to /admin/api.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type * as z from 'zod'
@@ -8,9 +8,9 @@ import { isTagged } from '../../src/http/admin/revisions.js'
 import {
   addAdministrator,
   adminPassword,
-  askAdmin,
   cookieOf,
   pageHeaders,
+  requestAdmin,
   rowsOf,
   type SignedIn,
   signInAdmin,
@@ -38,8 +38,8 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const all = (token: string | undefined, at = served) => askAdmin(at, '/session/all', token === undefined ? {} : { token })
-const post = (path: string, body: unknown, more: object = {}) => askAdmin(served, path, { method: 'POST', body, ...more })
+const all = (token: string | undefined, at = served) => requestAdmin(at, '/session/all', token === undefined ? {} : { token })
+const post = (path: string, body: unknown, more: object = {}) => requestAdmin(served, path, { method: 'POST', body, ...more })
 
 rule('administration.1', 'content tokens and tokens of users are refused, those of administrators by the content API', async () => {
   const user = await addUser(served, 'nina', 'authenticated')
@@ -47,21 +47,21 @@ rule('administration.1', 'content tokens and tokens of users are refused, those 
   const refresh = ada.cookie.split('=')[1]!
   for (const token of ['may-do-everything', jwt(user), jwt(1), 'x', refresh, `${ada.accessToken}x`, undefined])
     expect((await all(token)).status, String(token)).toBe(401)
-  expect((await served.ask('/api/notes', { token: 'may-do-everything' })).status).toBe(200)
-  expect((await served.ask('/api/notes', { token: ada.accessToken })).status).toBe(401)
-  expect((await served.ask('/api/users/me', { token: ada.accessToken })).status).toBe(401)
+  expect((await served.request('/api/notes', { token: 'may-do-everything' })).status).toBe(200)
+  expect((await served.request('/api/notes', { token: ada.accessToken })).status).toBe(401)
+  expect((await served.request('/api/users/me', { token: ada.accessToken })).status).toBe(401)
   expect((await all(jwt(1, { secret: 'secret of the panel' }))).status).toBe(401)
 })
 
 rule('administration.1', 'every resource of the table refuses callers without credentials, and other methods', async () => {
   for (const { method, path, who } of resources) {
-    const asked = await askAdmin(served, path.replaceAll(/:\w+/g, '1'), { method, isForeign: true })
+    const asked = await requestAdmin(served, path.replaceAll(/:\w+/g, '1'), { method, isForeign: true })
     expect(asked.status, `${method} ${path}`).toBe(who === 'anybody' ? asked.status : who === 'page' ? 403 : 401)
   }
-  const wrong = await askAdmin(served, '/session/all', { method: 'PATCH', token: ada.accessToken })
+  const wrong = await requestAdmin(served, '/session/all', { method: 'PATCH', token: ada.accessToken })
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'HEAD, GET, DELETE'])
   for (const path of ['/nothing', '/session/all/x/y', '/Session/all', '/', ''])
-    expect((await askAdmin(served, path, { token: ada.accessToken })).status, path).toBe(404)
+    expect((await requestAdmin(served, path, { token: ada.accessToken })).status, path).toBe(404)
 })
 
 rule('administration.2', 'an administrator signs in with the stored password', async () => {
@@ -101,7 +101,7 @@ rule('administration.4', 'only a page of this origin may set or send the cookie'
   const body = { email: 'ada@admins.example', password: adminPassword }
   const own = pageHeaders(served.origin)
   const send = (headers: Record<string, string>, path = '/session') =>
-    askAdmin(served, path, { method: 'POST', body, isForeign: true, headers, cookie: ada.cookie })
+    requestAdmin(served, path, { method: 'POST', body, isForeign: true, headers, cookie: ada.cookie })
   expect((await send({ ...own, 'sec-fetch-site': 'same-origin' })).status).toBe(200)
   const { origin: _origin, ...without } = own
   const { 'octavo-admin': _header, ...plain } = own
@@ -117,8 +117,8 @@ rule('administration.4', 'only a page of this origin may set or send the cookie'
   for (const headers of others)
     for (const path of ['/session', '/session/refresh']) expect((await send(headers, path)).status, JSON.stringify(headers)).toBe(403)
   expect((await send({ ...own, 'content-type': 'text/plain' })).status).toBe(400)
-  expect((await askAdmin(served, '/session', { method: 'DELETE', isForeign: true, cookie: ada.cookie })).status).toBe(403)
-  expect((await askAdmin(served, '/session/all', { cookie: ada.cookie })).status).toBe(401)
+  expect((await requestAdmin(served, '/session', { method: 'DELETE', isForeign: true, cookie: ada.cookie })).status).toBe(403)
+  expect((await requestAdmin(served, '/session/all', { cookie: ada.cookie })).status).toBe(401)
   expect((await all(ada.accessToken)).headers.get('access-control-allow-origin')).toBe(null)
 })
 
@@ -151,16 +151,16 @@ rule('administration.6', 'sessions are listed and ended', async () => {
     ['phone', false],
   ])
   expect((await rowsOf(served, 'strapi_sessions')).every(({ origin }) => origin === 'admin')).toBe(true)
-  const end = (id: string, token: string) => askAdmin(served, `/session/all/${id}`, { method: 'DELETE', token })
+  const end = (id: string, token: string) => requestAdmin(served, `/session/all/${id}`, { method: 'DELETE', token })
   expect((await end(listed[1].id, ada.accessToken)).status).toBe(404)
   expect((await end(listed[1].id, one.accessToken)).status).toBe(204)
   expect((await all(other.accessToken)).status).toBe(401)
   const third = await signInAdmin(served, 'lists@admins.example')
-  const out = await askAdmin(served, '/session', { method: 'DELETE', cookie: third.cookie })
+  const out = await requestAdmin(served, '/session', { method: 'DELETE', cookie: third.cookie })
   expect([out.status, cookieOf(out)]).toEqual([204, 'octavo_admin='])
   expect((await all(third.accessToken)).status).toBe(401)
-  expect((await askAdmin(served, '/session', { method: 'DELETE', cookie: 'octavo_admin=x' })).status).toBe(204)
-  expect((await askAdmin(served, '/session/all', { method: 'DELETE', token: one.accessToken })).status).toBe(204)
+  expect((await requestAdmin(served, '/session', { method: 'DELETE', cookie: 'octavo_admin=x' })).status).toBe(204)
+  expect((await requestAdmin(served, '/session/all', { method: 'DELETE', token: one.accessToken })).status).toBe(204)
   expect((await all(one.accessToken)).status).toBe(401)
 })
 
@@ -174,7 +174,7 @@ rule('administration.9', 'unknown members are refused, with all errors', async (
 rule('administration.9', 'resources without a body take no members, and one whose members may all be absent needs none', async () => {
   const { origin } = served
   const send = (method: string, path: string, body?: string, type = 'application/json') =>
-    served.ask(`/admin/api${path.replaceAll(/:\w+/g, '1')}`, {
+    served.request(`/admin/api${path.replaceAll(/:\w+/g, '1')}`, {
       ...{ method, token: ada.accessToken, headers: { origin, 'octavo-admin': '1', 'content-type': type, cookie: ada.cookie } },
       ...(body === undefined ? {} : { body }),
     })
@@ -198,7 +198,7 @@ rule('administration.9', 'resources without a body take no members, and one whos
     expect.arrayContaining(['/content/:type/:document/clone', '/model/undo', '/webhooks/:id/test', '/tokens/:id/regenerate']),
   )
   for (const { method, path } of optional) {
-    const answer = await served.ask(`/admin/api${path.replaceAll(/:\w+/g, '9')}`, {
+    const answer = await served.request(`/admin/api${path.replaceAll(/:\w+/g, '9')}`, {
       ...{ method, token: ada.accessToken, headers: { origin, 'octavo-admin': '1' } },
     })
     expect(answer.body.error?.message ?? '', path).not.toContain('JSON')
@@ -209,7 +209,8 @@ rule('administration.7', 'attempts are limited per address and per account', asy
   const limited = await serveProject(files, { environment: secrets, config: { limits: { authRateLimit: 3 } } })
   try {
     await addAdministrator(limited, 'ada@admins.example')
-    const attempt = (password: string) => askAdmin(limited, '/session', { method: 'POST', body: { email: 'ada@admins.example', password } })
+    const attempt = (password: string) =>
+      requestAdmin(limited, '/session', { method: 'POST', body: { email: 'ada@admins.example', password } })
     for (const expected of [400, 400, 400, 429]) expect((await attempt('wrong')).status).toBe(expected)
     const refused = await attempt(adminPassword)
     expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
@@ -251,14 +252,14 @@ rule('administration.10', 'missing tables are named, and an administration that 
   }
   const off = await serveProject(files, { environment: secrets, config: { admin: { enabled: false } } })
   try {
-    expect((await off.ask('/admin/api/session/all')).status).toBe(404)
+    expect((await off.request('/admin/api/session/all')).status).toBe(404)
   } finally {
     await off.close()
   }
 })
 
 rule('administration.28', 'the description has every resource of the table', async () => {
-  const { body } = await askAdmin(served, '/openapi.json', { token: ada.accessToken })
+  const { body } = await requestAdmin(served, '/openapi.json', { token: ada.accessToken })
   const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   )
@@ -270,8 +271,8 @@ rule('administration.28', 'the description has every resource of the table', asy
 })
 
 rule('administration.28', 'the description has the query, the headers and the statuses of every resource', async () => {
-  const { body } = await askAdmin(served, '/openapi.json', { token: ada.accessToken })
-  expect((await askAdmin(served, '/openapi.json')).status).toBe(401)
+  const { body } = await requestAdmin(served, '/openapi.json', { token: ada.accessToken })
+  expect((await requestAdmin(served, '/openapi.json')).status).toBe(401)
   const operationOf = (method: string, path: string) => body.paths[path.replaceAll(/:(\w+)/g, '{$1}')][method.toLowerCase()]
   const named = (method: string, path: string, place: string): string[] =>
     operationOf(method, path)
@@ -318,36 +319,36 @@ rule('administration.29', 'every read has an ETag, and is 304 for a client that 
   const reads = resources.filter(({ method, path }) => method === 'GET' && !path.includes(':'))
   let tags = 0
   for (const { path } of reads) {
-    const first = await askAdmin(served, path, { token: ada.accessToken })
+    const first = await requestAdmin(served, path, { token: ada.accessToken })
     if (first.status !== 200) continue
     const etag = first.headers.get('etag')!
-    const again = await askAdmin(served, path, { token: ada.accessToken, headers: { 'if-none-match': `"x", W/${etag}` } })
+    const again = await requestAdmin(served, path, { token: ada.accessToken, headers: { 'if-none-match': `"x", W/${etag}` } })
     expect([path, again.status, again.text, again.headers.get('etag')]).toEqual([path, 304, '', `W/${etag}`])
-    const other = await askAdmin(served, path, { token: ada.accessToken, headers: { 'if-none-match': '"x"' } })
+    const other = await requestAdmin(served, path, { token: ada.accessToken, headers: { 'if-none-match': '"x"' } })
     expect([path, other.status]).toEqual([path, 200])
     tags += 1
   }
   expect(tags).toBeGreaterThan(20)
-  const [role] = (await askAdmin(served, '/roles', { token: ada.accessToken })).body.data
+  const [role] = (await requestAdmin(served, '/roles', { token: ada.accessToken })).body.data
   for (const path of [`/roles/${role.id}/rights`, '/types/api::note.note/layout', '/admins/1', '/content/api::note.note?sort=title']) {
-    const etag = (await askAdmin(served, path, { token: ada.accessToken })).headers.get('etag')!
-    expect((await askAdmin(served, path, { token: ada.accessToken, headers: { 'if-none-match': etag } })).status).toBe(304)
+    const etag = (await requestAdmin(served, path, { token: ada.accessToken })).headers.get('etag')!
+    expect((await requestAdmin(served, path, { token: ada.accessToken, headers: { 'if-none-match': etag } })).status).toBe(304)
   }
-  const made = await askAdmin(served, '/content/api::note.note', {
+  const made = await requestAdmin(served, '/content/api::note.note', {
     method: 'POST',
     token: ada.accessToken,
     body: { data: { title: 'New' } },
   })
   const note = `/content/api::note.note/${made.body.data.documentId}`
-  expect((await askAdmin(served, note, { token: ada.accessToken, headers: { 'if-none-match': made.headers.get('etag')! } })).status).toBe(
-    304,
-  )
+  expect(
+    (await requestAdmin(served, note, { token: ada.accessToken, headers: { 'if-none-match': made.headers.get('etag')! } })).status,
+  ).toBe(304)
 })
 
 rule('administration.30', 'every refusal has details, and says in words what must be given', async () => {
   const token = ada.accessToken
   const send = (body: string, type = 'application/json') =>
-    served.ask('/admin/api/roles', { method: 'POST', token, body, headers: { 'content-type': type } })
+    served.request('/admin/api/roles', { method: 'POST', token, body, headers: { 'content-type': type } })
   for (const [body, status, name] of [
     ['{', 400, 'SyntaxError'],
     ['1', 400, 'SyntaxError'],
@@ -355,17 +356,17 @@ rule('administration.30', 'every refusal has details, and says in words what mus
   ] as const)
     expect((await send(body)).body.error).toMatchObject({ status, name, details: {} })
   const wrong = async (path: string) => {
-    const { message, details } = (await askAdmin(served, path, { token })).body.error
+    const { message, details } = (await requestAdmin(served, path, { token })).body.error
     return [message, details.errors[0].path]
   }
   expect(await wrong('/admins/abc')).toEqual(['This must be an id', ['id']])
   expect(await wrong('/admins?limit=0')).toEqual(['limit must be a number from 1 to 200', ['limit']])
   expect(await wrong('/activity?limit=201')).toEqual(['limit must be a number from 1 to 200', ['limit']])
   expect(await wrong('/files?folder=abc')).toEqual(['This must be an id of a folder, or root', ['folder']])
-  const rights = await askAdmin(served, '/roles/1/rights', { method: 'PUT', token, body: { rights: [] } })
+  const rights = await requestAdmin(served, '/roles/1/rights', { method: 'PUT', token, body: { rights: [] } })
   expect(rights.body.error.message).toBe('Say which state you mean: If-Match with the ETag of the rights of the role')
-  const layout = await askAdmin(served, '/types/api::note.note/layout', { token })
+  const layout = await requestAdmin(served, '/types/api::note.note/layout', { token })
   const { revision: _, ...unchanged } = layout.body.data
-  const put = await askAdmin(served, '/types/api::note.note/layout', { method: 'PUT', token, body: unchanged })
+  const put = await requestAdmin(served, '/types/api::note.note/layout', { method: 'PUT', token, body: unchanged })
   expect(put.body.error.message).toBe('Say which state you mean: If-Match with the ETag of the layout')
 })

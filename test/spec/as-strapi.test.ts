@@ -111,14 +111,14 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-const ask = (path: string, token = 'full', headers: Record<string, string> = {}) => served.ask(`/api/${path}`, { token, headers })
+const request = (path: string, token = 'full', headers: Record<string, string> = {}) => served.request(`/api/${path}`, { token, headers })
 /** Status and, of a refusal, its message and where it is. */
 const refusal = async (path: string, token?: string) => {
-  const { status, body } = await ask(path, token)
+  const { status, body } = await request(path, token)
   return status === 200 ? 200 : [body.error.message, body.error.details?.path]
 }
 const data = async (path: string, token?: string) => {
-  const { status, body } = await ask(path, token)
+  const { status, body } = await request(path, token)
   if (status !== 200) throw new Error(`${path}: ${JSON.stringify(body)}`)
   return body.data ?? body
 }
@@ -287,8 +287,8 @@ test('the entries of a zone are filtered by component', async () => {
 test('a condition on the documentId of the document in the path has no effect', async () => {
   const [{ documentId }] = await data('mice?filters[name]=chief')
   expect(await refusal(`mice/${documentId}?filters[documentId]=another`)).toBe(200)
-  expect((await ask(`mice/${documentId}?filters[$and][0][documentId]=another`)).status).toBe(404)
-  expect((await ask(`mice/${documentId}?filters[name]=another`)).status).toBe(404)
+  expect((await request(`mice/${documentId}?filters[$and][0][documentId]=another`)).status).toBe(404)
+  expect((await request(`mice/${documentId}?filters[name]=another`)).status).toBe(404)
 })
 
 test('a condition on the locale takes the place of the locale; one document has one locale', async () => {
@@ -358,9 +358,9 @@ test('a morphTo shows drafts unless it is in a list or has a separate level; it 
   expect(await about('populate=about&hasPublishedVersion=true')).toEqual([mouse, 'api::note.note'])
   expect((await data('notes?populate[about][count]=true'))[0].about).toEqual({ count: 2 })
   expect((await data('notes?populate[about][count]=true', 'notes'))[0].about).toEqual({ count: 2 })
-  const { body } = await ask('notes?populate[about]=true', 'full', { 'strapi-response-format': 'v4' })
+  const { body } = await request('notes?populate[about]=true', 'full', { 'strapi-response-format': 'v4' })
   expect(body.data[0].attributes.about[0]).toMatchObject({ id: guard, name: 'guard', __type: mouse })
-  const counted = await ask('mice?filters[name]=chief&populate[team][count]=true&populate[price][count]=true', 'full', {
+  const counted = await request('mice?filters[name]=chief&populate[team][count]=true&populate[price][count]=true', 'full', {
     'strapi-response-format': 'v4',
   })
   expect(counted.body.data[0].attributes).toMatchObject({ team: { data: { attributes: { count: 1 } } }, price: { count: 1 } })

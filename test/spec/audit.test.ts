@@ -1,11 +1,11 @@
-// The audit log of a real service: who did what, and that nothing else is in it.
+// The audit log of a real service: actions with their users, and nothing else.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { openAppendedFile } from '../../src/foundation/runtime/appended-file.js'
-import { addAdministrator, askAdmin, signInAdmin } from '../support/administration.js'
+import { addAdministrator, requestAdmin, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
 
@@ -44,8 +44,8 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const send = (path: string, method: string, value?: unknown, headers: Record<string, string> = {}, token?: string): Promise<Answer> =>
-  served.ask(path, {
+const send = (path: string, method: string, value?: unknown, headers: Record<string, string> = {}, token?: string): Promise<TestResponse> =>
+  served.request(path, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     ...(value === undefined ? {} : { body: JSON.stringify(value) }),
@@ -66,11 +66,11 @@ async function linesWith(count: number, act: () => Promise<unknown>): Promise<re
 rule('audit.1', 'the audit log is off by default; a file is readable for its owner only; stdout has it at any log level', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const plainly = await serveProject(project)
-  await plainly.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"data":{"name":"x"}}' })
+  await plainly.request('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"data":{"name":"x"}}' })
   expect(plainly.log.some((line) => line.includes('"audit"'))).toBe(false)
   await plainly.close()
   const loud = await serveProject(project, { environment: { OCTAVO_AUDIT_LOG: 'stdout', LOG_LEVEL: 'error' } })
-  await loud.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"data":{"name":"x"}}' })
+  await loud.request('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"data":{"name":"x"}}' })
   expect(loud.log.map((line) => JSON.parse(line))).toMatchObject([{ audit: true, action: 'create', type: 'api::note.note', msg: 'audit' }])
   await loud.close()
   await expect(serveProject(project, { environment: { OCTAVO_AUDIT_LOG: '/nowhere/audit.jsonl' } })).rejects.toThrow(
@@ -122,12 +122,12 @@ rule('audit.3', 'sign-ins have a line whether they succeed or not, and so have a
     const form = new FormData()
     form.append('files', new Blob([secret], { type: 'text/plain' }), `${secret}.txt`)
     form.append('files', new Blob([secret], { type: 'text/plain' }), `${secret}-2.txt`)
-    const stored = await served.ask('/api/upload', { method: 'POST', body: form })
+    const stored = await served.request('/api/upload', { method: 'POST', body: form })
     expect(stored.status).toBe(201)
     const [first, second] = stored.body as readonly { readonly id: number }[]
     const other = new FormData()
     other.append('files', new Blob(['other'], { type: 'text/plain' }), `${secret}.txt`)
-    expect((await served.ask(`/api/upload?id=${first!.id}`, { method: 'POST', body: other })).status).toBe(200)
+    expect((await served.request(`/api/upload?id=${first!.id}`, { method: 'POST', body: other })).status).toBe(200)
     const made = await send('/api/users', 'POST', { username: 'writer', email: 'writer@example.org', password: `${secret}-3`, role: 1 })
     expect(made.status, made.text).toBe(201)
     ids.push(...[first!.id, second!.id, first!.id, made.body.id].map(String))
@@ -149,25 +149,25 @@ rule('audit.4', 'actions of administrators have the lines of their activity, wit
   const actor = { kind: 'administrator', id }
   let documentId = ''
   const lines = await linesWith(8, async () => {
-    const refused = await askAdmin(served, '/session', { method: 'POST', body: { email: 'ada@admins.example', password: secret } })
+    const refused = await requestAdmin(served, '/session', { method: 'POST', body: { email: 'ada@admins.example', password: secret } })
     expect(refused.status).toBe(400)
     const { accessToken: token } = await signInAdmin(served, 'ada@admins.example')
-    const made = await askAdmin(served, '/tokens', { method: 'POST', token, body: { name: secret, type: 'read-only' } })
+    const made = await requestAdmin(served, '/tokens', { method: 'POST', token, body: { name: secret, type: 'read-only' } })
     expect(made.status).toBe(201)
     const { id: tokenId } = made.body.data
-    expect((await askAdmin(served, `/tokens/${tokenId}`, { method: 'PATCH', token, body: { name: `${secret} 2` } })).status).toBe(200)
-    const written = await askAdmin(served, '/content/api::note.note', { method: 'POST', token, body: { data: { name: secret } } })
+    expect((await requestAdmin(served, `/tokens/${tokenId}`, { method: 'PATCH', token, body: { name: `${secret} 2` } })).status).toBe(200)
+    const written = await requestAdmin(served, '/content/api::note.note', { method: 'POST', token, body: { data: { name: secret } } })
     expect(written.status, written.text).toBe(201)
     documentId = written.body.data.documentId
-    expect((await askAdmin(served, `/tokens/${tokenId}`, { method: 'DELETE', token })).status).toBe(204)
-    const again = await askAdmin(served, `/tokens/${tokenId}`, { method: 'DELETE', token })
+    expect((await requestAdmin(served, `/tokens/${tokenId}`, { method: 'DELETE', token })).status).toBe(204)
+    const again = await requestAdmin(served, `/tokens/${tokenId}`, { method: 'DELETE', token })
     expect(again.status).toBe(404)
-    expect((await served.ask('/api/notes', { token })).status).toBe(401)
+    expect((await served.request('/api/notes', { token })).status).toBe(401)
     const schema = JSON.parse(readFileSync(join(served.folder, notes), 'utf8'))
     const body = { data: { 'api::note.note': { ...schema, attributes: { ...schema.attributes, more: { type: 'text' } } } } }
-    const planned = (await askAdmin(served, '/model/plan', { method: 'POST', token, body })).body.data
+    const planned = (await requestAdmin(served, '/model/plan', { method: 'POST', token, body })).body.data
     const applied = { ...body, plan: planned.id, version: planned.version }
-    const changed = await askAdmin(served, '/model/apply', { method: 'POST', token, body: applied })
+    const changed = await requestAdmin(served, '/model/apply', { method: 'POST', token, body: applied })
     expect(changed.status, changed.text).toBe(200)
     expect((await send('/api/notes', 'POST', { data: { name: 'the last line' } })).status).toBe(201)
   })
@@ -213,7 +213,7 @@ rule('audit.6', 'a moved file is recreated; lines that cannot be written wait, a
   // A full disk.
   const full = await serveProject(project, { environment: { OCTAVO_AUDIT_LOG: '/dev/full' } })
   for (let count = 0; count < 3; count++)
-    expect((await full.ask('/api/notes', { method: 'POST', headers: json, body: '{"data":{"name":"x"}}' })).status).toBe(201)
+    expect((await full.request('/api/notes', { method: 'POST', headers: json, body: '{"data":{"name":"x"}}' })).status).toBe(201)
   await vi.waitFor(() => expect(full.log.some((line) => line.includes('ENOSPC'))).toBe(true), patience)
   await full.close()
   expect(full.log.filter((line) => line.includes('the audit log cannot be written'))).toHaveLength(1)

@@ -19,9 +19,9 @@ beforeAll(async () => {
 })
 afterAll(() => magazine.close())
 
-const status = async (path: string, token?: string, method = 'GET') => (await magazine.ask(path, { method, token })).status
+const status = async (path: string, token?: string, method = 'GET') => (await magazine.request(path, { method, token })).status
 const refusal = async (path: string, token: string) => {
-  const { status, body } = await magazine.ask(path, { token })
+  const { status, body } = await magazine.request(path, { token })
   return [status, body.error?.name, body.error?.message]
 }
 const unknown = [401, 'UnauthorizedError', 'Missing or invalid credentials']
@@ -37,7 +37,7 @@ rule('authentication.1', 'any request without the permission is 403', async () =
     'users',
     'users/99',
   ]) {
-    const { status, body } = await magazine.ask(`/api/${path}`)
+    const { status, body } = await magazine.request(`/api/${path}`)
     expect([path, status, body.error.name, body.data]).toEqual([path, 403, 'ForbiddenError', null])
   }
   for (const [path, method] of [
@@ -52,13 +52,13 @@ rule('authentication.1', 'any request without the permission is 403', async () =
 rule('authentication.2', 'without credentials the public’s permissions hold', async () => {
   expect(await status('/api/tags')).toBe(200)
   for (const authorization of ['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer ', 'bearer a b', 'full', 'Token full', ''])
-    expect([authorization, (await magazine.ask('/api/tags', { headers: { authorization } })).status]).toEqual([authorization, 200])
-  expect((await magazine.ask('/api/pitches', { headers: { authorization: 'Token full' } })).status).toBe(403)
+    expect([authorization, (await magazine.request('/api/tags', { headers: { authorization } })).status]).toEqual([authorization, 200])
+  expect((await magazine.request('/api/pitches', { headers: { authorization: 'Token full' } })).status).toBe(403)
 })
 
 rule('authentication.2', 'the scheme may be written in any case', async () => {
   for (const authorization of ['Bearer full', 'bearer full', 'BEARER full'])
-    expect((await magazine.ask('/api/pitches', { headers: { authorization } })).status).toBe(200)
+    expect((await magazine.request('/api/pitches', { headers: { authorization } })).status).toBe(200)
 })
 
 rule('authentication.3', 'an unknown token is refused everywhere', async () => {
@@ -72,7 +72,7 @@ rule('authentication.3', 'an unknown token is refused everywhere', async () => {
 rule('authentication.4', 'a user’s token has the permissions of the role', async () => {
   expect(await status('/api/tags', jwt(user))).toBe(200)
   expect(await status('/api/pitches', jwt(user))).toBe(403)
-  const { body } = await magazine.ask('/api/users/me', { token: jwt(user) })
+  const { body } = await magazine.request('/api/users/me', { token: jwt(user) })
   expect(body.username).toBe('reader')
 })
 
@@ -131,7 +131,7 @@ rule('authentication.6', 'an expired token is refused with a specific error', as
 rule('authentication.6', 'tokens and users of a database that Strapi wrote are known', async () => {
   const golden = await serveGolden({ config: { api: { rest: { contract: 'specification' } } } })
   const { full, readonly, expired, alice, wrong } = goldenTokens()
-  const answer = async (path: string, token: string) => (await golden.ask(path, { token })).body
+  const answer = async (path: string, token: string) => (await golden.request(path, { token })).body
   try {
     expect((await answer('/api/users/count', full!)) > 0).toBe(true)
     expect((await answer('/api/secret-notes?pagination[limit]=1', readonly!)).data.length).toBe(1)
@@ -156,7 +156,7 @@ rule('authentication.7', 'a read-only token finds, and does nothing else', async
     'upload/files/1',
   ])
     expect([path, await status(`/api/${path}`, 'reader')]).toEqual([path, 200])
-  const { documentId } = (await magazine.ask('/api/pitches', { token: 'reader' })).body.data[0]
+  const { documentId } = (await magazine.request('/api/pitches', { token: 'reader' })).body.data[0]
   expect(await status(`/api/pitches/${documentId}`, 'reader')).toBe(200)
   for (const path of ['users/count', 'users/me', 'i18n/locales', 'users-permissions/permissions', 'content-type-builder/content-types'])
     expect([path, await status(`/api/${path}`, 'reader')]).toEqual([path, 403])
@@ -182,7 +182,7 @@ rule('authentication.8', 'a full-access token may do what needs a permission', a
     'content-type-builder/components',
   ])
     expect([path, await status(`/api/${path}`, 'full')]).toEqual([path, 200])
-  expect(all(await magazine.ask('/api/pitches', { token: 'full' }), 'title')).toEqual(expected(versions('pitch'), 'title'))
+  expect(all(await magazine.request('/api/pitches', { token: 'full' }), 'title')).toEqual(expected(versions('pitch'), 'title'))
 })
 
 rule('authentication.9', 'a custom token has its listed permissions', async () => {
@@ -192,11 +192,11 @@ rule('authentication.9', 'a custom token has its listed permissions', async () =
 })
 
 rule('authentication.9', 'populate, filters and sort see no further', async () => {
-  const { body } = await magazine.ask('/api/tags?populate=*', { token: 'tags' })
+  const { body } = await magazine.request('/api/tags?populate=*', { token: 'tags' })
   for (const tag of body.data) expect(tag).not.toHaveProperty('articles')
   for (const query of ['filters[articles][title]=a', 'sort=articles.title'])
     expect((await refusal(`/api/tags?${query}`, 'tags'))[2]).toBe('Invalid key articles')
-  const full = (await magazine.ask('/api/articles?populate=pitch&filters[pitch][stage]=accepted', { token: 'full' })).body.data
+  const full = (await magazine.request('/api/articles?populate=pitch&filters[pitch][stage]=accepted', { token: 'full' })).body.data
   expect(full.map(({ pitch }: { pitch: { title: string } }) => pitch.title).sort()).toEqual(
     expected(
       versions('pitch').filter(({ key }) => key === 'pitch-walls' || key === 'pitch-clocks'),
@@ -211,18 +211,18 @@ rule('authentication.10', 'find and findOne are two permissions', async () => {
     type: 'custom',
     actions: ['api::pitch.pitch.findOne', 'api::setting.setting.findOne', 'api::article.article.find'],
   })
-  const { documentId } = (await magazine.ask('/api/pitches', { token: 'list' })).body.data[0]
+  const { documentId } = (await magazine.request('/api/pitches', { token: 'list' })).body.data[0]
   expect(await status(`/api/pitches/${documentId}`, 'list')).toBe(403)
   expect(await status(`/api/pitches/${documentId}`, 'one')).toBe(200)
   expect(await status('/api/pitches', 'one')).toBe(403)
   expect(await status('/api/setting', 'one')).toBe(403)
-  const { body } = await magazine.ask('/api/articles?populate=pitch&filters[slug]=a-wall-without-mortar', { token: 'one' })
+  const { body } = await magazine.request('/api/articles?populate=pitch&filters[slug]=a-wall-without-mortar', { token: 'one' })
   expect(body.data[0]).not.toHaveProperty('pitch')
 })
 
 rule('authentication.11', 'a permission granted or taken away holds for the next request', async () => {
   const pitch = async () => {
-    const { body } = await magazine.ask('/api/articles?fields=slug&populate=pitch&filters[slug]=a-wall-without-mortar')
+    const { body } = await magazine.request('/api/articles?fields=slug&populate=pitch&filters[slug]=a-wall-without-mortar')
     return [await status('/api/pitches'), 'pitch' in body.data[0]]
   }
   expect(await pitch()).toEqual([403, false])

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { type Answer, goldenTokens, type Served, serveBeside, serveGolden } from '../support/serve.js'
+import { goldenTokens, type Served, serveExisting, serveGolden, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { grant, revoke } from './callers.js'
 
@@ -13,20 +13,20 @@ let served: Served
 let beside: Served
 beforeAll(async () => {
   served = await serveGolden({ config: { limits: { cachedResponseBytes: 400_000 } } })
-  beside = await serveBeside(served)
+  beside = await serveExisting(served)
 })
 afterAll(async () => {
   await beside.service.close()
   await served.close()
 })
 
-const write = (at: Served, method: string, path: string, data?: object): Promise<Answer> =>
-  at.ask(`/api/${path}`, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
+const write = (at: Served, method: string, path: string, data?: object): Promise<TestResponse> =>
+  at.request(`/api/${path}`, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
 
 /** Response for a path in both processes, requested twice in each: the second time from the cache if it is cached. */
 async function said(path: string): Promise<string> {
   const texts: string[] = []
-  for (const at of [served, beside, served, beside]) texts.push((await at.ask(`/api/${path}`, { token })).text)
+  for (const at of [served, beside, served, beside]) texts.push((await at.request(`/api/${path}`, { token })).text)
   expect(new Set(texts).size, path).toBe(1)
   return texts[0]!
 }
@@ -57,7 +57,7 @@ rule('caching.1', 'each kind of write is in the next read, in this process and i
     ['DELETE', `articles/${documentId}?locale=fr`],
     ['DELETE', `articles/${documentId}`],
   ]
-  const fresh = await serveBeside(served)
+  const fresh = await serveExisting(served)
   try {
     for (const [index, [method, path, data]] of steps.entries()) {
       await Promise.all(paths.map(said))
@@ -74,7 +74,7 @@ rule('caching.1', 'each kind of write is in the next read, in this process and i
 let salt = 0
 /** Response for a path without caches: an empty filter makes it another read. */
 async function uncached(at: Served, path: string): Promise<string> {
-  const { text } = await at.ask(`/api/${path}${path.includes('?') ? '&' : '?'}filters[$or][0][id][$gt]=${-++salt}`, { token })
+  const { text } = await at.request(`/api/${path}${path.includes('?') ? '&' : '?'}filters[$or][0][id][$gt]=${-++salt}`, { token })
   return text
 }
 
@@ -96,10 +96,10 @@ test.skipIf(isOnServer)('caching.1: a write by a foreign trigger is in the next 
   try {
     await at.sql("CREATE TRIGGER tagged AFTER UPDATE ON tags BEGIN UPDATE authors SET name = 'by a trigger'; END")
     const first = '/api/authors?sort=id&pagination[pageSize]=1&fields=name'
-    for (const _ of [1, 2]) expect((await at.ask(first, { token })).text).not.toContain('by a trigger')
-    const [{ documentId }] = (await at.ask('/api/tags?pagination[pageSize]=1', { token })).body.data
+    for (const _ of [1, 2]) expect((await at.request(first, { token })).text).not.toContain('by a trigger')
+    const [{ documentId }] = (await at.request('/api/tags?pagination[pageSize]=1', { token })).body.data
     await write(at, 'PUT', `tags/${documentId}`, { weight: 3 })
-    expect((await at.ask(first, { token })).text).toContain('by a trigger')
+    expect((await at.request(first, { token })).text).toContain('by a trigger')
   } finally {
     await at.close()
   }
@@ -109,13 +109,13 @@ rule('caching.1', 'readers never miss acknowledged writes of several processes',
   const { documentId } = (await write(served, 'POST', 'authors', { name: '0' })).body.data
   let acknowledged = 0
   let isOver = false
-  const numberOf = ({ body }: Answer): number => Number(body.data.name)
+  const numberOf = ({ body }: TestResponse): number => Number(body.data.name)
   const readers = [served, beside, served, beside].map(async (at) => {
     let seen = 0
     let count = 0
     while (!isOver) {
       const before = acknowledged
-      const read = numberOf(await at.ask(`/api/authors/${documentId}`, { token }))
+      const read = numberOf(await at.request(`/api/authors/${documentId}`, { token }))
       expect(read).toBeGreaterThanOrEqual(Math.max(before, seen))
       seen = read
       count++
@@ -126,7 +126,7 @@ rule('caching.1', 'readers never miss acknowledged writes of several processes',
     const answer = await write(number % 3 === 0 ? beside : served, 'PUT', `authors/${documentId}`, { name: String(number) })
     expect(answer.status, answer.text).toBe(200)
     acknowledged = number
-    // Now and then nothing is written, so that something is kept.
+    // Some rounds write nothing, so that responses are cached.
     if (number % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 20))
   }
   isOver = true
@@ -145,20 +145,20 @@ const readable = [
 
 rule('caching.2', 'the tag depends on the body: the same in every process, and 304 for clients that have it', async () => {
   for (const path of readable) {
-    const answers = [await served.ask(path, { token }), await served.ask(path, { token }), await beside.ask(path, { token })]
+    const answers = [await served.request(path, { token }), await served.request(path, { token }), await beside.request(path, { token })]
     const tags = new Set(answers.map(({ status, headers }) => `${status} ${headers.get('etag')}`))
     expect(tags.size, path).toBe(1)
     const etag = answers[0]!.headers.get('etag')!
     expect(etag).toMatch(/^"[\w-]{27}"$/)
     for (const method of ['GET', 'HEAD']) {
       for (const known of [etag, `"another", ${etag}`, `W/${etag}`, '*']) {
-        const unchanged = await served.ask(path, { method, token, headers: { 'if-none-match': known } })
+        const unchanged = await served.request(path, { method, token, headers: { 'if-none-match': known } })
         const form = known.startsWith('W/') ? known : etag
         expect([path, known, unchanged.status, unchanged.text, unchanged.headers.get('etag')]).toEqual([path, known, 304, '', form])
         expect(unchanged.headers.get('cache-control')).toBe('private, no-cache')
         expect(unchanged.headers.get('vary')).toContain('Authorization')
       }
-      const other = await served.ask(path, { method, token, headers: { 'if-none-match': '"another"' } })
+      const other = await served.request(path, { method, token, headers: { 'if-none-match': '"another"' } })
       expect([path, method, other.status, other.headers.get('etag')]).toEqual([path, method, 200, etag])
     }
   }
@@ -167,7 +167,7 @@ rule('caching.2', 'the tag depends on the body: the same in every process, and 3
 rule('caching.2', 'another body has another tag: after a write, for another caller, in another format', async () => {
   const path = '/api/articles?populate=*&sort=id'
   const tagOf = async (headers: Record<string, string> = {}, by: string | undefined = token) =>
-    (await served.ask(path, { headers, ...(by === undefined ? {} : { token: by }) })).headers.get('etag')
+    (await served.request(path, { headers, ...(by === undefined ? {} : { token: by }) })).headers.get('etag')
   const tags = [await tagOf(), await tagOf({ 'strapi-response-format': 'v4' }), await tagOf({ 'strapi-encode-source-maps': 'true' })]
   const made = await write(served, 'POST', 'articles', { title: 'that changes the tag' })
   tags.push(await tagOf())
@@ -177,12 +177,12 @@ rule('caching.2', 'another body has another tag: after a write, for another call
 })
 
 rule('caching.3', 'shared caches may store public responses, private ones the others; errors have no tag', async () => {
-  const open = await served.ask('/api/articles')
+  const open = await served.request('/api/articles')
   expect([open.status, open.headers.get('cache-control')]).toEqual([200, 'public, no-cache'])
-  const own = await served.ask('/api/articles', { token })
+  const own = await served.request('/api/articles', { token })
   expect(own.headers.get('cache-control')).toBe('private, no-cache')
   for (const path of ['/api/articles/nothing-has-this-id', '/api/articles?sort=nothing', '/api/nothing']) {
-    const { status, headers } = await served.ask(path, { token, headers: { 'if-none-match': '*' } })
+    const { status, headers } = await served.request(path, { token, headers: { 'if-none-match': '*' } })
     expect(status).toBeGreaterThanOrEqual(400)
     expect(headers.get('etag')).toBeNull()
   }
@@ -190,12 +190,12 @@ rule('caching.3', 'shared caches may store public responses, private ones the ot
 
 rule('caching.4', 'a compressed response has the weak form of the tag, the first time and from memory', async () => {
   const path = '/api/articles?populate=*&sort=title'
-  const etag = (await served.ask(path, { token })).headers.get('etag')!
+  const etag = (await served.request(path, { token })).headers.get('etag')!
   for (const coding of ['gzip', 'br', 'gzip', 'br']) {
-    const { headers, body } = await served.ask(path, { token, headers: { 'accept-encoding': coding } })
+    const { headers, body } = await served.request(path, { token, headers: { 'accept-encoding': coding } })
     expect([headers.get('etag'), headers.get('content-encoding')]).toEqual([`W/${etag}`, coding])
     expect(body.data.length).toBeGreaterThan(0)
-    const unchanged = await served.ask(path, { token, headers: { 'accept-encoding': coding, 'if-none-match': `W/${etag}` } })
+    const unchanged = await served.request(path, { token, headers: { 'accept-encoding': coding, 'if-none-match': `W/${etag}` } })
     expect([unchanged.status, unchanged.text, unchanged.headers.get('etag')]).toEqual([304, '', `W/${etag}`])
   }
   for (const [sent, form] of [
@@ -203,19 +203,19 @@ rule('caching.4', 'a compressed response has the weak form of the tag, the first
     [`"x", W/${etag}`, `W/${etag}`],
     ['*', etag],
   ] as const) {
-    const unchanged = await served.ask(path, { token, headers: { 'if-none-match': sent } })
+    const unchanged = await served.request(path, { token, headers: { 'if-none-match': sent } })
     expect([unchanged.status, unchanged.headers.get('etag')]).toEqual([304, form])
   }
-  const description = (await served.ask('/api/openapi.json')).headers.get('etag')
-  const same = await served.ask('/api/openapi.json', { headers: { 'if-none-match': `W/${description}` } })
+  const description = (await served.request('/api/openapi.json')).headers.get('etag')
+  const same = await served.request('/api/openapi.json', { headers: { 'if-none-match': `W/${description}` } })
   expect([same.status, same.headers.get('etag')]).toEqual([304, `W/${description}`])
 })
 
 rule('caching.5', 'responses that are not cached are the same', async () => {
-  const none = await serveBeside(served)
+  const none = await serveExisting(served)
   try {
     for (const path of readable) {
-      const texts = [await served.ask(path, { token }), await served.ask(path, { token }), await none.ask(path, { token })]
+      const texts = [await served.request(path, { token }), await served.request(path, { token }), await none.request(path, { token })]
       expect(new Set(texts.map(({ text }) => text)).size, path).toBe(1)
     }
   } finally {
@@ -225,7 +225,7 @@ rule('caching.5', 'responses that are not cached are the same', async () => {
 
 rule('caching.6', 'a change of permissions applies to the next request', async () => {
   const path = '/api/articles?populate[author]=true&pagination[pageSize]=2&sort=id'
-  const authors = async () => (await served.ask(path)).text.includes('"author"')
+  const authors = async () => (await served.request(path)).text.includes('"author"')
   const before = await authors()
   for (let round = 0; round < 5; round++) {
     await (before ? revoke : grant)(served, 'public', 'api::author.author.find')
@@ -240,7 +240,7 @@ test.skipIf(isOnServer)('caching.5: URLs of private files are signed for each re
     config: { uploads: { storage: { provider: 'local', private: true, signedUrlExpires: 30 } } },
   })
   try {
-    const address = async () => (await at.ask('/api/upload/files?sort=id', { token })).text
+    const address = async () => (await at.request('/api/upload/files?sort=id', { token })).text
     const first = await address()
     expect(first).toContain('signature=')
     await expect.poll(address, patience).not.toBe(first)

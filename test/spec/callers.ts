@@ -1,7 +1,7 @@
 // Callers for tests: API tokens, users and permissions, written into the service's database while it serves.
 import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import type { Value } from '../support/statements.js'
 
 /** Passed to the service as environment. */
@@ -9,7 +9,7 @@ export const secrets = { API_TOKEN_SALT: 'salt of the tests', JWT_SECRET: 'secre
 
 export type Row = Readonly<Record<string, Value>>
 
-/** Inserts a row and gives its id. */
+/** Inserts a row and returns its id. */
 export async function insert({ sql }: Pick<Served, 'sql'>, table: string, row: Row): Promise<number> {
   const names = Object.keys(row)
   const places = names.map(() => '?').join(', ')
@@ -25,10 +25,10 @@ export async function addGerman(served: Pick<Served, 'sql'>): Promise<void> {
 
 /** Sends data with a token and resolves to that of the response, which has to be a success. */
 export const sending =
-  (served: () => Pick<Served, 'ask'>, token: string) =>
-  async (method: string, path: string, data?: object): Promise<Answer['body']> => {
+  (served: () => Pick<Served, 'request'>, token: string) =>
+  async (method: string, path: string, data?: object): Promise<TestResponse['body']> => {
     const sent = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }
-    const { status, body, text } = await served().ask(`/api/${path}`, { method, token, ...sent })
+    const { status, body, text } = await served().request(`/api/${path}`, { method, token, ...sent })
     expect(status, `${method} ${path}: ${text}`).toBeLessThan(300)
     return body?.data
   }
@@ -52,7 +52,7 @@ export async function addToken(served: Served, text: string, { type, actions = [
   }
 }
 
-/** Writes a user with a role, by the role's type, and gives the row id. */
+/** Writes a user with a role, by the role's type, and returns the row id. */
 export async function addUser(served: Served, username: string, role: string | null, more: Row = {}): Promise<number> {
   const row = { username, email: `${username}@users.example`, provider: 'local', confirmed: 1, blocked: 0, ...more }
   const user = await insert(served, 'up_users', { ...row, created_at: Date.now(), updated_at: Date.now() })

@@ -65,14 +65,14 @@ rule('project-code.5', 'private attributes are compared in filters, orders and c
   await expect(reader.count({ filters: named })).rejects.toMatchObject({ status: 400 })
   await expect(reader.findMany({ sort: 'place' })).rejects.toMatchObject({ status: 400 })
   for (const query of ['filters[place]=a', 'sort=place'])
-    expect((await served.ask(`/api/notes?${query}`, { token: 'all' })).status).toBe(400)
+    expect((await served.request(`/api/notes?${query}`, { token: 'all' })).status).toBe(400)
   expect(await notes.deleteMany({ filters: named })).toHaveLength(2)
 })
 
 rule('project-code.6', 'a hook adds a relation to what the caller may not find, and the caller may not send it', async () => {
   const headers = { 'content-type': 'application/json' }
   const write = (method: string, path: string, data: object) =>
-    served.ask(`/api/${path}`, { method, token: jwt(ann), headers, body: JSON.stringify({ data }) })
+    served.request(`/api/${path}`, { method, token: jwt(ann), headers, body: JSON.stringify({ data }) })
   const made = await write('POST', 'notes', { text: 'mine' })
   expect([made.status, made.body.data.owner], made.text).toEqual([201, undefined])
   const { documentId } = made.body.data

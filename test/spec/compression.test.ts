@@ -70,7 +70,7 @@ rule('headers.12', 'responses to writes are compressed', async () => {
   const headers = { 'accept-encoding': 'br', 'content-type': 'application/json' }
   const body = [{ type: 'paragraph', children: [{ type: 'text', text: 'The same words. '.repeat(100) }] }]
   const data = { title: 'Compressed', slug: 'compressed', summary: 'Words', format: 'report', body }
-  const made = await magazine.ask('/api/articles?status=draft&populate=*', {
+  const made = await magazine.request('/api/articles?status=draft&populate=*', {
     method: 'POST',
     token: 'desk',
     headers,
@@ -112,7 +112,7 @@ rule('headers.14', 'short responses, pictures and ranges are not compressed', as
 })
 
 rule('headers.14', 'responses with credentials are never compressed', async () => {
-  const refused = await magazine.ask('/api/auth/local', {
+  const refused = await magazine.request('/api/auth/local', {
     method: 'POST',
     headers: { ...accepting('br'), 'content-type': 'application/json' },
     body: JSON.stringify({ identifier: { long: 'x'.repeat(3_000) }, password: 'x' }),

@@ -5,7 +5,7 @@ import { checkSchemas } from '../../src/model/schema/check.js'
 import { rule } from '../support/rule.js'
 import { serveProject } from '../support/serve.js'
 import { access, component, contentType, reading } from './library.js'
-import { type Press, serveWritable } from './press.js'
+import { serveWritable, type WritableProject } from './writable-project.js'
 
 const when = (name: string, value: unknown, operator = '==') => ({ conditions: { visible: { [operator]: [{ var: name }, value] } } })
 
@@ -53,17 +53,17 @@ const book = { kind: 'book', isbn: '12345' }
 const film = { kind: 'film', seo: {}, notes: [{}, {}], zone: [{ __component: 'parts.note' }] }
 
 describe.each(['specification', 'strapi'] as const)('in the contract %s', (contract) => {
-  let press: Press
+  let project: WritableProject
   beforeAll(async () => {
-    press = await serveWritable(files, contract)
+    project = await serveWritable(files, contract)
   })
-  afterAll(() => press.served.close())
+  afterAll(() => project.served.close())
 
   let count = 10_000
   const isbn = () => String(count++)
   const paths = ['items', 'pages', 'pages?status=draft']
   const messages = async (method: string, path: string, data: object): Promise<readonly string[]> => {
-    const { status, body } = await press.send(method, path, data)
+    const { status, body } = await project.send(method, path, data)
     return status < 300 ? [] : [`${status}`, ...body.error.details.errors.map(({ message }: { message: string }) => message)]
   }
 
@@ -97,8 +97,8 @@ describe.each(['specification', 'strapi'] as const)('in the contract %s', (contr
   rule('writing.28', 'a value that cannot be compared meets no rule', async () => {
     const value = { toString: 1, valueOf: 1 }
     for (const path of paths) {
-      expect((await press.send('POST', path, { ...book, kind: value })).status).toBe(400)
-      expect((await press.send('POST', path, { ...book, isbn: isbn(), inner: { mode: value } })).status).toBe(400)
+      expect((await project.send('POST', path, { ...book, kind: value })).status).toBe(400)
+      expect((await project.send('POST', path, { ...book, isbn: isbn(), inner: { mode: value } })).status).toBe(400)
       expect(await messages('POST', path, { ...book, isbn: isbn(), facts: [value] })).toEqual([])
     }
   })
@@ -106,20 +106,20 @@ describe.each(['specification', 'strapi'] as const)('in the contract %s', (contr
   rule('writing.27', 'a value that no column can store is 400 in a hidden attribute as well', async () => {
     for (const path of paths)
       for (const wrong of [{ notes: 'str' }, { big: 'abc' }, { seo: 'str' }, { zone: [{ __component: 'none.none' }] }, { mail: 5 }])
-        expect((await press.send('POST', path, { ...book, isbn: isbn(), ...wrong })).status).toBe(400)
+        expect((await project.send('POST', path, { ...book, isbn: isbn(), ...wrong })).status).toBe(400)
   })
 
   rule('writing.27', 'a hidden value is not compared with others', async () => {
     const taken = isbn()
-    await press.make('items', { ...book, isbn: taken })
-    await press.make('items', { ...film, isbn: taken })
-    await press.make('pages', { ...book, isbn: taken })
-    await press.make('pages', { ...film, isbn: taken })
-    expect(await press.refusal('POST', 'items', { ...book, isbn: taken })).toBe('This attribute must be unique')
+    await project.make('items', { ...book, isbn: taken })
+    await project.make('items', { ...film, isbn: taken })
+    await project.make('pages', { ...book, isbn: taken })
+    await project.make('pages', { ...film, isbn: taken })
+    expect(await project.refusal('POST', 'items', { ...book, isbn: taken })).toBe('This attribute must be unique')
   })
 
   rule('writing.27', 'an update uses stored values that the body leaves out', async () => {
-    const { documentId, inner } = await press.make('items?populate=inner', { ...book, isbn: isbn(), inner: { mode: 'a', forA: 'x' } })
+    const { documentId, inner } = await project.make('items?populate=inner', { ...book, isbn: isbn(), inner: { mode: 'a', forA: 'x' } })
     const path = `items/${documentId}`
     expect(await messages('PUT', path, { isbn: null })).toHaveLength(2)
     expect(await messages('PUT', path, { other: 'longer', big: '9', mail: 'none' })).toEqual([])
@@ -134,17 +134,17 @@ describe.each(['specification', 'strapi'] as const)('in the contract %s', (contr
   })
 
   rule('openapi.20', 'a description does not ask for what may be hidden', async () => {
-    const { body } = await press.served.ask('/api/openapi.json', { token: 'full' })
+    const { body } = await project.served.request('/api/openapi.json', { token: 'full' })
     const { ItemInput, PartsNoteInput } = body.components.schemas
     expect([ItemInput.description, PartsNoteInput.description]).toEqual([undefined, undefined])
     expect(ItemInput.properties.seo).toHaveProperty('anyOf')
   })
 
   rule('writing.27', 'publishing and its check look at the stored document', async () => {
-    const draft = await press.make('pages?status=draft', { kind: 'book' })
+    const draft = await project.make('pages?status=draft', { kind: 'book' })
     const publish = `pages/${draft.documentId}/actions/publish`
     expect(await messages('POST', publish, {})).toEqual(['400', expect.stringMatching(/^isbn must be/)])
-    const { documentId } = await press.make('pages', { ...book, isbn: isbn() })
+    const { documentId } = await project.make('pages', { ...book, isbn: isbn() })
     expect(await messages('PUT', `pages/${documentId}`, { kind: 'film' })).toHaveLength(4)
     expect(await messages('PUT', `pages/${documentId}`, { ...film, isbn: null })).toEqual([])
     expect(await messages('PUT', `pages/${documentId}?status=draft`, { rank: 2, isbn: '1' })).toEqual([])

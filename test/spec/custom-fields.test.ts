@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 import { component, contentType } from './library.js'
 
@@ -65,7 +65,7 @@ afterAll(async () => {
 })
 
 const send = (at: Served, method: string, path: string, body?: object) =>
-  at.ask(path, {
+  at.request(path, {
     ...{ method, token: 'full' },
     ...(body === undefined ? {} : { body: JSON.stringify({ data: body }), headers: { 'content-type': 'application/json' } }),
   })
@@ -96,7 +96,7 @@ rule('projects.18', 'a custom field has the type that octavo.config, the code or
     'customFields of octavo.config has "plugin::map.shape", which no attribute is; did you mean "plugin::maps.shape"?',
   ])
   expect(texts).toHaveLength(3)
-  const description = await served.ask('/api/openapi.json', { token: 'full' })
+  const description = await served.request('/api/openapi.json', { token: 'full' })
   const { properties } = Object.values(description.body.components.schemas).find(
     (schema) => (schema as { properties?: object }).properties !== undefined && 'rank' in (schema as { properties: object }).properties,
   ) as { properties: Record<string, { type?: unknown }> }
@@ -112,7 +112,7 @@ rule('projects.18', 'the column of an existing database counts more than the cod
     join(served.folder, 'src/plugins/crm-fields/strapi-server.js'),
     `module.exports = { register({ strapi }) { strapi.customFields.register({ name: 'ranking', plugin: 'crm-fields', type: 'json' }) } }`,
   )
-  again = await serveBeside(served, secrets)
+  again = await serveExisting(served, secrets)
   const { body } = await send(again, 'GET', '/api/places?filters[title][$null]=true&populate=*&sort=id')
   expect(body.data[0]).toMatchObject({ ...values, video: { file: values.video.file, note: 'n' } })
   expect(await send(again, 'POST', '/api/places', { ...values, uuid: 'c', rank: { a: 1 } })).toMatchObject({ status: 400 })
@@ -123,10 +123,10 @@ rule('projects.18', 'the column of an existing database counts more than the cod
 rule('projects.18', 'an explicit setting counts more than the column', async () => {
   writeFileSync(join(served.folder, 'octavo.config.json'), JSON.stringify({ customFields: { 'global::code': 'uid' } }))
   await again?.close()
-  again = await serveBeside(served, secrets)
+  again = await serveExisting(served, secrets)
   expect(await send(again, 'POST', '/api/places', { ...values, uuid: 'd', code: 'with spaces' })).toMatchObject({ status: 400 })
   if (!isOnServer) {
-    const wrong = serveBeside(served, { ...secrets, OCTAVO_CONFIG: '{"customFields":{"global::code":"jsn"}}' })
+    const wrong = serveExisting(served, { ...secrets, OCTAVO_CONFIG: '{"customFields":{"global::code":"jsn"}}' })
     await expect(wrong).rejects.toThrow(/customFields/)
   }
 })

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { askManagement, managed } from '../support/management.js'
+import { managed, requestManagement } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { serveProject } from '../support/serve.js'
 import { contentType } from './library.js'
@@ -47,7 +47,7 @@ const added = new Set(['job', 'instance', 'le'])
 
 rule('operations.13', 'every metric of the dashboard and the alerts is exposed, and every metric of Octavo is in the guide', async () => {
   const served = await serveProject(contentType('note', { name: { type: 'string' } }), { config: managed })
-  const { text } = await askManagement(served, '/metrics')
+  const { text } = await requestManagement(served, '/metrics')
   await served.close()
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]))
   const exposed = new Set(

@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-const get = async (query: string, token = full) => (await served.ask(`/api/${query}`, { token })).body
+const get = async (query: string, token = full) => (await served.request(`/api/${query}`, { token })).body
 
 rule('defaults.1', 'omitted parameters come from the defaults, given ones win', async () => {
   const asked =
@@ -49,7 +49,7 @@ rule('defaults.1', 'omitted parameters come from the defaults, given ones win', 
 
 rule('defaults.2', 'permissions apply to defaults; writes and scripts have none', async () => {
   const [{ documentId }] = (await get('articles')).data
-  const put = await served.ask(`/api/articles/${documentId}`, {
+  const put = await served.request(`/api/articles/${documentId}`, {
     method: 'PUT',
     token: full,
     headers: { 'content-type': 'application/json' },
@@ -61,7 +61,7 @@ rule('defaults.2', 'permissions apply to defaults; writes and scripts have none'
   const beside = await serveGolden({ environment: secrets, code: { types: { [article]: { defaults: { populate: ['author', 'tags'] } } } } })
   try {
     await addToken(beside, 'articles-only', { type: 'custom', actions: [`${article}.find`, 'api::tag.tag.find'] })
-    const [shown] = (await beside.ask('/api/articles', { token: 'articles-only' })).body.data
+    const [shown] = (await beside.request('/api/articles', { token: 'articles-only' })).body.data
     expect(shown).toHaveProperty('tags')
     expect(shown).not.toHaveProperty('author')
   } finally {

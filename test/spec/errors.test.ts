@@ -15,11 +15,11 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([magazine, narrow].map((served) => served.close())))
 
-const error = async (path: string, served = magazine) => (await served.ask(`/api/${path}`)).body.error
+const error = async (path: string, served = magazine) => (await served.request(`/api/${path}`)).body.error
 
 rule('errors.1', 'a refusal has null as data, and an error with four members', async () => {
   for (const path of ['nothing', 'pitches', 'tags?sort=nope', 'tags?page=1', 'tags/nobody', 'upload/files/999', 'users']) {
-    const { status, body } = await magazine.ask(`/api/${path}`)
+    const { status, body } = await magazine.request(`/api/${path}`)
     expect(Object.keys(body)).toEqual(['data', 'error'])
     expect(body.data).toBeNull()
     expect(Object.keys(body.error)).toEqual(['status', 'name', 'message', 'details'])
@@ -32,11 +32,11 @@ rule('errors.2', 'every status has its name', async () => {
   for (const path of ['nothing', 'tags/nobody', 'article']) expect(await error(path)).toEqual(notFound)
   for (const path of ['pitches', 'users'])
     expect(await error(path)).toEqual({ status: 403, name: 'ForbiddenError', message: 'Forbidden', details: {} })
-  const { body } = await magazine.ask('/api/tags', { token: 'nonsense' })
+  const { body } = await magazine.request('/api/tags', { token: 'nonsense' })
   expect(body.error).toEqual({ status: 401, name: 'UnauthorizedError', message: 'Missing or invalid credentials', details: {} })
   expect(await error('tags?page=1')).toMatchObject({ status: 400, name: 'PaginationError' })
   expect(await error('tags?sort=nope')).toMatchObject({ status: 400, name: 'ValidationError' })
-  expect((await magazine.ask('//')).body.error).toMatchObject({ status: 400, name: 'BadRequestError' })
+  expect((await magazine.request('//')).body.error).toMatchObject({ status: 400, name: 'BadRequestError' })
 })
 
 rule('errors.3', 'an unknown name is reported with its parameter', async () => {
@@ -73,11 +73,11 @@ rule('errors.4', 'the path is that of the parent, or of the forbidden attribute'
 })
 
 rule('errors.5', 'one document and single types check the same', async () => {
-  const { documentId } = (await magazine.ask('/api/articles')).body.data[0]
+  const { documentId } = (await magazine.request('/api/articles')).body.data[0]
   for (const query of ['filters[nope]=1', 'sort=nope', 'fields=nope', 'populate[nope]=true', 'filters[title][$foo]=1']) {
     const list = await error(`articles?${query}`)
     for (const path of [`articles/${documentId}`, 'articles/nobody']) expect([path, await error(`${path}?${query}`)]).toEqual([path, list])
-    expect([query, (await magazine.ask(`/api/homepage?${query}`)).status]).toEqual([query, 400])
+    expect([query, (await magazine.request(`/api/homepage?${query}`)).status]).toEqual([query, 400])
   }
 })
 
@@ -92,29 +92,29 @@ rule('errors.6', 'queries that make Strapi fail are refused', async () => {
     'filters[0][title]=a',
     'sort=title.x',
   ]
-  for (const query of queries) expect([query, (await magazine.ask(`/api/articles?${query}`)).status]).toEqual([query, 400])
+  for (const query of queries) expect([query, (await magazine.request(`/api/articles?${query}`)).status]).toEqual([query, 400])
 })
 
 rule('errors.6', 'or accepted if they have one plain meaning', async () => {
   const others = versions('article').filter(({ author }) => author !== '@author:maria-holt')
-  expect(all(await magazine.ask('/api/articles?filters[author][$not][name]=Maria%20Holt'))).toEqual(expected(others))
+  expect(all(await magazine.request('/api/articles?filters[author][$not][name]=Maria%20Holt'))).toEqual(expected(others))
 })
 
 rule('errors.7', 'the size of a query is bounded', async () => {
   const conditions = (count: number) => Array.from({ length: count }, (_, index) => `filters[$and][${index}][title]=a`).join('&')
-  expect((await narrow.ask(`/api/articles?${conditions(5)}`)).status).toBe(200)
-  const { status, body } = await narrow.ask(`/api/articles?${conditions(40)}`)
+  expect((await narrow.request(`/api/articles?${conditions(5)}`)).status).toBe(200)
+  const { status, body } = await narrow.request(`/api/articles?${conditions(40)}`)
   expect([status, body.error.name]).toEqual([400, 'ValidationError'])
-  expect((await narrow.ask(`/api/articles?sort=${'title,'.repeat(40)}title`)).status).toBe(400)
+  expect((await narrow.request(`/api/articles?sort=${'title,'.repeat(40)}title`)).status).toBe(400)
   const levels = Array.from({ length: 24 }, (_, index) => (index % 2 === 0 ? 'author' : 'articles'))
-  expect((await narrow.ask(`/api/articles?populate=${levels.join('.')}`)).status).toBe(400)
+  expect((await narrow.request(`/api/articles?populate=${levels.join('.')}`)).status).toBe(400)
 })
 
 rule('errors.7', 'so is the size of headers', async () => {
-  expect((await narrow.ask(`/api/tags?x=${'a'.repeat(3000)}`)).status).toBe(200)
-  expect((await narrow.ask(`/api/tags?x=${'a'.repeat(5000)}`)).status).toBe(431)
-  expect((await narrow.ask('/api/tags', { headers: { 'x-long': 'a'.repeat(5000) } })).status).toBe(431)
-  expect((await narrow.ask('/api/tags')).status).toBe(200)
+  expect((await narrow.request(`/api/tags?x=${'a'.repeat(3000)}`)).status).toBe(200)
+  expect((await narrow.request(`/api/tags?x=${'a'.repeat(5000)}`)).status).toBe(431)
+  expect((await narrow.request('/api/tags', { headers: { 'x-long': 'a'.repeat(5000) } })).status).toBe(431)
+  expect((await narrow.request('/api/tags')).status).toBe(200)
 })
 
 rule('errors.9', 'a body that does not arrive is 408', async () => {

@@ -6,7 +6,7 @@ import { openEventLog } from '../../src/content/events/event-log.js'
 import { writeSql } from '../../src/database/sqlite/dialect.js'
 import type { ScopeCall, ScopeResult } from '../../src/foundation/public/type-settings.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { openStream, type Stream } from '../webhooks/stream.js'
 import { addGerman, addToken, addUser, grant, jwt, revoke, secrets } from './callers.js'
@@ -55,8 +55,8 @@ describe('the event stream', () => {
   })
   afterAll(() => served.close())
 
-  const send = (method: string, path: string, data?: object): Promise<Answer> =>
-    served.ask(`/api${path}`, {
+  const send = (method: string, path: string, data?: object): Promise<TestResponse> =>
+    served.request(`/api${path}`, {
       method,
       token: 'all',
       ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
@@ -85,11 +85,11 @@ describe('the event stream', () => {
     expect(Object.keys(data)).toEqual(['event', 'createdAt', 'model', 'uid', 'entry'])
     expect(data).toMatchObject({ event: 'entry.publish', model: 'post', uid: post, entry: { documentId: body.data.documentId } })
     expect(id).toMatch(/^[\w-]{48}$/)
-    expect((await served.ask('/api/events', { method: 'POST' })).status).toBe(405)
+    expect((await served.request('/api/events', { method: 'POST' })).status).toBe(405)
     const without = await serveProject(contentType('event', { title: { type: 'string' } }), { environment: secrets })
     try {
       await grant(without, 'public', 'api::event.event.find')
-      expect((await without.ask('/api/events')).body).toMatchObject({ data: [] })
+      expect((await without.request('/api/events')).body).toMatchObject({ data: [] })
     } finally {
       await without.close()
     }
@@ -142,7 +142,7 @@ describe('the event stream', () => {
     })
     try {
       await grant(closed, 'public', `${post}.find`)
-      expect((await closed.ask(`/api/events?status=draft&types=${post}`)).status).toBe(403)
+      expect((await closed.request(`/api/events?status=draft&types=${post}`)).status).toBe(403)
     } finally {
       await closed.close()
     }
@@ -183,15 +183,15 @@ describe('the event stream', () => {
     await expect.poll(() => received(chosen).map(([, title]) => title), patience).toEqual(['chosen', 'chosen too', 'end'])
     const statuses = async (...paths: string[]) => {
       const found = []
-      for (const path of paths) found.push((await served.ask(`/api/events${path}`)).status)
+      for (const path of paths) found.push((await served.request(`/api/events${path}`)).status)
       return found
     }
     expect(
       await statuses('?types=api::nope.nope', '?events=entry.explode', '?status=x', '?populate=*', '?types=api::hidden.hidden'),
     ).toEqual([...[400, 400, 400, 400, 403]])
-    expect((await served.ask('/api/events', { token: 'wrong' })).status).toBe(401)
+    expect((await served.request('/api/events', { token: 'wrong' })).status).toBe(401)
     await addToken(served, 'nothing', { type: 'custom', actions: [] })
-    expect((await served.ask('/api/events', { token: 'nothing' })).status).toBe(403)
+    expect((await served.request('/api/events', { token: 'nothing' })).status).toBe(403)
   })
 
   rule('event-stream.6', 'a stream continues after an event; a reset reports lost events', async () => {
@@ -235,11 +235,11 @@ describe('the event stream', () => {
 
   rule('event-stream.9', 'the number of streams of an address is bounded', async () => {
     for (let index = 0; index < 6; index++) await open()
-    await expect.poll(async () => (await served.ask('/api/events')).status, patience).toBe(429)
+    await expect.poll(async () => (await served.request('/api/events')).status, patience).toBe(429)
   })
 
   rule('event-stream.10', 'events of another service on the same database arrive, and a shutdown ends the streams', async () => {
-    const other = await serveBeside(served, secrets)
+    const other = await serveExisting(served, secrets)
     const there = await open('', null, {}, other.origin).catch(async (error) => {
       await other.close()
       throw error
@@ -272,8 +272,8 @@ describe('clients of the event stream', () => {
   })
   afterAll(() => served.close())
 
-  const write = (method: string, path: string, data: object, by: Pick<Served, 'ask'> = served): Promise<Answer> =>
-    by.ask(`/api${path}`, { method, token: 'all', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+  const write = (method: string, path: string, data: object, by: Pick<Served, 'request'> = served): Promise<TestResponse> =>
+    by.request(`/api${path}`, { method, token: 'all', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
 
   /** Opens a stream of a client that reads only when it is resumed. */
   async function openSlowly(query: string): Promise<{ readonly socket: Socket; text(): string; readonly ended: Promise<unknown> }> {
@@ -295,7 +295,7 @@ describe('clients of the event stream', () => {
     await expect.poll(stream.lastId, patience).not.toBe('')
     const { documentId } = (await write('POST', '/notes', { title: 'english' })).body.data
     await write('PUT', `/notes/${documentId}?locale=de`, { title: 'deutsch' })
-    expect((await served.ask(`/api/notes/${documentId}?locale=de`, { method: 'DELETE', token: 'all' })).status).toBe(204)
+    expect((await served.request(`/api/notes/${documentId}?locale=de`, { method: 'DELETE', token: 'all' })).status).toBe(204)
     await write('PUT', `/notes/${documentId}`, { title: 'english again' })
     await expect.poll(() => stream.events.length, patience).toBeGreaterThanOrEqual(3)
     await expect.poll(() => stream.events.at(-1)!.data.entry.title, patience).toBe('english again')
@@ -312,7 +312,7 @@ describe('clients of the event stream', () => {
   })
 
   rule('event-stream.6', 'a reconnecting client misses nothing while several services write', async () => {
-    const other = await serveBeside(served, secrets)
+    const other = await serveExisting(served, secrets)
     try {
       const first = await openStream(`${served.origin}/api/events?types=${note}`)
       await expect.poll(first.lastId, patience).not.toBe('')
@@ -378,7 +378,7 @@ describe('clients of the event stream', () => {
     const { documentId } = (await write('POST', '/papers', { title: 'large', text: 'x'.repeat(400_000) })).body.data
     const slow = await openSlowly('?types=api::paper.paper')
     const streams = [await openStream(`${served.origin}/api/events`), await openStream(`${served.origin}/api/events`)]
-    const isFull = async () => (await served.ask('/api/events', { method: 'HEAD' })).status === 429
+    const isFull = async () => (await served.request('/api/events', { method: 'HEAD' })).status === 429
     await expect.poll(isFull, patience).toBe(true)
     // Of these 24 MB, the buffers of the connection take a part.
     for (let index = 0; index < 60; index++) await write('PUT', `/papers/${documentId}`, { title: `large ${index}` })

@@ -10,10 +10,10 @@ beforeAll(async () => {
 })
 afterAll(() => magazine.close())
 
-const first = async (query: string) => (await magazine.ask(`/api/articles?${query}`)).body.data[0]
+const first = async (query: string) => (await magazine.request(`/api/articles?${query}`)).body.data[0]
 const keys = async (query: string) => Object.keys(await first(query))
 const refusal = async (query: string) => {
-  const { status, body } = await magazine.ask(`/api/articles?${query}`)
+  const { status, body } = await magazine.request(`/api/articles?${query}`)
   return [status, body.error.name, body.error.message]
 }
 
@@ -71,7 +71,7 @@ rule('fields.4', 'only readable scalars can be selected', async () => {
     for (const query of [`fields=${name}`, `fields[0]=title&fields[1]=${name}`])
       expect(await refusal(query)).toEqual([400, 'ValidationError', `Invalid key ${name}`])
   }
-  expect((await magazine.ask('/api/events?fields=streamPassword')).body.error.message).toBe('Invalid key streamPassword')
+  expect((await magazine.request('/api/events?fields=streamPassword')).body.error.message).toBe('Invalid key streamPassword')
 })
 
 rule('fields.5', 'other structures are refused', async () => {
@@ -81,10 +81,10 @@ rule('fields.5', 'other structures are refused', async () => {
 
 rule('fields.6', 'fields work on one document, a single type and a populated level', async () => {
   const { documentId } = await first('')
-  const one = (await magazine.ask(`/api/articles/${documentId}?fields=title&populate[author][fields][0]=name`)).body.data
+  const one = (await magazine.request(`/api/articles/${documentId}?fields=title&populate[author][fields][0]=name`)).body.data
   expect(Object.keys(one)).toEqual(['id', 'documentId', 'title', 'author'])
   expect(Object.keys(one.author)).toEqual(['id', 'documentId', 'name'])
-  const setting = (await magazine.ask('/api/setting?fields=siteName,foundedOn')).body.data
+  const setting = (await magazine.request('/api/setting?fields=siteName,foundedOn')).body.data
   expect(setting).toEqual({ id: setting.id, documentId: setting.documentId, siteName: 'Tidewright', foundedOn: '2024-11-01' })
 })
 

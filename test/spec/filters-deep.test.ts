@@ -39,7 +39,7 @@ async function serveShelves(contract: 'specification' | 'strapi'): Promise<Serve
 
 const articles = versions('article')
 const where = (holds: (article: Version) => boolean) => expected(articles.filter(holds))
-const slugs = async (query: string, type = 'articles', served = magazine) => all(await served.ask(`/api/${type}?${query}`))
+const slugs = async (query: string, type = 'articles', served = magazine) => all(await served.request(`/api/${type}?${query}`))
 const tagNames = ({ tags }: Version): string[] => tags.map((tag: string) => target(tag).name)
 
 rule('filters.17', 'a condition leads through one relation', async () => {
@@ -60,7 +60,7 @@ rule('filters.17', 'and through several', async () => {
 
 rule('filters.17', 'one of several related documents is enough, and finds the document once', async () => {
   const wanted = where((article) => tagNames(article).some((name) => name > 'R'))
-  const answer = await magazine.ask('/api/articles?filters[tags][name][$gt]=R')
+  const answer = await magazine.request('/api/articles?filters[tags][name][$gt]=R')
   expect(all(answer)).toEqual(wanted)
   expect(answer.body.meta.pagination.total).toBe(wanted.length)
   expect(wanted.length).toBeGreaterThan(5)
@@ -103,12 +103,12 @@ rule('filters.19', 'this includes relations to many and deeper levels', async ()
 })
 
 rule('filters.20', 'a relation can be compared itself', async () => {
-  const { id, documentId } = (await magazine.ask('/api/authors?filters[slug]=teodor-brask')).body.data[0]
+  const { id, documentId } = (await magazine.request('/api/authors?filters[slug]=teodor-brask')).body.data[0]
   const brask = where(({ author }) => author === '@author:teodor-brask')
   for (const form of [`=${id}`, `[id]=${id}`, `[id][$eq]=${id}`, `[documentId]=${documentId}`, `[$in][0]=${id}`, `[$eq]=${id}`])
     expect([form, await slugs(`filters[author]${form}`)]).toEqual([form, brask])
   expect(await slugs(`filters[author][$ne]=${id}`)).toEqual(where(({ author }) => author !== '@author:teodor-brask'))
-  const holt = (await magazine.ask('/api/authors?filters[slug]=maria-holt')).body.data[0].id
+  const holt = (await magazine.request('/api/authors?filters[slug]=maria-holt')).body.data[0].id
   expect(await slugs(`filters[author][$in][0]=${id}&filters[author][$in][1]=${holt}`)).toEqual(
     where(({ author }) => author === '@author:teodor-brask' || author === '@author:maria-holt'),
   )
@@ -165,7 +165,7 @@ for (const contract of ['specification', 'strapi'] as const) {
     ] as const
     for (const [title] of cases) {
       for (const [seen, parameters] of cases) {
-        const found = all(await shelves[contract].ask(`/api/shelves?filters[books][title]=${title}${parameters}`), 'name')
+        const found = all(await shelves[contract].request(`/api/shelves?filters[books][title]=${title}${parameters}`), 'name')
         const wanted = contract === 'strapi' || seen === title ? ['oak'] : []
         expect([contract, title, parameters, found]).toEqual([contract, title, parameters, wanted])
       }
@@ -201,7 +201,7 @@ rule('filters.22', 'the magazine’s drafts are seen from its authors as the con
 
 rule('filters.22', 'specification: what no wanted version is related counts as nothing', async () => {
   const names = async (parameters: string) =>
-    all(await shelves.specification.ask(`/api/shelves?filters[books][title][$null]=true${parameters}`), 'name')
+    all(await shelves.specification.request(`/api/shelves?filters[books][title][$null]=true${parameters}`), 'name')
   expect(await names('')).toEqual(['empty'])
   expect(await names('&locale=fr')).toEqual(['oak', 'empty'])
 })
@@ -219,7 +219,7 @@ rule('filters.23', 'specification: media cannot be filtered, at any level', asyn
     'authors?populate[articles][filters][cover][name]=mill.jpg',
   ]
   for (const path of cases) {
-    const { status, body } = await magazine.ask(`/api/${path}`)
+    const { status, body } = await magazine.request(`/api/${path}`)
     expect([path, status, body.error?.name]).toEqual([path, 400, 'ValidationError'])
   }
 })
@@ -243,7 +243,7 @@ rule('filters.24', 'zones and relations to many types cannot be filtered', async
   }
   for (const served of [magazine, strapi]) {
     for (const [path, message] of Object.entries(cases)) {
-      const { status, body } = await served.ask(`/api/${path}`)
+      const { status, body } = await served.request(`/api/${path}`)
       expect([path, status, body.error?.message]).toEqual([path, 400, message])
     }
   }

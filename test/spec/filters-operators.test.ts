@@ -1,4 +1,4 @@
-// docs/spec/filters.md: every operator on every attribute type, checked against the same comparison made here in TypeScript.
+// docs/spec/filters.md: every operator on every attribute type, checked against the same comparison in TypeScript.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { isOnMysql } from '../support/databases.js'
 import { rule } from '../support/rule.js'
@@ -58,7 +58,7 @@ const size: Operators = {
 }
 
 const encode = encodeURIComponent
-const ask = async (query: string, served = library) => all(await served.ask(`/api/samples?${query}`), 'name')
+const request = async (query: string, served = library) => all(await served.request(`/api/samples?${query}`), 'name')
 
 /** The names of the samples whose attribute has a value that meets `holds`. */
 function holding(attribute: string, holds: (value: Comparable) => boolean): string[] {
@@ -80,7 +80,7 @@ for (const [attribute, { read, other }] of Object.entries(kinds)) {
       for (const [operator, holds] of Object.entries(operators)) {
         for (const operand of operands) {
           const wanted = holding(attribute, (value) => holds(value, read(operand)))
-          const found = await ask(`filters[${attribute}][${operator}]=${encode(operand)}`)
+          const found = await request(`filters[${attribute}][${operator}]=${encode(operand)}`)
           expect([operator, operand, found]).toEqual([operator, operand, wanted])
         }
       }
@@ -93,27 +93,27 @@ for (const [attribute, { read, other }] of Object.entries(kinds)) {
       const listed = (value: Comparable) => list.some((each) => read(each) === value)
       const parameters = (operator: string) =>
         list.map((each, index) => `filters[${attribute}][${operator}][${index}]=${encode(each)}`).join('&')
-      expect([list, await ask(parameters('$in'))]).toEqual([list, holding(attribute, listed)])
-      expect([list, await ask(parameters('$notIn'))]).toEqual([list, holding(attribute, (value) => !listed(value))])
+      expect([list, await request(parameters('$in'))]).toEqual([list, holding(attribute, listed)])
+      expect([list, await request(parameters('$notIn'))]).toEqual([list, holding(attribute, (value) => !listed(value))])
     }
   })
 
   rule('filters.9', `${attribute}: $null $notNull`, async () => {
     const withValue = holding(attribute, () => true)
     for (const value of ['true', '1', 'anything']) {
-      expect(await ask(`filters[${attribute}][$null]=${value}`)).toEqual(['nothing'])
-      expect(await ask(`filters[${attribute}][$notNull]=${value}`)).toEqual(withValue)
+      expect(await request(`filters[${attribute}][$null]=${value}`)).toEqual(['nothing'])
+      expect(await request(`filters[${attribute}][$notNull]=${value}`)).toEqual(withValue)
     }
     for (const value of ['false', '0', 'f', '']) {
-      expect(await ask(`filters[${attribute}][$null]=${value}`)).toEqual(withValue)
-      expect(await ask(`filters[${attribute}][$notNull]=${value}`)).toEqual(['nothing'])
+      expect(await request(`filters[${attribute}][$null]=${value}`)).toEqual(withValue)
+      expect(await request(`filters[${attribute}][$notNull]=${value}`)).toEqual(['nothing'])
     }
   })
 
   rule('filters.10', `${attribute}: $between`, async () => {
     const [low, high] = [...operands].sort((a, b) => order(read(a), read(b))).slice(0, 2)
     const between = (a: string, b: string) =>
-      ask(`filters[${attribute}][$between][0]=${encode(a)}&filters[${attribute}][$between][1]=${encode(b)}`)
+      request(`filters[${attribute}][$between][0]=${encode(a)}&filters[${attribute}][$between][1]=${encode(b)}`)
     const within = (value: Comparable) => order(value, read(low!)) >= 0 && order(value, read(high!)) <= 0
     expect(await between(low!, high!)).toEqual(holding(attribute, within))
     expect(await between(low!, low!)).toEqual(holding(attribute, (value) => value === read(low!)))
@@ -131,17 +131,17 @@ for (const [attribute, { read, other }] of Object.entries(kinds)) {
       `[$not][$eq]=${one}`,
       `[$not][$contains]=zzz`,
     ])
-      expect([form, await ask(`filters[${attribute}]${form}`)]).toEqual([form, expect.not.arrayContaining(['nothing'])])
-    expect(await ask(`filters[$not][${attribute}]=${one}`)).not.toContain('nothing')
-    expect(await ask(`filters[$not][${attribute}][$null]=true`)).not.toContain('nothing')
-    expect(await ask(`filters[$not][${attribute}][$notNull]=true`)).toEqual(['nothing'])
+      expect([form, await request(`filters[${attribute}]${form}`)]).toEqual([form, expect.not.arrayContaining(['nothing'])])
+    expect(await request(`filters[$not][${attribute}]=${one}`)).not.toContain('nothing')
+    expect(await request(`filters[$not][${attribute}][$null]=true`)).not.toContain('nothing')
+    expect(await request(`filters[$not][${attribute}][$notNull]=true`)).toEqual(['nothing'])
   })
 }
 
 rule('filters.3', 'booleans can be compared', async () => {
-  expect(await ask('filters[flag][$eq]=true')).toEqual(['first'])
-  expect(await ask('filters[flag][$ne]=true')).toEqual(['second', 'third'])
-  expect(await ask('filters[flag][$notNull]=true')).toEqual(['first', 'second', 'third'])
+  expect(await request('filters[flag][$eq]=true')).toEqual(['first'])
+  expect(await request('filters[flag][$ne]=true')).toEqual(['second', 'third'])
+  expect(await request('filters[flag][$notNull]=true')).toEqual(['first', 'second', 'third'])
 })
 
 rule('filters.3', 'the case of a text matters, but for the collation of MariaDB', async () => {
@@ -152,30 +152,30 @@ rule('filters.3', 'the case of a text matters, but for the collation of MariaDB'
           ['small', 'capital'],
         ]
       : [['small'], ['capital']]
-    expect(all(await served.ask('/api/words?filters[text][$eq]=harbour'), 'name')).toEqual(small)
-    expect(all(await served.ask('/api/words?filters[text][$in]=HARBOUR'), 'name')).toEqual(capital)
-    const others = all(await served.ask('/api/words?filters[text][$ne]=harbour'), 'name')
+    expect(all(await served.request('/api/words?filters[text][$eq]=harbour'), 'name')).toEqual(small)
+    expect(all(await served.request('/api/words?filters[text][$in]=HARBOUR'), 'name')).toEqual(capital)
+    const others = all(await served.request('/api/words?filters[text][$ne]=harbour'), 'name')
     expect(others.includes('capital')).toBe(!isOnMysql)
   }
 })
 
 rule('filters.9', 'the empty text is a value', async () => {
-  expect(all(await library.ask('/api/words?filters[text]='), 'name')).toEqual(['empty'])
-  expect(all(await library.ask('/api/words?filters[text][$null]=true'), 'name')).toEqual(['missing'])
-  expect(all(await library.ask('/api/words?filters[text][$ne]='), 'name')).toEqual(
+  expect(all(await library.request('/api/words?filters[text]='), 'name')).toEqual(['empty'])
+  expect(all(await library.request('/api/words?filters[text][$null]=true'), 'name')).toEqual(['missing'])
+  expect(all(await library.request('/api/words?filters[text][$ne]='), 'name')).toEqual(
     Object.keys(words).filter((name) => name !== 'empty' && name !== 'missing'),
   )
 })
 
 rule('filters.10', '$between needs two values', async () => {
   for (const form of ['=1', '[0]=1', '[0]=1&filters[whole][$between][1]=2&filters[whole][$between][2]=3']) {
-    const { status, body } = await library.ask(`/api/samples?filters[whole][$between]${form}`)
+    const { status, body } = await library.request(`/api/samples?filters[whole][$between]${form}`)
     expect([form, status, body.error?.name]).toEqual([form, 400, 'ValidationError'])
   }
 })
 
 rule('filters.11', 'in a junction no value is neither met nor not met', async () => {
-  expect(await ask('filters[$not][$and][0][whole]=42&filters[$not][$and][1][flag]=true')).toEqual(['second', 'third'])
-  expect(await ask('filters[$not][$or][0][whole]=42&filters[$not][$or][1][name]=zzz')).toEqual(['second', 'third'])
-  expect(await ask('filters[$or][0][whole][$ne]=42&filters[$or][1][whole][$null]=true')).toEqual(['second', 'third', 'nothing'])
+  expect(await request('filters[$not][$and][0][whole]=42&filters[$not][$and][1][flag]=true')).toEqual(['second', 'third'])
+  expect(await request('filters[$not][$or][0][whole]=42&filters[$not][$or][1][name]=zzz')).toEqual(['second', 'third'])
+  expect(await request('filters[$or][0][whole][$ne]=42&filters[$or][1][whole][$null]=true')).toEqual(['second', 'third', 'nothing'])
 })

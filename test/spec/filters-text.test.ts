@@ -1,4 +1,4 @@
-// docs/spec/filters.md: operators that look into texts, in both contracts, with texts that LIKE would misread.
+// docs/spec/filters.md: text operators, in both contracts, with texts that LIKE would misread.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
@@ -20,7 +20,7 @@ const kept = (text: string) => text
 /** ASCII letters only, as SQLite's LIKE does it. */
 const ascii = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 const unicode = (text: string) => text.toLowerCase()
-/** As PostgreSQL lowers: each letter alone, the last one of a word too. */
+/** Lower case as in PostgreSQL: each letter alone, the last one of a word too. */
 const eachLetter = (text: string) => [...text].map((letter) => letter.toLowerCase()).join('')
 /** As the collation utf8mb4_general_ci of MariaDB compares: without accents. */
 const collated = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
@@ -53,7 +53,7 @@ const operands = [
 ]
 
 async function found(served: Served, operator: string, operand: string) {
-  return all(await served.ask(`/api/words?filters[text][${operator}]=${encodeURIComponent(operand)}`), 'name')
+  return all(await served.request(`/api/words?filters[text][${operator}]=${encodeURIComponent(operand)}`), 'name')
 }
 
 const holding = (test: (text: string) => boolean): string[] =>
@@ -108,12 +108,12 @@ rule('filters.8', 'no quote ends a statement', async () => {
   for (const text of [`' OR 1=1 --`, `"; DROP TABLE words; --`, `') UNION SELECT * FROM up_users --`, '\\', `\\'`])
     for (const operator of ['$eq', '$contains', '$in', '$startsWithi'])
       expect(await found(specification, operator, text)).not.toContain('small')
-  expect(all(await specification.ask('/api/words'), 'name')).toEqual(Object.keys(words))
+  expect(all(await specification.request('/api/words'), 'name')).toEqual(Object.keys(words))
 })
 
 rule('filters.6', 'specification: case decides in every text type', async () => {
   const sample = async (attribute: string, operator: string, text: string) =>
-    all(await specification.ask(`/api/samples?filters[${attribute}][${operator}]=${encodeURIComponent(text)}`), 'name')
+    all(await specification.request(`/api/samples?filters[${attribute}][${operator}]=${encodeURIComponent(text)}`), 'name')
   for (const [attribute, text] of Object.entries({ text: 'ЖИЗНЬ', rich: '# heading', mail: 'SOMEONE@', code: 'First', choice: 'North' })) {
     expect([attribute, await sample(attribute, '$contains', text)]).toEqual([attribute, []])
     expect([attribute, await sample(attribute, '$containsi', text)]).toEqual([
@@ -124,7 +124,7 @@ rule('filters.6', 'specification: case decides in every text type', async () => 
 })
 
 rule('filters.6', 'numbers are looked at as their digits', async () => {
-  const sample = async (query: string) => all(await specification.ask(`/api/samples?filters${query}`), 'name')
+  const sample = async (query: string) => all(await specification.request(`/api/samples?filters${query}`), 'name')
   expect(await sample('[whole][$contains]=2')).toEqual(['first', 'second'])
   expect(await sample('[whole][$startsWith]=-2147')).toEqual(['second'])
   expect(await sample('[big][$endsWith]=993')).toEqual(['third'])
@@ -133,7 +133,7 @@ rule('filters.6', 'numbers are looked at as their digits', async () => {
 })
 
 rule('filters.7', 'digits have no case, and lose none', async () => {
-  const sample = async (query: string) => all(await specification.ask(`/api/samples?filters${query}`), 'name')
+  const sample = async (query: string) => all(await specification.request(`/api/samples?filters${query}`), 'name')
   expect(await sample('[whole][$containsi]=2')).toEqual(['first', 'second'])
   expect(await sample('[big][$endsWithi]=993')).toEqual(['third'])
   expect(await sample('[big][$eqi]=9223372036854775807')).toEqual(['first'])
@@ -141,7 +141,7 @@ rule('filters.7', 'digits have no case, and lose none', async () => {
 
 rule('filters.6', 'specification: the magazine is searched with its case', async () => {
   const titles = (test: (title: string) => boolean) => expected(versions('article').filter(({ title }) => test(title)))
-  const slugs = async (query: string) => all(await magazine.ask(`/api/articles?filters[title]${query}`))
+  const slugs = async (query: string) => all(await magazine.request(`/api/articles?filters[title]${query}`))
   expect(await slugs('[$contains]=the')).toEqual(titles((title) => title.includes('the')))
   expect(await slugs('[$contains]=The')).toEqual(titles((title) => title.includes('The')))
   expect(await slugs('[$containsi]=THE')).toEqual(titles((title) => title.toLowerCase().includes('the')))

@@ -22,8 +22,8 @@ afterAll(() => Promise.all([magazine, strapi, library].map((served) => served.cl
 
 const articles = versions('article')
 const where = (holds: (article: Version) => boolean) => expected(articles.filter(holds))
-const slugs = async (query: string) => all(await magazine.ask(`/api/articles?${query}`))
-const samples = async (query: string) => all(await library.ask(`/api/samples?${query}`), 'name')
+const slugs = async (query: string) => all(await magazine.request(`/api/articles?${query}`))
+const samples = async (query: string) => all(await library.request(`/api/samples?${query}`), 'name')
 
 rule('filters.1', 'several attributes and several operators must all be met', async () => {
   const wanted = where(({ format, readingMinutes }) => format === 'report' && readingMinutes > 7 && readingMinutes <= 10)
@@ -134,7 +134,7 @@ rule('filters.14', 'junctions are possible in relations', async () => {
 })
 
 rule('filters.3', 'ids and moments are compared like attributes', async () => {
-  const { id, documentId } = (await magazine.ask('/api/articles?filters[slug]=card-by-card')).body.data[0]
+  const { id, documentId } = (await magazine.request('/api/articles?filters[slug]=card-by-card')).body.data[0]
   expect(await slugs(`filters[id]=${id}`)).toEqual(['card-by-card'])
   expect(await slugs(`filters[documentId][$in][0]=${documentId}`)).toEqual(['card-by-card'])
   expect(await slugs('filters[createdAt][$gte]=2026-08-17')).toEqual(where(({ createdAt }) => createdAt >= '2026-08-17'))
@@ -164,7 +164,7 @@ rule('filters.15', 'booleans are true, false, or a short form of either', async 
 })
 
 rule('filters.15', 'in the contract strapi, every word but those for false is true', async () => {
-  const featured = async (value: string) => all(await strapi.ask(`/api/articles?filters[featured]=${value}`)).length
+  const featured = async (value: string) => all(await strapi.request(`/api/articles?filters[featured]=${value}`)).length
   const [isTrue, isFalse] = [await featured('true'), await featured('false')]
   expect([isTrue, isFalse].map((count) => count > 0)).toEqual([true, true])
   expect(await Promise.all(['no', 'wahr', 'FALSE'].map(featured))).toEqual([isTrue, isTrue, isTrue])
@@ -210,7 +210,7 @@ for (const [attribute, values] of Object.entries(wrong)) {
   rule('filters.16', `${attribute} refuses invalid values`, async () => {
     for (const value of values) {
       for (const form of [`=${value}`, `[$gt]=${value}`, `[$in][0]=${value}`, `[$not]=${value}`]) {
-        const { status, body } = await library.ask(`/api/samples?filters[${attribute}]${form}`)
+        const { status, body } = await library.request(`/api/samples?filters[${attribute}]${form}`)
         expect([form, status, body.error?.name]).toEqual([form, 400, 'ValidationError'])
       }
     }
@@ -230,7 +230,7 @@ rule('filters.25', 'names that do not exist are refused', async () => {
     '[title][x]=1': 'Invalid key x at title',
   }
   for (const [filter, message] of Object.entries(cases)) {
-    const { status, body } = await magazine.ask(`/api/articles?filters${filter}`)
+    const { status, body } = await magazine.request(`/api/articles?filters${filter}`)
     expect([filter, status, body.error?.message]).toEqual([filter, 400, message])
   }
 })
@@ -249,7 +249,7 @@ rule('filters.25', 'names that may not be seen are refused', async () => {
     'letters?filters[account][id]=1': 'Invalid key account',
   }
   for (const [path, message] of Object.entries(cases)) {
-    const { status, body } = await magazine.ask(`/api/${path}`)
+    const { status, body } = await magazine.request(`/api/${path}`)
     expect([path, status, body.error?.message]).toEqual([path, 400, message])
   }
 })
@@ -270,7 +270,7 @@ rule('filters.26', 'invalid filters are refused', async () => {
     '[]=a',
   ]
   for (const form of forms) {
-    const { status, body } = await magazine.ask(`/api/articles?filters${form}`)
+    const { status, body } = await magazine.request(`/api/articles?filters${form}`)
     expect([form, status, body.error?.name]).toEqual([form, 400, 'ValidationError'])
   }
 })
@@ -284,7 +284,7 @@ const oneValue =
 
 rule('filters.27', 'S027 an object in place of a value is refused, and never drops its condition', async () => {
   const refused = async (query: string, served = magazine) => {
-    const { status, body } = await served.ask(`/api/articles?${query}`)
+    const { status, body } = await served.request(`/api/articles?${query}`)
     expect([query, status, body.error?.name]).toEqual([query, 400, 'ValidationError'])
   }
   const objects = ['[a]=1', '[a][b]=1', '[$ne]=1', '[$eq]=1', '[0][a]=1', '[0]=x&filters[slug]OPERATOR[b]=1', '[100]=1']
@@ -319,7 +319,7 @@ rule('filters.28', 'a list for an operator that takes one value means any of the
 })
 
 rule('filters.28', 'nothing in the list means no value, a list for $null means true', async () => {
-  const found = async (query: string) => (await magazine.ask(`/api/articles?pagination[pageSize]=100&${query}`)).body.data.length
+  const found = async (query: string) => (await magazine.request(`/api/articles?pagination[pageSize]=100&${query}`)).body.data.length
   const without = await found('filters[readingMinutes][$null]=true')
   const five = await found('filters[readingMinutes]=5')
   expect(await found('filters[readingMinutes][$eq][0]=5&filters[readingMinutes][$eq][1]')).toBe(without + five)
@@ -330,7 +330,7 @@ rule('filters.28', 'a list inside a list is any of them for texts, and refused w
   const texts = 'filters[slug][$startsWith]'
   expect(await slugs(`${texts}[0][0]=a&${texts}[0][1]=s`)).toEqual(await slugs(`${texts}[0]=a&${texts}[1]=s`))
   const typed = 'filters[readingMinutes][$lt]'
-  expect((await magazine.ask(`/api/articles?${typed}[0][0]=1&${typed}[0][1]=5`)).status).toBe(400)
+  expect((await magazine.request(`/api/articles?${typed}[0][0]=1&${typed}[0][1]=5`)).status).toBe(400)
 })
 
 rule('filters.29', 'a list inside a logical operator means all of its members', async () => {

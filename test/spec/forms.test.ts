@@ -47,7 +47,7 @@ function send(path: string, fields: Fields, { method = 'POST', token = 'full' }:
   const body = new FormData()
   for (const [name, value, filename] of fields)
     typeof value === 'string' ? body.append(name, value) : body.append(name, value, filename ?? 'file')
-  return served.ask(path, { method, body, ...(token === '' ? {} : { token }) })
+  return served.request(path, { method, body, ...(token === '' ? {} : { token }) })
 }
 
 rule('forms.1', 'a document is written by a form with fields in brackets; data as one text is refused', async () => {
@@ -101,7 +101,7 @@ rule('forms.1', 'a document is written by a form with fields in brackets; data a
     [Array.from({ length: 21 }, (_, index) => [`data[a${index}]`, ''] as const), 413, '20 fields'],
     [[['data[name]', 'x'.repeat(100_000)]], 413, ''],
   ]
-  const total = async () => (await served.ask('/api/tags', { token: 'full' })).body.meta.pagination.total
+  const total = async () => (await served.request('/api/tags', { token: 'full' })).body.meta.pagination.total
   const before = await total()
   for (const [fields, status, message] of refused) {
     const { status: is, body } = await send('/api/tags', fields)
@@ -109,13 +109,13 @@ rule('forms.1', 'a document is written by a form with fields in brackets; data a
   }
   const surrogate = `--b\r\ncontent-disposition: form-data; name="identifier"\r\ncontent-type: text/plain; charset=utf-16le\r\n\r\n`
   const halves = Buffer.concat([Buffer.from(surrogate), Buffer.from([0, 0xd8, 0x61, 0]), Buffer.from('\r\n--b--\r\n')])
-  const half = await served.ask('/api/auth/local', {
+  const half = await served.request('/api/auth/local', {
     method: 'POST',
     headers: { 'content-type': 'multipart/form-data; boundary=b' },
     body: halves as never,
   })
   expect(half.status).toBe(400)
-  const bare = await served.ask('/api/tags', {
+  const bare = await served.request('/api/tags', {
     method: 'POST',
     token: 'full',
     headers: { 'content-type': 'multipart/form-data' },
@@ -150,7 +150,7 @@ rule('forms.2', 'users, sign-ins and custom routes accept forms too; an unsuppor
     ['password', 'secret-123'],
   ] as const
   const { jwt } = (await send('/api/auth/local', signIn, { token: '' })).body
-  expect((await served.ask('/api/users/me', { token: jwt })).status).not.toBe(401)
+  expect((await served.request('/api/users/me', { token: jwt })).status).not.toBe(401)
   expect((await send('/api/auth/forgot-password', [['email', 'multi@example.test']], { token: '' })).body).toEqual({ ok: true })
   const path = `/api/users/${made.body.user.id}`
   const put = await send(
@@ -162,10 +162,10 @@ rule('forms.2', 'users, sign-ins and custom routes accept forms too; an unsuppor
     { method: 'PUT' },
   )
   expect([put.status, put.body]).toMatchObject([200, { email: 'new@example.test', role: { id: 2 } }])
-  const read = (await served.ask(path, { token: 'full' })).body
+  const read = (await served.request(path, { token: 'full' })).body
   expect(read.email).toBe('new@example.test')
   for (const type of ['text/plain', 'application/xml']) {
-    const refused = await served.ask(path, {
+    const refused = await served.request(path, {
       method: 'PUT',
       token: 'full',
       headers: { 'content-type': type },

@@ -33,7 +33,7 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
   })
   afterAll(() => Promise.all([development, production, unset].map((served) => served?.close())))
 
-  /** The mistakes of a group whose status or hint is another one than expected. */
+  /** The requests of a group with an unexpected status or hint. */
   async function unrepaired(group: Mistake['group']): Promise<readonly unknown[]> {
     const wrong: unknown[] = []
     for (const mistake of known.filter((one) => one.group === group)) {
@@ -90,7 +90,7 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
       expect(body?.error, mistake.name).toBeUndefined()
     }
     const long = `/api/articles?filters[format]=${'%C3%BC'.repeat(1_000)}&${Array.from({ length: 90 }, (_, index) => `x${index}=1`).join('&')}`
-    expect((await development.ask(long)).headers.get('octavo-hint')!.length).toBeLessThan(1_500)
+    expect((await development.request(long)).headers.get('octavo-hint')!.length).toBeLessThan(1_500)
   })
 
   rule('hints.10', 'without NODE_ENV=development, responses contain nothing of hints', async () => {
@@ -108,7 +108,7 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
     const right = curlLines(['docs/guide/queries.md', 'README.md', 'examples/magazine/README.md'])
     expect(right.length).toBeGreaterThan(50)
     for (const path of right) {
-      const answer = await development.ask(path)
+      const answer = await development.request(path)
       // These pages show one relation that is left out, and errors.
       const isAnnounced = answer.status >= 400 || path.includes('pitch')
       if (!isAnnounced) expect([path, hintOf(answer)]).toEqual([path, undefined])
@@ -118,8 +118,8 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
 
 rule('hints.3', 'each hint is logged as a warning, once a minute', async () => {
   const served = await serve('specification', 'development')
-  for (let index = 0; index < 3; index++) await served.ask('/api/articles?filter[title]=x')
-  await served.ask('/api/pitches')
+  for (let index = 0; index < 3; index++) await served.request('/api/articles?filter[title]=x')
+  await served.request('/api/pitches')
   const lines = served.log.map((line) => JSON.parse(line)).filter(({ hint }) => hint !== undefined)
   await served.close()
   expect(lines).toEqual([
@@ -137,7 +137,7 @@ rule('hints.3', 'each hint is logged as a warning, once a minute', async () => {
 rule('hints.11', 'a hint that fails changes nothing', async () => {
   const served = await serve('specification', 'development')
   await served.sql('DROP TABLE i18n_locale')
-  const answer = await served.ask('/api/articles?locale=xx&fields=title')
+  const answer = await served.request('/api/articles?locale=xx&fields=title')
   const logged = served.log.some((line) => line.includes('a hint failed'))
   await served.close()
   expect([answer.status, answer.body.data, hintOf(answer), logged]).toEqual([200, [], undefined, true])

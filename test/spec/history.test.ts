@@ -1,30 +1,30 @@
 // The history of documents: stored versions, their visibility, and restoring them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addAdministrator, askAdmin, rowsOf, signInAdmin } from '../support/administration.js'
+import { addAdministrator, requestAdmin, rowsOf, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { addToken } from './callers.js'
-import { type Desk, giveRights, officeRoles, openDesk, serveOffice, story, writer } from './editorial-office.js'
+import { type AdminClient, giveRights, newsroomRoles, serveNewsroom, signInClient, story, writer } from './newsroom.js'
 
 const stories = `/content/${story}`
 const table = 'strapi_history_versions'
 
 let served: Served
-let ada: Desk
-const desks: Record<string, Desk> = {}
+let ada: AdminClient
+const clients: Record<string, AdminClient> = {}
 beforeAll(async () => {
-  served = await serveOffice()
-  ada = await openDesk(served, 'ada@office.example')
-  desks.super = ada
-  for (const [code, rows] of Object.entries(officeRoles)) {
+  served = await serveNewsroom()
+  ada = await signInClient(served, 'ada@office.example')
+  clients.super = ada
+  for (const [code, rows] of Object.entries(newsroomRoles)) {
     await giveRights(served, code, rows)
-    desks[code] = await openDesk(served, `${code}@office.example`, [code])
+    clients[code] = await signInClient(served, `${code}@office.example`, [code])
   }
   await addToken(served, 'full', { type: 'full-access' })
 })
 afterAll(() => served?.close())
 
-async function ok(asked: Promise<Answer>): Promise<Answer> {
+async function ok(asked: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await asked
   if (answer.status >= 300) throw new Error(answer.text)
   return answer
@@ -33,18 +33,18 @@ const tag = async (id: string, locale = 'en') => ({
   'if-match': (await ada.get(`${stories}/${id}?locale=${locale}`)).headers.get('etag') ?? '',
 })
 
-/** A story in English; gives its id. */
-async function storyOf(data: object = {}, owner: Desk = ada): Promise<string> {
+/** Creates a story in English; resolves to its id. */
+async function storyOf(data: object = {}, owner: AdminClient = ada): Promise<string> {
   const { documentId } = (await ok(ada.send('POST', stories, { data: { title: 'First', ...data } }))).body.data
   await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', owner.id, documentId)
   return documentId
 }
-const patch = async (id: string, changes: object, desk: Desk = ada) =>
-  ok(desk.send('PATCH', `${stories}/${id}`, { changes }, await tag(id)))
+const patch = async (id: string, changes: object, client: AdminClient = ada) =>
+  ok(client.send('PATCH', `${stories}/${id}`, { changes }, await tag(id)))
 const versions = async (id: string) => (await ok(ada.get(`${stories}/${id}/history`))).body.data
-const version = async (id: string, at = 0, desk: Desk = ada) =>
-  (await ok(desk.get(`${stories}/${id}/history/${(await versions(id))[at].id}`))).body.data
-/** As if all versions of a document were kept long ago. */
+const version = async (id: string, at = 0, client: AdminClient = ada) =>
+  (await ok(client.get(`${stories}/${id}/history/${(await versions(id))[at].id}`))).body.data
+/** Backdates all stored versions of a document. */
 const later = (id: string) => served.sql(`UPDATE ${table} SET created_at = ? WHERE related_document_id = ?`, Date.now() - 700_000, id)
 
 rule('history.1', 'a draft is stored before a change, every ten minutes, and publications are stored', async () => {
@@ -74,7 +74,7 @@ rule('history.1', 'a draft is stored before a change, every ten minutes, and pub
 rule('history.2', 'writes of the content API store nothing, and the state that they left is stored', async () => {
   const id = await storyOf()
   const write = (title: string) =>
-    served.ask(`/api/stories/${id}?status=draft`, {
+    served.request(`/api/stories/${id}?status=draft`, {
       ...{ method: 'PUT', token: 'full', headers: { 'content-type': 'application/json' } },
       body: JSON.stringify({ data: { title } }),
     })
@@ -103,19 +103,20 @@ rule('history.3', 'rows have the form of the table, without passwords and names 
 
 rule('history.4', 'versions are kept for a time, up to a number and a size', async () => {
   const limits = { authRateLimit: 1_000, historyInterval: 0, historyVersions: 3, historyTime: 3_600_000, historyBytes: 4_000 }
-  const small = await serveOffice({ config: { limits } })
+  const small = await serveNewsroom({ config: { limits } })
   try {
     await addAdministrator(small, 'bea@office.example')
     const { accessToken: token } = await signInAdmin(small, 'bea@office.example')
-    const ask = (path: string, method = 'GET', body?: unknown, headers = {}) => askAdmin(small, path, { method, token, headers, body })
-    const made = await ask(stories, 'POST', { data: { title: '0' } })
+    const request = (path: string, method = 'GET', body?: unknown, headers = {}) =>
+      requestAdmin(small, path, { method, token, headers, body })
+    const made = await request(stories, 'POST', { data: { title: '0' } })
     const path = `${stories}/${made.body.data.documentId}`
     const change = async (changes: object) =>
-      ok(ask(path, 'PATCH', { changes }, { 'if-match': (await ask(path)).headers.get('etag') ?? '' }))
+      ok(request(path, 'PATCH', { changes }, { 'if-match': (await request(path)).headers.get('etag') ?? '' }))
     for (const title of ['1', '2', '3', '4', '5']) await change({ title })
-    const kept = async () => (await ask(`${path}/history`)).body.data as readonly { id: number }[]
+    const kept = async () => (await request(`${path}/history`)).body.data as readonly { id: number }[]
     expect(await kept()).toHaveLength(3)
-    expect((await ask(`${path}/history/${(await kept())[0]!.id}`)).body.data.data.title).toBe('4')
+    expect((await request(`${path}/history/${(await kept())[0]!.id}`)).body.data.data.title).toBe('4')
     await change({ summary: 'x'.repeat(5_000) })
     const before = await kept()
     await change({ summary: 'short' })
@@ -153,13 +154,13 @@ rule('history.5', 'versions are listed with pages, in one locale', async () => {
 
 rule('history.6', 'the history reveals nothing that is unreadable today', async () => {
   const hidden = await storyOf({ title: 'Hidden' })
-  const id = await storyOf({ secret: 'zebra', seo: { metaTitle: 'm', metaSecret: 'sea lion' }, related: [hidden] }, desks.author!)
+  const id = await storyOf({ secret: 'zebra', seo: { metaTitle: 'm', metaSecret: 'sea lion' }, related: [hidden] }, clients.author!)
   await patch(id, { title: 'Second', secret: 'other', 'seo/metaSecret': 'other' })
   expect((await version(id)).data).toMatchObject({ secret: 'zebra', seo: { metaSecret: 'sea lion' }, related: [{ documentId: hidden }] })
-  const seen = await ok(desks.fields!.get(`${stories}/${id}/history/${(await versions(id))[0].id}`))
+  const seen = await ok(clients.fields!.get(`${stories}/${id}/history/${(await versions(id))[0].id}`))
   expect(seen.body.data.data).toEqual({ title: 'First', summary: null, seo: { id: expect.any(Number), metaTitle: 'm' } })
   for (const word of ['zebra', 'sea lion', hidden]) expect(seen.text).not.toContain(word)
-  expect((await version(id, 0, desks.author!)).data.related).toEqual([])
+  expect((await version(id, 0, clients.author!)).data.related).toEqual([])
   // Links to deleted documents are not shown either.
   await ok(ada.send('DELETE', `${stories}/${hidden}?locale=*`, undefined, await tag(hidden)))
   expect((await version(id)).data.related).toEqual([])
@@ -198,12 +199,12 @@ rule('history.7', 'restoring needs the rights of a change', async () => {
   const id = await storyOf({ summary: 'one', seo: { metaTitle: 'one', metaSecret: 'hidden' } })
   await patch(id, { title: 'Second', summary: 'two', 'seo/metaTitle': 'two' })
   const path = `${stories}/${id}/history/${(await versions(id))[0].id}/restore`
-  const restore = async (desk: Desk, body: object) => desk.send('POST', path, body, await tag(id))
-  expect((await restore(desks.fields!, { fields: ['summary'] })).status).toBe(400)
-  expect((await restore(desks.fields!, { fields: ['secret'] })).status).toBe(400)
-  expect((await restore(desks.fields!, { fields: ['seo'] })).status).toBe(400)
-  expect((await restore(desks.reader!, {})).status).toBe(403)
-  const done = await ok(restore(desks.fields!, {}))
+  const restore = async (client: AdminClient, body: object) => client.send('POST', path, body, await tag(id))
+  expect((await restore(clients.fields!, { fields: ['summary'] })).status).toBe(400)
+  expect((await restore(clients.fields!, { fields: ['secret'] })).status).toBe(400)
+  expect((await restore(clients.fields!, { fields: ['seo'] })).status).toBe(400)
+  expect((await restore(clients.reader!, {})).status).toBe(403)
+  const done = await ok(restore(clients.fields!, {}))
   expect(done.body.data.draft).toMatchObject({ title: 'First', summary: 'two', seo: { metaTitle: 'two' } })
   expect((await ada.get(`${stories}/${id}`)).body.data.draft.seo.metaSecret).toBe('hidden')
 })
@@ -232,7 +233,7 @@ rule('history.7', 'components with parts that the administrator may not see are 
     { action: 'read', subject: story, properties: { fields: ['title', 'seo.metaTitle', 'sections', 'links'], locales: null } },
     { action: 'update', subject: story },
   ])
-  const teller = await openDesk(served, 'teller@office.example', ['teller'])
+  const teller = await signInClient(served, 'teller@office.example', ['teller'])
   const ana = (await ok(ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))).body.data.documentId
   const sections = [{ __component: 'block.text', heading: 'h', source: ana }]
   const id = await storyOf({ title: 'First', seo: { metaTitle: 'one', metaSecret: 'hidden' }, sections, links: [{ metaTitle: 'l' }] })
@@ -249,14 +250,14 @@ rule('history.7', 'components with parts that the administrator may not see are 
 })
 
 rule('history.8', 'without the table nothing is kept', async () => {
-  const old = await serveOffice()
+  const old = await serveNewsroom()
   try {
     await old.sql(`DROP TABLE ${table}`)
-    const desk = await openDesk(old, 'cay@office.example')
-    const made = await ok(desk.send('POST', stories, { data: { title: 'First' } }))
+    const client = await signInClient(old, 'cay@office.example')
+    const made = await ok(client.send('POST', stories, { data: { title: 'First' } }))
     const path = `${stories}/${made.body.data.documentId}`
-    await ok(desk.send('PATCH', path, { changes: { title: 'Second' } }, { 'if-match': made.headers.get('etag')! }))
-    expect((await desk.get(`${path}/history`)).status).toBe(501)
+    await ok(client.send('PATCH', path, { changes: { title: 'Second' } }, { 'if-match': made.headers.get('etag')! }))
+    expect((await client.get(`${path}/history`)).status).toBe(501)
   } finally {
     await old.close()
   }
@@ -279,16 +280,16 @@ const matrix: readonly (readonly [role: string, whose: 'own' | 'others', says: r
 
 describe('rights.9: the history for each role', () => {
   test.each(matrix)('rights.9: %s, %s documents', async (role, whose, says) => {
-    const desk = desks[role]!
-    const id = await storyOf({}, whose === 'own' ? desk : ada)
+    const client = clients[role]!
+    const id = await storyOf({}, whose === 'own' ? client : ada)
     await patch(id, { title: 'Second' })
     const path = `${stories}/${id}/history`
     const { id: kept } = (await versions(id))[0]
     const rows = await rowsOf(served, 'stories')
     const answers = [
-      await desk.get(path),
-      await desk.get(`${path}/${kept}`),
-      await desk.send('POST', `${path}/${kept}/restore`, { fields: ['title'] }, await tag(id)),
+      await client.get(path),
+      await client.get(`${path}/${kept}`),
+      await client.send('POST', `${path}/${kept}/restore`, { fields: ['title'] }, await tag(id)),
     ]
     expect(answers.map(({ status }) => status)).toEqual(says)
     if (answers[2]!.status >= 400) expect(await rowsOf(served, 'stories')).toEqual(rows)

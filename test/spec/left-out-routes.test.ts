@@ -67,24 +67,24 @@ rule('endpoints.16', 'reads without a route are 404, other methods 405, and Allo
     ['PATCH', '/api/home', 405, 'HEAD, GET, PUT'],
   ]
   for (const [method, path, status, allow] of outcomes) {
-    const answer = await served.ask(path, { method, token: 'all', ...(/^P/.test(method) ? data : {}) })
+    const answer = await served.request(path, { method, token: 'all', ...(/^P/.test(method) ? data : {}) })
     expect([method, path, answer.status, answer.headers.get('allow')]).toEqual([method, path, status, allow])
     if (status === 405) expect(answer.text).toBe('Method Not Allowed')
     // Invalid credentials do not reveal which routes exist.
-    if (status >= 404 && status !== 404) expect((await served.ask(path, { method, token: 'wrong' })).status).toBe(status)
+    if (status >= 404 && status !== 404) expect((await served.request(path, { method, token: 'wrong' })).status).toBe(status)
   }
-  expect((await served.ask('/api/secrets', { token: 'wrong' })).status).toBe(404)
+  expect((await served.request('/api/secrets', { token: 'wrong' })).status).toBe(404)
 })
 
 rule('endpoints.16', 'publication actions can be left out', async () => {
   const { documentId } = await served.service.documents(order).create({ data: { title: 'Draft' } })
   const act = async (action: string) =>
-    (await served.ask(`/api/orders/${documentId}/actions/${action}`, { method: 'POST', token: 'all' })).status
+    (await served.request(`/api/orders/${documentId}/actions/${action}`, { method: 'POST', token: 'all' })).status
   expect([await act('publish'), await act('unpublish'), await act('discard')]).toEqual([200, 404, 200])
 })
 
 rule('endpoints.17', 'only hints name them, not the description or the start page', async () => {
-  const { paths } = (await served.ask('/api/openapi.json', { token: 'all' })).body as { paths: Record<string, object> }
+  const { paths } = (await served.request('/api/openapi.json', { token: 'all' })).body as { paths: Record<string, object> }
   const described = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method} ${path}`))
   expect(described.filter((one) => /orders|secrets|notes|home/.test(one)).sort()).toEqual([
     'get /notes/{id}',
@@ -96,10 +96,10 @@ rule('endpoints.17', 'only hints name them, not the description or the start pag
     'put /home',
     'put /orders/{id}',
   ])
-  const page = (await development.ask('/')).text
+  const page = (await development.request('/')).text
   expect(page).toContain('/api/orders')
   for (const path of ['/api/secrets', '/api/notes', '/api/home']) expect(page).not.toContain(path)
-  const hintAt = async (method: string, path: string) => hintOf(await development.ask(path, { method, token: 'all' }))
+  const hintAt = async (method: string, path: string) => hintOf(await development.request(path, { method, token: 'all' }))
   expect(await hintAt('POST', '/api/orders')).toMatch(/^There is no route for create of .*types\['api::order\.order'\]\.routes/)
   expect(await hintAt('GET', '/api/secrets')).toContain('no route for find of')
   expect(await hintAt('POST', '/api/orders/abc/actions/unpublish')).toContain('no route for unpublish of')
@@ -115,10 +115,10 @@ rule('endpoints.17', 'a custom route may replace only routes that are left out',
   })
   await addToken(own, 'maker', { type: 'custom', actions: [`${order}.create`] })
   await addToken(own, 'reader', { type: 'custom', actions: [`${order}.find`] })
-  expect((await own.ask('/api/orders', { method: 'POST', token: 'maker' })).body).toEqual({ own: true })
-  expect((await own.ask('/api/orders', { method: 'POST', token: 'reader' })).status).toBe(403)
-  expect((await own.ask('/api/orders', { token: 'reader' })).status).toBe(200)
-  expect((await own.ask('/api/orders', { method: 'PUT', token: 'reader' })).headers.get('allow')).toBe('HEAD, GET, POST')
+  expect((await own.request('/api/orders', { method: 'POST', token: 'maker' })).body).toEqual({ own: true })
+  expect((await own.request('/api/orders', { method: 'POST', token: 'reader' })).status).toBe(403)
+  expect((await own.request('/api/orders', { token: 'reader' })).status).toBe(200)
+  expect((await own.request('/api/orders', { method: 'PUT', token: 'reader' })).headers.get('allow')).toBe('HEAD, GET, POST')
   await own.close()
   const taken = { types, routes: [route('GET', '/orders', `${order}.find`)] }
   await expect(serveProject(files, { code: taken })).rejects.toThrow(`shadows GET /orders of ${order}`)
@@ -144,7 +144,7 @@ rule('endpoints.18', 'commands refuse useless grants and explain why', () => {
 
 rule('endpoints.18', 'the routes of roles list only useful actions', async () => {
   const treeOf = async (one: Served) => {
-    const { body } = await one.ask('/api/users-permissions/permissions', { token: 'all' })
+    const { body } = await one.request('/api/users-permissions/permissions', { token: 'all' })
     const { permissions } = body as { permissions: Record<string, { controllers: Record<string, object> }> }
     return Object.fromEntries(
       Object.entries(permissions).flatMap(([scope, { controllers }]) =>
@@ -169,8 +169,8 @@ rule('endpoints.19', 'relations and code are not affected', async () => {
   const secret = await served.service.documents('api::secret.secret').create({ data: { word: 'hush' } })
   await served.service.documents(order).create({ data: { title: 'With a secret', secret: secret.documentId }, status: 'published' })
   const path = '/api/orders?filters[title]=With a secret&populate=secret'
-  expect((await served.ask(path, { token: 'orders' })).body.data[0].secret.word).toBe('hush')
+  expect((await served.request(path, { token: 'orders' })).body.data[0].secret.word).toBe('hush')
   await grant(served, 'public', `${order}.find`)
-  expect((await served.ask(path)).body.data[0].secret?.word ?? null).toBe('hush')
+  expect((await served.request(path)).body.data[0].secret?.word ?? null).toBe('hush')
   await served.service.documents('api::secret.secret').delete({ documentId: secret.documentId })
 })

@@ -15,7 +15,7 @@ interface TypeOptions {
 
 const localization = (localized = false) => ({ i18n: { localized } })
 
-/** The first moment that an attribute of the type timestamp has: on MariaDB its columns begin after 1970 did. */
+/** The earliest value of an attribute of the type timestamp: on MariaDB its columns begin after 1970 did. */
 export const firstStamp = isOnMysql ? '1970-01-02T00:00:00.000Z' : '1970-01-01T00:00:00.000Z'
 
 /** The schema file of a content-type, by its path. */
@@ -62,7 +62,7 @@ export const access = (actions: readonly string[], locales: readonly object[] = 
 export const reading = (...names: readonly string[]): readonly string[] =>
   names.flatMap((name) => [`api::${name}.${name}.find`, `api::${name}.${name}.findOne`])
 
-/** Texts by name: case, letters beyond ASCII, and what LIKE would take for patterns. */
+/** Texts by name: case, letters beyond ASCII, and patterns of LIKE. */
 export const words: Readonly<Record<string, string | null>> = {
   small: 'harbour',
   capital: 'HARBOUR',

@@ -1,11 +1,11 @@
 // Files of the media library that administrators may link to, at every position and by every way in which data is written.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { file, formOf } from '../uploads/sending.js'
 import { addToken, secrets } from './callers.js'
-import { type Desk, giveRights, openDesk, type RightRow } from './editorial-office.js'
-import { giveFileRight } from './media-desk.js'
+import { giveFileRight } from './media-client.js'
+import { type AdminClient, giveRights, type RightRow, signInClient } from './newsroom.js'
 
 const page = 'api::page.page'
 const pages = `/content/${page}`
@@ -45,8 +45,8 @@ const project = {
 }
 
 let served: Served
-let ada: Desk
-const desks: Record<string, Desk> = {}
+let ada: AdminClient
+const clients: Record<string, AdminClient> = {}
 const ids: number[] = []
 const documentIds: string[] = []
 /** Files of another administrator, and of the one with conditions; and ids of missing files. */
@@ -60,7 +60,7 @@ beforeAll(async () => {
       ...['de-locale', 'de', 'German (de)', Date.now(), Date.now()],
     )
   await addToken(served, 'everything', { type: 'full-access' })
-  ada = await openDesk(served, 'ada@links.example')
+  ada = await signInClient(served, 'ada@links.example')
   const acts = ['read', 'create', 'update', 'publish'] as const
   const content = acts.map((action): RightRow => ({ action, subject: page, properties: { locales: null } }))
   const fields = Object.keys(project['src/api/page/content-types/page/schema.json'].attributes)
@@ -73,9 +73,9 @@ beforeAll(async () => {
   for (const [code, conditions] of Object.entries(roles)) {
     for (const one of conditions) await giveFileRight(served, code, 'read', one)
     await giveRights(served, code, code === 'reader' ? content : [...content.slice(1), seen])
-    desks[code] = await openDesk(served, `${code}@links.example`, [code])
+    clients[code] = await signInClient(served, `${code}@links.example`, [code])
   }
-  const sent = await served.ask('/api/upload', {
+  const sent = await served.request('/api/upload', {
     ...{ method: 'POST', token: 'everything' },
     body: formOf(['a', 'b', 'c'].map((name) => file(name, `${name}.txt`, 'text/plain'))),
   })
@@ -85,7 +85,7 @@ beforeAll(async () => {
   }
   ;[theirs, others, own] = ids as [number, number, number]
   absent = 900_000
-  await served.sql('UPDATE files SET created_by_id = ? WHERE id = ?', desks.owner!.id, own)
+  await served.sql('UPDATE files SET created_by_id = ? WHERE id = ?', clients.owner!.id, own)
 })
 afterAll(() => served?.close())
 
@@ -101,7 +101,7 @@ const places: Readonly<Record<string, (name: unknown) => Record<string, unknown>
   'blocks, deeper': (name) => ({ blocks: [{ __component: 'block.picture', inner: [{ image: name }] }] }),
 }
 
-const create = (desk: Desk, data: object) => desk.send('POST', pages, { data })
+const create = (client: AdminClient, data: object) => client.send('POST', pages, { data })
 async function made(data: object): Promise<string> {
   const answer = await create(ada, data)
   if (answer.status !== 201) throw new Error(answer.text)
@@ -110,35 +110,36 @@ async function made(data: object): Promise<string> {
 const revisionOf = async (id: string, locale = 'en') => ({
   'if-match': (await ada.get(`${pages}/${id}?locale=${locale}`)).headers.get('etag')!,
 })
-const change = async (desk: Desk, id: string, changes: object) => desk.send('PATCH', `${pages}/${id}`, { changes }, await revisionOf(id))
+const change = async (client: AdminClient, id: string, changes: object) =>
+  client.send('PATCH', `${pages}/${id}`, { changes }, await revisionOf(id))
 
-/** An answer without what names a file in the request, and without what differs each time. */
-const worded = ({ status, text }: Answer, name: number | string): string =>
+/** A response without file names of the request, and without values that differ each time. */
+const worded = ({ status, text }: TestResponse, name: number | string): string =>
   `${status} ${text.replaceAll(typeof name === 'string' ? name : new RegExp(`(?<=[:[,])${name}(?=[\\]},])`, 'g'), '?')}`
 
 rule('rights.17', 'a file that may not be seen cannot be linked, in the words of one that is not there', async () => {
   const id = await made({ title: 'A page' })
   const documentOf = (row: number) => documentIds[ids.indexOf(row)]!
-  for (const desk of [desks.owner!, desks.stranger!]) {
-    for (const [place, dataFor] of Object.entries(places).slice(desk === desks.owner ? 0 : -2)) {
+  for (const client of [clients.owner!, clients.stranger!]) {
+    for (const [place, dataFor] of Object.entries(places).slice(client === clients.owner ? 0 : -2)) {
       const at = (name: unknown) =>
-        desk === desks.owner ? dataFor(name) : JSON.parse(JSON.stringify(dataFor(name)).replace(`[${own},`, '['))
+        client === clients.owner ? dataFor(name) : JSON.parse(JSON.stringify(dataFor(name)).replace(`[${own},`, '['))
       for (const [file, none] of [
         [theirs, absent],
         [documentOf(theirs), 'a'.repeat(24)],
       ] as const) {
         for (const more of [{}, { count: 'no number' }]) {
           const where = `${place} ${typeof file} ${JSON.stringify(more)}`
-          const refused = await create(desk, { ...at(file), ...more })
+          const refused = await create(client, { ...at(file), ...more })
           expect(refused.status, where).toBe(400)
-          expect(worded(refused, file), where).toBe(worded(await create(desk, { ...at(none), ...more }), none))
-          const changed = await change(desk, id, { ...at(file), ...more })
+          expect(worded(refused, file), where).toBe(worded(await create(client, { ...at(none), ...more }), none))
+          const changed = await change(client, id, { ...at(file), ...more })
           expect(changed.status, where).toBe(400)
-          expect(worded(changed, file), where).toBe(worded(await change(desk, id, { ...at(none), ...more }), none))
+          expect(worded(changed, file), where).toBe(worded(await change(client, id, { ...at(none), ...more }), none))
         }
       }
     }
-    const both = await create(desk, { gallery: [theirs, absent], cover: others })
+    const both = await create(client, { gallery: [theirs, absent], cover: others })
     // One for each attribute that names one of them.
     const messages = both.body.error.details.errors.map(({ message }: { message: string }) => message)
     expect(messages).toEqual([expect.stringMatching(/^3 relation\(s\) of type plugin::upload\.file/), messages[0]])
@@ -151,12 +152,12 @@ rule(
   'administrators may link to files that they see; so may super administrators, and callers of the content API',
   async () => {
     for (const [place, dataFor] of Object.entries(places)) {
-      expect((await create(desks.owner!, dataFor(own))).status, place).toBe(201)
-      expect((await create(desks.reader!, dataFor(theirs))).status, place).toBe(201)
+      expect((await create(clients.owner!, dataFor(own))).status, place).toBe(201)
+      expect((await create(clients.reader!, dataFor(theirs))).status, place).toBe(201)
       expect((await create(ada, dataFor(theirs))).status, place).toBe(201)
       const body = JSON.stringify({ data: dataFor(theirs) })
       const headers = { 'content-type': 'application/json' }
-      expect((await served.ask('/api/pages', { method: 'POST', token: 'everything', headers, body })).status, place).toBe(201)
+      expect((await served.request('/api/pages', { method: 'POST', token: 'everything', headers, body })).status, place).toBe(201)
     }
   },
 )
@@ -167,8 +168,8 @@ rule('rights.17', 'links that are there stay, and may be sent again to the same 
     hero: { image: theirs, note: 'n', inner: [{ image: theirs }, {}] },
     blocks: [{ __component: 'block.picture', image: theirs, inner: [{ image: others }] }, { __component: 'block.inner' }],
   })
-  const read = async (desk = ada) => (await desk.get(`${pages}/${id}`)).body.data.draft
-  const stranger = desks.stranger!
+  const read = async (client = ada) => (await client.get(`${pages}/${id}`)).body.data.draft
+  const stranger = clients.stranger!
   const { hero, blocks } = await read(stranger)
   const first = (entry: { image: { id: number } }) => ({ ...entry, image: entry.image?.id ?? null })
   const whole = {
@@ -216,9 +217,9 @@ rule('rights.17', 'copies, other locales and the history give links that their r
     blocks: [{ __component: 'block.picture', image: theirs }],
   }
   const id = await made(data)
-  const stranger = desks.stranger!
+  const stranger = clients.stranger!
   const at = `${pages}/${id}`
-  const isWhole = ({ cover, gallery, hero, blocks }: Answer['body']) =>
+  const isWhole = ({ cover, gallery, hero, blocks }: TestResponse['body']) =>
     expect([cover.id, gallery.length, hero.image.id, hero.inner[0].image.id, blocks[0].image.id]).toEqual([
       theirs,
       2,

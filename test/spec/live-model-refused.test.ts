@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isOnMysql, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 
 const full = 'may-do-everything'
@@ -30,12 +30,12 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const send = (method: string, path: string, body: object, at = served): Promise<Answer> =>
-  at.ask(path, { method, token: full, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
-const change = (data: object, renames: readonly object[] = [], at = served): Promise<Answer> =>
+const send = (method: string, path: string, body: object, at = served): Promise<TestResponse> =>
+  at.request(path, { method, token: full, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+const change = (data: object, renames: readonly object[] = [], at = served): Promise<TestResponse> =>
   send('PUT', '/api/content-type-builder/schemas', { data, renames }, at)
 const titles = async (at = served): Promise<unknown> =>
-  (await at.ask('/api/notes?sort=id', { token: full })).body.data?.map(({ title }: { title: string }) => title)
+  (await at.request('/api/notes?sort=id', { token: full })).body.data?.map(({ title }: { title: string }) => title)
 
 /** A test that is too slow for SQLite, which recreates a table for each of thousands of columns. */
 function onServers(sentence: string, prove: () => Promise<void>): void {
@@ -78,7 +78,7 @@ onServers('a change that moves content and cannot be carried out is taken back',
 })
 
 rule('live-model.7', "additions of a slower process's change are removed again", async () => {
-  const other = await serveBeside(served, secrets)
+  const other = await serveExisting(served, secrets)
   const expected = await titles()
   try {
     for (let round = 0; round < 20; round++) {
@@ -130,10 +130,10 @@ rule('live-model.21', 'a change that needs the table of another program is 400, 
   expect(await columnsOf('invoices')).toEqual(['id', 'total'])
   expect(await served.sql('select id from octavo_model_history where is_made <> 1')).toEqual([])
   expect((await send('POST', '/api/notes', { data: { title: 'goes on' } })).status).toBe(201)
-  // Changes without it are made and undone.
+  // Changes without it are applied and undone.
   const made = await change(note({ title: text, more: text }))
   expect(made.status, made.text).toBe(200)
   expect((await send('POST', '/api/content-type-builder/undo', {})).status).toBe(200)
   expect((await change(newType('other'))).status).toBe(200)
-  await (await serveBeside(served, secrets)).service.close()
+  await (await serveExisting(served, secrets)).service.close()
 })

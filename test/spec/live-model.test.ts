@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 
 const full = 'may-do-everything'
@@ -33,27 +33,30 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const put = (data: unknown, { agree, token = full, at = served }: { agree?: string; token?: string; at?: Served } = {}): Promise<Answer> =>
-  at.ask(path, {
+const put = (
+  data: unknown,
+  { agree, token = full, at = served }: { agree?: string; token?: string; at?: Served } = {},
+): Promise<TestResponse> =>
+  at.request(path, {
     method: 'PUT',
     token,
     body: JSON.stringify({ data }),
     headers: { 'content-type': 'application/json', ...(agree === undefined ? {} : { 'octavo-agree': agree }) },
   })
 
-const write = async (url: string, data: object, at = served): Promise<Answer> =>
-  at.ask(url, { method: 'POST', token: full, body: JSON.stringify({ data }), headers: { 'content-type': 'application/json' } })
+const write = async (url: string, data: object, at = served): Promise<TestResponse> =>
+  at.request(url, { method: 'POST', token: full, body: JSON.stringify({ data }), headers: { 'content-type': 'application/json' } })
 
 /** Sends a request to a route of changes. */
-const send = (name: string, body: object = {}, method = 'POST'): Promise<Answer> =>
-  served.ask(`/api/content-type-builder/${name}`, {
+const send = (name: string, body: object = {}, method = 'POST'): Promise<TestResponse> =>
+  served.request(`/api/content-type-builder/${name}`, {
     method,
     token: full,
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
   })
 
-const read = (url: string, at = served): Promise<Answer> => at.ask(url, { token: full })
+const read = (url: string, at = served): Promise<TestResponse> => at.request(url, { token: full })
 
 const fileOf = (name: string): string => join(served.folder, name)
 
@@ -80,7 +83,7 @@ rule('live-model.1', 'types, components and relations of one change are in force
   expect(created.status, created.text).toBe(201)
   const listed = await read('/api/writers?populate=*&filters[notes][title][$eq]=first')
   expect(listed.body.data).toMatchObject([{ name: 'Ada', links: [{ href: 'https://example.test' }], notes: [{ title: 'first' }] }])
-  expect((await served.ask('/api/writers')).status).toBe(403)
+  expect((await served.request('/api/writers')).status).toBe(403)
   expect(Object.keys((await read('/api/openapi.json')).body.paths)).toContain('/writers/{id}')
 })
 
@@ -135,7 +138,7 @@ rule('live-model.3', 'callers without the action get 403, and so does everyone w
   const schema = { 'api::secret.secret': typeOf('secret', 'secrets', { text }) }
   await addToken(served, 'reads-only', { type: 'read-only' })
   expect((await put(schema, { token: 'reads-only' })).status).toBe(403)
-  expect((await served.ask(path, { method: 'PUT', body: '{}' })).status).toBe(403)
+  expect((await served.request(path, { method: 'PUT', body: '{}' })).status).toBe(403)
   const locked = await serveProject({ 'src/api/note/content-types/note/schema.json': note({ title: text }) }, { environment: secrets })
   try {
     await addToken(locked, full, { type: 'full-access' })
@@ -387,7 +390,7 @@ rule('live-model.18', 'a possible rename is named, and not assumed', async () =>
   const refused = await put(data)
   expect([refused.status, refused.body.error.details.possibleRenames]).toEqual([409, [rename]])
   expect(refused.body.error.message).toContain('api::pot.pot.glaze=coating')
-  // The guide's example: other rules for writes make no other attribute. One with the same definition is preferred.
+  // The guide's example: an attribute with other validation rules is still the same. One with the same definition is preferred.
   expect(await possible(pot({ name: text, coating: { ...text, required: true, maxLength: 50 }, height }))).toEqual([rename])
   expect(await possible(pot({ name: text, coating: text, surface: { ...text, required: true }, height }))).toEqual([rename])
   // Neither of two possible renames is named, nor one to another type.
@@ -429,12 +432,12 @@ rule('live-model.14', 'drafts that come back give way where their documents were
   for (const name of ['written', 'left alone', 'deleted']) {
     const { documentId } = (await write('/api/leaves', { name, notes: [noted.body.data.documentId] })).body.data
     made.push(documentId)
-    await ask(`/api/leaves/${documentId}?status=draft`, 'PUT', { name: `${name}, changed` })
+    await request(`/api/leaves/${documentId}?status=draft`, 'PUT', { name: `${name}, changed` })
   }
   const agree = 'api::leaf.leaf:changes,api::leaf.leaf:drafts'
   expect((await put(kinds(false), { agree })).status).toBe(200)
-  await ask(`/api/leaves/${made[0]}`, 'PUT', { name: 'written later' })
-  expect((await ask(`/api/leaves/${made[2]}`, 'DELETE')).status).toBe(204)
+  await request(`/api/leaves/${made[0]}`, 'PUT', { name: 'written later' })
+  expect((await request(`/api/leaves/${made[2]}`, 'DELETE')).status).toBe(204)
   const undone = await send('undo')
   expect(undone.status, undone.text).toBe(200)
   const drafts = (await read('/api/leaves?status=draft&sort=id&populate=notes')).body.data
@@ -442,12 +445,12 @@ rule('live-model.14', 'drafts that come back give way where their documents were
   expect(drafts.find(({ documentId }: { documentId: string }) => documentId === made[1])).toMatchObject({ name: 'left alone, changed' })
   const published = (await read('/api/leaves?status=published&sort=name')).body.data
   expect(published.map(({ name }: { name: string }) => name)).toEqual(['left alone', 'written later'])
-  expect((await ask(`/api/leaves/${made[0]}/actions/publish`, 'POST')).status).toBe(200)
+  expect((await request(`/api/leaves/${made[0]}/actions/publish`, 'POST')).status).toBe(200)
 })
 
 /** Sends data to the content API. */
-const ask = (url: string, method: string, data?: object): Promise<Answer> =>
-  served.ask(url, {
+const request = (url: string, method: string, data?: object): Promise<TestResponse> =>
+  served.request(url, {
     method,
     token: full,
     ...(data === undefined ? {} : { body: JSON.stringify({ data }), headers: { 'content-type': 'application/json' } }),
@@ -494,7 +497,7 @@ rule('live-model.7', 'changes at once are made one after the other, and none is 
 })
 
 rule('live-model.8', 'another process serves the new model to the next request, and both may change it', async () => {
-  const other = await serveBeside(served, secrets)
+  const other = await serveExisting(served, secrets)
   try {
     expect((await put({ 'api::shared.shared': typeOf('shared', 'shareds', { text }) })).status).toBe(200)
     expect((await write('/api/shareds', { text: 'here' }, other)).status).toBe(201)
@@ -526,7 +529,7 @@ rule('live-model.9', 'a start writes the files of a change that an earlier proce
   await served.sql(
     'update octavo_model_history set is_filed = 0 where id = (select id from (select max(id) as id from octavo_model_history) as last)',
   )
-  const again = await serveBeside(served, secrets)
+  const again = await serveExisting(served, secrets)
   try {
     expect(readFileSync(fileOf(file), 'utf8')).toBe(kept)
     expect((await write('/api/lates', { text: 'here' }, again)).status).toBe(201)
@@ -537,15 +540,15 @@ rule('live-model.9', 'a start writes the files of a change that an earlier proce
 })
 
 rule('live-model.10', "Strapi's update-schema makes changes that are active with their response", async () => {
-  const ask = (method: string, url: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
-    served.ask(`/content-type-builder/${url}`, {
+  const request = (method: string, url: string, body?: object, headers: Record<string, string> = {}): Promise<TestResponse> =>
+    served.request(`/content-type-builder/${url}`, {
       method,
       token: full,
       headers: { 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   const update = (types: readonly object[], headers: Record<string, string> = {}) =>
-    ask('POST', 'update-schema', { data: { components: [], contentTypes: types } }, headers)
+    request('POST', 'update-schema', { data: { components: [], contentTypes: types } }, headers)
   const uid = 'api::book.book'
   const names = { kind: 'collectionType', displayName: 'Book', singularName: 'book', pluralName: 'books', draftAndPublish: true }
   const type = { action: 'create', uid, ...names, attributes: [{ action: 'create', name: 'title', properties: text }] }
@@ -562,19 +565,25 @@ rule('live-model.10', "Strapi's update-schema makes changes that are active with
   expect(refused.body.error.details.losses).toMatchObject([{ name: 'api::book.book.title', count: 2 }])
   expect((await update([{ action: 'delete', uid }], { 'octavo-agree': uid })).status).toBe(200)
   expect((await read('/api/books')).status).toBe(404)
-  expect((await ask('GET', 'update-schema-status')).body).toEqual({ data: { isUpdating: false } })
-  expect((await served.ask('/content-type-builder/update-schema', { method: 'POST', token: 'reads-only', body: '{}' })).status).toBe(403)
-  expect((await ask('PUT', 'update-schema', {})).status).toBe(405)
+  expect((await request('GET', 'update-schema-status')).body).toEqual({ data: { isUpdating: false } })
+  expect((await served.request('/content-type-builder/update-schema', { method: 'POST', token: 'reads-only', body: '{}' })).status).toBe(
+    403,
+  )
+  expect((await request('PUT', 'update-schema', {})).status).toBe(405)
   for (const path of ['content-types', 'components', `content-types/${uid}`, 'component-categories/shared'])
     for (const method of ['POST', 'PUT', 'DELETE'])
-      expect([path, method, (await ask(method, path, {})).status]).toEqual([path, method, (await ask(method, 'unknown', {})).status])
+      expect([path, method, (await request(method, path, {})).status]).toEqual([
+        path,
+        method,
+        (await request(method, 'unknown', {})).status,
+      ])
 })
 
 rule('live-model.11', 'the changes are listed', async () => {
   const { body } = await read('/api/content-type-builder/changes')
   expect(body.data[0]).toMatchObject({ id: 1, summary: 'shared.link, api::writer.writer, api::note.note', isFiled: true })
   expect(new Date(body.data[0].madeAt).getTime()).toBeGreaterThan(Date.now() - 600_000)
-  expect((await served.ask('/api/content-type-builder/changes', { token: 'reads-only' })).status).toBe(403)
+  expect((await served.request('/api/content-type-builder/changes', { token: 'reads-only' })).status).toBe(403)
   const paths = (await read('/api/openapi.json')).body.paths
   expect(Object.keys(paths['/content-type-builder/schemas'])).toContain('put')
   for (const name of ['changes', 'plan', 'undo']) expect(paths).toHaveProperty([`/content-type-builder/${name}`])
@@ -607,7 +616,7 @@ rule('live-model.17', 'old requests of another process across a change that move
     return true
   }
   const policies = { find: wait, create: wait, update: wait }
-  const other = await serveBeside(served, secrets, { types: { 'api::held.held': { policies } } } as never)
+  const other = await serveExisting(served, secrets, { types: { 'api::held.held': { policies } } } as never)
   try {
     const renaming = async (from: string, to: string) => {
       const renames = [{ kind: 'attribute', schema: 'api::held.held', from, to }]

@@ -26,43 +26,43 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([magazine, places].map((served) => served.close())))
 
-const slugs = async (query: string) => all(await magazine.ask(`/api/${query}`))
+const slugs = async (query: string) => all(await magazine.request(`/api/${query}`))
 const documentIdOf = async (slug: string): Promise<string> =>
-  (await magazine.ask(`/api/articles?locale=*&status=draft&filters[slug]=${slug}`)).body.data[0].documentId
+  (await magazine.request(`/api/articles?locale=*&status=draft&filters[slug]=${slug}`)).body.data[0].documentId
 
 rule('locale.1', 'without locale the default locale is read', async () => {
   const english = expected(versions('article'))
   for (const query of ['articles', 'articles?locale=', 'articles?locale']) expect(await slugs(query)).toEqual(english)
-  expect((await magazine.ask('/api/homepage')).body.data.locale).toBe('en')
+  expect((await magazine.request('/api/homepage')).body.data.locale).toBe('en')
 })
 
 rule('locale.2', 'a code selects the versions in that locale', async () => {
   expect(await slugs('articles?locale=de')).toEqual(expected(versions('article', { locale: 'de' })))
-  expect((await magazine.ask('/api/homepage?locale=de')).body.data.intro).toBe(versions('homepage', { locale: 'de' })[0]!.intro)
+  expect((await magazine.request('/api/homepage?locale=de')).body.data.intro).toBe(versions('homepage', { locale: 'de' })[0]!.intro)
   const id = await documentIdOf('last-tram-to-orla-hill')
-  expect((await magazine.ask(`/api/articles/${id}?locale=de`)).body.data.title).toBe('Letzte Tram nach Orla Hill')
-  expect((await magazine.ask(`/api/articles/${id}`)).body.data.title).toBe('Last Tram to Orla Hill')
+  expect((await magazine.request(`/api/articles/${id}?locale=de`)).body.data.title).toBe('Letzte Tram nach Orla Hill')
+  expect((await magazine.request(`/api/articles/${id}`)).body.data.title).toBe('Last Tram to Orla Hill')
 })
 
 rule('locale.3', 'there is no fallback to another locale', async () => {
   const id = await documentIdOf('card-by-card')
-  expect((await magazine.ask(`/api/articles/${id}`)).status).toBe(200)
-  expect((await magazine.ask(`/api/articles/${id}?locale=de`)).status).toBe(404)
+  expect((await magazine.request(`/api/articles/${id}`)).status).toBe(200)
+  expect((await magazine.request(`/api/articles/${id}?locale=de`)).status).toBe(404)
   // The collation of MariaDB ignores case.
   for (const locale of ['fr', ...(isOnMysql ? [] : ['EN']), 'en-GB', '%25', "'"]) {
     expect(await slugs(`articles?locale=${locale}`)).toEqual([])
-    expect((await magazine.ask(`/api/homepage?locale=${locale}`)).status).toBe(404)
+    expect((await magazine.request(`/api/homepage?locale=${locale}`)).status).toBe(404)
   }
 })
 
 rule('locale.4', 'types without locales ignore the parameter', async () => {
   const headings = expected(versions('letter'), 'heading')
-  for (const locale of ['de', 'fr', '*']) expect(all(await magazine.ask(`/api/letters?locale=${locale}`), 'heading')).toEqual(headings)
-  expect((await magazine.ask('/api/setting?locale=fr')).status).toBe(200)
+  for (const locale of ['de', 'fr', '*']) expect(all(await magazine.request(`/api/letters?locale=${locale}`), 'heading')).toEqual(headings)
+  expect((await magazine.request('/api/setting?locale=fr')).status).toBe(200)
 })
 
 rule('locale.5', 'the star lists the versions of all locales', async () => {
-  const list = (await magazine.ask('/api/tags?locale=*&pagination[pageSize]=100')).body
+  const list = (await magazine.request('/api/tags?locale=*&pagination[pageSize]=100')).body
   const both = [...versions('tag'), ...versions('tag', { locale: 'de' })]
   expect(list.data.map(({ slug }: Version) => slug).sort()).toEqual(expected(both).sort())
   expect(list.meta.pagination.total).toBe(both.length)
@@ -70,8 +70,8 @@ rule('locale.5', 'the star lists the versions of all locales', async () => {
 
 rule('locale.5', 'one document has no star', async () => {
   const id = await documentIdOf('last-tram-to-orla-hill')
-  expect((await magazine.ask(`/api/articles/${id}?locale=*`)).status).toBe(404)
-  expect((await magazine.ask('/api/homepage?locale=*')).status).toBe(404)
+  expect((await magazine.request(`/api/articles/${id}?locale=*`)).status).toBe(404)
+  expect((await magazine.request('/api/homepage?locale=*')).status).toBe(404)
 })
 
 rule('locale.5', 'lists and operators select several', async () => {
@@ -95,8 +95,8 @@ rule('locale.6', 'a condition on locale replaces the default', async () => {
 })
 
 rule('locale.7', 'populated documents are in the locale of the request', async () => {
-  const list = (await magazine.ask('/api/articles?locale=de&populate[tags]=true&populate[author]=true&populate[related][fields]=slug')).body
-    .data
+  const list = (await magazine.request('/api/articles?locale=de&populate[tags]=true&populate[author]=true&populate[related][fields]=slug'))
+    .body.data
   for (const [index, article] of versions('article', { locale: 'de' }).entries()) {
     expect(list[index].tags.map(({ name }: Version) => name)).toEqual(article.tags.map((tag: string) => target(tag, { locale: 'de' }).name))
     expect(list[index].author.role).toBe(target(article.author, { locale: 'de' }).role)
@@ -111,13 +111,13 @@ rule('locale.7', 'a type without locales is populated in any locale', async () =
     ['en', 'Notes'],
     ['de', 'Notizen'],
   ]) {
-    const { data } = (await places.ask(`/api/notes?locale=${locale}&populate=place`)).body
+    const { data } = (await places.request(`/api/notes?locale=${locale}&populate=place`)).body
     expect(data).toMatchObject([{ name, place: { name: 'Velmond' } }])
   }
 })
 
 rule('locale.7', 'and its own relations follow the request', async () => {
-  const notes = async (query: string) => (await places.ask(`/api/places?populate[notes][fields]=name${query}`)).body.data[0].notes
+  const notes = async (query: string) => (await places.request(`/api/places?populate[notes][fields]=name${query}`)).body.data[0].notes
   expect(expected(await notes(''), 'name')).toEqual(['Notes'])
   expect(expected(await notes('&locale=de'), 'name')).toEqual(['Notizen'])
   expect(await notes('&locale=fr')).toEqual([])
@@ -126,7 +126,7 @@ rule('locale.7', 'and its own relations follow the request', async () => {
 rule('locale.8', 'attributes that are not localized are equal in all locales', async () => {
   const shared = ['seats', 'fee', 'starts', 'doors', 'kind', 'stepFree', 'contact']
   const [english, german] = await Promise.all(
-    ['en', 'de'].map(async (code) => (await magazine.ask(`/api/events?locale=${code}`)).body.data),
+    ['en', 'de'].map(async (code) => (await magazine.request(`/api/events?locale=${code}`)).body.data),
   )
   expect(german.length).toBe(4)
   for (const event of german) {

@@ -3,7 +3,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { serveMagazine } from '../support/serve.js'
 import { secrets } from './callers.js'
 
@@ -50,7 +50,7 @@ export function target(reference: string, which: Which = {}): Version {
 export const files = (): readonly Version[] => readProject('seed/files.json')
 export const file = (reference: string): Version => files().find(({ key }) => `@file:${key}` === reference)!
 
-/** The magazine with a contract, and with the secrets that tokens of callers.ts are made with. */
+/** The magazine with a contract, and with the secrets of the tokens in callers.ts. */
 export const serve = (contract: 'specification' | 'strapi'): Promise<Served> =>
   serveMagazine({ config: { api: { rest: { contract } } }, environment: secrets })
 
@@ -70,7 +70,7 @@ export async function readOnly(contract: 'specification' | 'strapi'): Promise<Se
 }
 
 /** One attribute of every document of a list. */
-export const all = (answer: Answer, attribute = 'slug'): unknown[] => {
+export const all = (answer: TestResponse, attribute = 'slug'): unknown[] => {
   if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
   return answer.body.data.map((document: Version) => document[attribute])
 }

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { isOnPostgres, isOnServer } from '../support/databases.js'
-import { askManagement, managed, type Sample, scrape, sumOf } from '../support/management.js'
+import { managed, requestManagement, type Sample, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { insertWebhook, openReceiver } from '../webhooks/receiver.js'
 import { openStream } from '../webhooks/stream.js'
@@ -45,14 +45,14 @@ afterAll(async () => {
   await served.close()
 })
 
-const send = (path: string, value: unknown, method = 'POST'): Promise<Answer> =>
-  served.ask(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) })
+const send = (path: string, value: unknown, method = 'POST'): Promise<TestResponse> =>
+  served.request(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) })
 
 const requests = (samples: readonly Sample[], labels: Readonly<Record<string, string>>): number =>
   sumOf(samples, 'http_server_request_duration_seconds_count', labels) ?? 0
 
 rule('operations.7', 'GET /metrics is in the format of Prometheus, and with a token only for those who have it', async () => {
-  const open = await askManagement(served, '/metrics')
+  const open = await requestManagement(served, '/metrics')
   expect(open.status).toBe(200)
   expect(open.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
   expect(open.text).toMatch(/^# TYPE process_cpu_seconds_total counter$/m)
@@ -65,12 +65,12 @@ rule('operations.7', 'GET /metrics is in the format of Prometheus, and with a to
     expect(sumOf(samples, name), name).toBeGreaterThanOrEqual(0)
   const closed = await serveProject(project, { environment: { OCTAVO_MANAGEMENT_PORT: '0', OCTAVO_MANAGEMENT_TOKEN: token } })
   for (const asked of [{}, { token: 'another' }, { headers: { authorization: `Basic ${token}` } }]) {
-    const { status, headers, text } = await askManagement(closed, '/metrics', asked)
+    const { status, headers, text } = await requestManagement(closed, '/metrics', asked)
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     expect(text).not.toContain('octavo_')
   }
-  expect((await askManagement(closed, '/metrics', { token })).status).toBe(200)
-  expect((await askManagement(closed, '/ready')).status).toBe(200)
+  expect((await requestManagement(closed, '/metrics', { token })).status).toBe(200)
+  expect((await requestManagement(closed, '/ready')).status).toBe(200)
   await closed.close()
   const weak = serveProject(project, { environment: { OCTAVO_MANAGEMENT_PORT: '0', OCTAVO_MANAGEMENT_TOKEN: 'aaaa' } })
   await expect(weak).rejects.toThrow(/OCTAVO_MANAGEMENT_TOKEN is too weak/)
@@ -82,16 +82,16 @@ rule('operations.9', 'metrics count completed work, and nothing that was refused
     (sumOf(await scrape(served), name, labels) ?? 0) - (sumOf(before, name, labels) ?? 0)
   const notes = { http_route: '/api/notes' }
 
-  await Promise.all(Array.from({ length: 5 }, () => served.ask('/api/notes')))
+  await Promise.all(Array.from({ length: 5 }, () => served.request('/api/notes')))
   const { body } = await send('/api/notes', { data: { name: 'second' } })
   expect((await send('/api/notes', { data: {} })).status).toBe(400)
-  expect((await served.ask(`/api/notes/${body.data.documentId}`)).status).toBe(200)
-  expect((await served.ask('/_health')).status).toBe(204)
+  expect((await served.request(`/api/notes/${body.data.documentId}`)).status).toBe(200)
+  expect((await served.request('/_health')).status).toBe(204)
   const form = new FormData()
   form.append('files', new Blob(['x'.repeat(1_234)], { type: 'text/plain' }), 'a.txt')
-  expect((await served.ask('/api/upload', { method: 'POST', body: form })).status).toBe(201)
+  expect((await served.request('/api/upload', { method: 'POST', body: form })).status).toBe(201)
   expect(await difference('octavo_image_processing_duration_seconds_count', {})).toBe(0)
-  // The response is there a moment before its connection says so.
+  // The response arrives shortly before its connection is counted.
   await vi.waitFor(async () => expect(requests(await scrape(served), { http_route: '/api/upload' })).toBe(1), patience)
 
   const scraped = await scrape(served)
@@ -160,8 +160,8 @@ rule('operations.9', 'event streams are counted apart from durations, and a resp
   const before = await scrape(served)
   const stream = await openStream(`${served.origin}/api/events`)
   expect(stream.status).toBe(200)
-  expect((await served.ask('/api/events?events=unheard-of')).status).toBe(400)
-  expect((await served.ask('/api/notes', { method: 'HEAD' })).status).toBe(200)
+  expect((await served.request('/api/events?events=unheard-of')).status).toBe(400)
+  expect((await served.request('/api/notes', { method: 'HEAD' })).status).toBe(200)
   stream.close()
   await vi.waitFor(async () => {
     const scraped = await scrape(served)
@@ -182,26 +182,26 @@ rule('operations.15', 'reads are counted by whether their answer and their plan 
   await vi.waitFor(async () => {
     const hits = async () => sumOf(await scrape(served), 'octavo_cache_requests_total', { result: 'hit' }) ?? 0
     const earlier = await hits()
-    for (const _ of [1, 2]) await served.ask('/api/notes')
+    for (const _ of [1, 2]) await served.request('/api/notes')
     if (!isOnServer) expect(await hits()).toBeGreaterThan(earlier)
   }, patience)
   const before = await scrape(served)
   const difference = async (name: string, result: string) =>
     (sumOf(await scrape(served), name, { result }) ?? 0) - (sumOf(before, name, { result }) ?? 0)
   const path = '/api/notes?filters[name][$eq]=counted'
-  const first = await served.ask(path)
+  const first = await served.request(path)
   expect(first.status).toBe(200)
-  expect((await served.ask(path)).status).toBe(200)
-  const known = await served.ask(path, { headers: { 'if-none-match': first.headers.get('etag')! } })
+  expect((await served.request(path)).status).toBe(200)
+  const known = await served.request(path, { headers: { 'if-none-match': first.headers.get('etag')! } })
   expect(known.status).toBe(304)
-  expect((await served.ask(path.replace('counted', 'other'))).status).toBe(200)
+  expect((await served.request(path.replace('counted', 'other'))).status).toBe(200)
   expect(await difference('octavo_cache_requests_total', 'not_modified')).toBe(1)
   expect(await difference('octavo_plan_cache_requests_total', 'miss')).toBe(1)
   expect(await difference('octavo_plan_cache_requests_total', 'hit')).toBe(3)
   const scraped = await scrape(served)
   expect(sumOf(scraped, 'octavo_plan_cache_entries')).toBeGreaterThan(0)
   if (isOnPostgres) expect(sumOf(scraped, 'octavo_cache_validation_duration_seconds_count')).toBeGreaterThan(0)
-  // The cache of answers needs to know of all commits, which not every database says in time.
+  // The response cache needs to know of all commits, which not every database reports in time.
   if (isOnServer) return
   expect(await difference('octavo_cache_requests_total', 'hit')).toBe(2)
   expect(await difference('octavo_cache_requests_total', 'miss')).toBe(2)
@@ -213,10 +213,10 @@ rule('operations.15', 'reads are counted by whether their answer and their plan 
   expect(sumOf(scraped, 'octavo_cache_bytes')).toBeGreaterThan(2 * Number(first.headers.get('content-length')))
   // Values that are too long for a key.
   const long = `/api/notes?${Array.from({ length: 3 }, () => `filters[$or][][name][$eq]=${'x'.repeat(1_500)}`).join('&')}`
-  expect((await served.ask(long)).status).toBe(200)
+  expect((await served.request(long)).status).toBe(200)
   expect(await difference('octavo_cache_requests_total', 'bypass')).toBe(1)
   const small = await serveProject(project, { config: { ...managed, limits: { cacheBytes: 4_000, cachedResponseBytes: 2_000 } } })
-  for (let index = 0; index < 40; index++) await small.ask(`/api/notes?filters[name][$ne]=${index % 20}`)
+  for (let index = 0; index < 40; index++) await small.request(`/api/notes?filters[name][$ne]=${index % 20}`)
   const full = await scrape(small)
   expect(sumOf(full, 'octavo_cache_evictions_total')).toBeGreaterThan(0)
   expect(sumOf(full, 'octavo_cache_bytes')).toBeLessThanOrEqual(4_000)
@@ -232,7 +232,7 @@ rule('operations.16', 'failures of the database are counted by class, refusals a
   })
   await insertWebhook(own.sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: {} })
   const write = (value: unknown) =>
-    own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data: value }) })
+    own.request('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data: value }) })
   const delivered = async (result: string) => sumOf(await scrape(own), 'octavo_webhook_deliveries_total', { result })
   // The first of each is an increase.
   for (const result of ['delivered', 'failed', 'given_up']) expect(await delivered(result)).toBe(0)
@@ -251,7 +251,7 @@ rule('operations.16', 'failures of the database are counted by class, refusals a
   expect(sumOf(await scrape(own), 'octavo_db_commit_unknown_total')).toBe(0)
   if (isOnServer) expect(sumOf(await scrape(own), 'db_client_connection_timeouts_total')).toBe(0)
   await own.sql('alter table notes rename to notes_away')
-  expect((await own.ask('/api/notes?filters[name]=nobody')).status).toBe(503)
+  expect((await own.request('/api/notes?filters[name]=nobody')).status).toBe(503)
   const failed = { http_response_status_code: '503', error_type: 'ServiceUnavailableError' }
   await vi.waitFor(async () => expect(requests(await scrape(own), failed)).toBe(1), patience)
   expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'schema_drift' })).toBe(1)
@@ -268,7 +268,7 @@ rule('operations.9', 'events that wait for a receiver that is down are pending, 
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ data: { name: 'waits' } })
   await vi.waitFor(async () => {
-    expect((await own.ask('/api/notes', { method: 'POST', headers, body })).status).toBe(201)
+    expect((await own.request('/api/notes', { method: 'POST', headers, body })).status).toBe(201)
     expect(receiver.received.length).toBeGreaterThan(0)
   }, patience)
   // The cursor has passed all of them.
@@ -293,7 +293,7 @@ rule('operations.16', 'on PostgreSQL, connections that were waited for in vain a
   const timeouts = async () => sumOf(await scrape(own), 'db_client_connection_timeouts_total', { pool: 'read' }) ?? 0
   let salt = 0
   await vi.waitFor(async () => {
-    await Promise.all(Array.from({ length: 4 }, () => own.ask(`/api/notes?filters[name]=${salt++}`)))
+    await Promise.all(Array.from({ length: 4 }, () => own.request(`/api/notes?filters[name]=${salt++}`)))
     expect(await timeouts()).toBeGreaterThan(0)
   }, patience)
   expect(sumOf(await scrape(own), 'db_client_connection_wait_time_seconds_sum', { pool: 'read' })).toBeGreaterThan(0.3)
@@ -306,7 +306,7 @@ rule('operations.16', 'on PostgreSQL, connections that were waited for in vain a
 rule('operations.16', 'values that must be unique and are taken are counted, and images that are processed', async () => {
   const own = await serveProject(project, { config: managed })
   const create = (data: unknown) =>
-    own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+    own.request('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
   const conflicts = async () => sumOf(await scrape(own), 'octavo_unique_conflicts_total')
   expect((await create({ name: 'one', code: 'same' })).status).toBe(201)
   expect((await create({ code: 'another' })).status).toBe(400)
@@ -316,7 +316,7 @@ rule('operations.16', 'values that must be unique and are taken are counted, and
   const form = new FormData()
   const gif = Buffer.from('R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=', 'base64')
   form.append('files', new Blob([gif], { type: 'image/gif' }), 'a.gif')
-  expect((await own.ask('/api/upload', { method: 'POST', body: form })).status).toBe(201)
+  expect((await own.request('/api/upload', { method: 'POST', body: form })).status).toBe(201)
   expect(sumOf(await scrape(own), 'octavo_image_processing_duration_seconds_count')).toBe(1)
   await own.close()
 })
@@ -325,7 +325,7 @@ rule('operations.15', 'answers in memory that a write has made stale are counted
   if (isOnServer) return
   const own = await serveProject(project, { config: managed })
   const stale = async () => sumOf(await scrape(own), 'octavo_cache_stale_prevented_total')
-  const names = async () => (await own.ask('/api/notes')).body.data.length
+  const names = async () => (await own.request('/api/notes')).body.data.length
   await vi.waitFor(async () => {
     const hits = async () => sumOf(await scrape(own), 'octavo_cache_requests_total', { result: 'hit' }) ?? 0
     const earlier = await hits()
@@ -334,7 +334,7 @@ rule('operations.15', 'answers in memory that a write has made stale are counted
   }, patience)
   const before = await stale()
   const body = JSON.stringify({ data: { name: 'new' } })
-  expect((await own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status).toBe(201)
+  expect((await own.request('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status).toBe(201)
   await vi.waitFor(async () => {
     expect(await names()).toBe(2)
     expect(await stale()).toBe(before! + 1)
@@ -358,7 +358,7 @@ rule('operations.10', 'requests that were refused are counted by reason, and att
     expect((await send('/api/auth/local', { identifier: 'nobody', password: 'a wrong one' })).status).toBe(attempt < 3 ? 400 : 429)
   expect((await send('/api/notes', { data: { name: 'x'.repeat(5_000) } })).status).toBe(413)
   const conditions = Array.from({ length: 30 }, (_, index) => `filters[$or][${index}][name][$eq]=x`).join('&')
-  expect((await served.ask(`/api/notes?${conditions}`)).status).toBe(400)
+  expect((await served.request(`/api/notes?${conditions}`)).status).toBe(400)
   await vi.waitFor(async () => {
     const scraped = await scrape(served)
     const difference = (name: string, labels: Readonly<Record<string, string>>) =>
@@ -391,7 +391,7 @@ rule('operations.10', 'headers that are too large or too slow are counted, and a
 })
 
 rule('operations.8', 'labels stay few when thousands of unknown paths and methods are requested', async () => {
-  await served.ask('/api/notes')
+  await served.request('/api/notes')
   const before = (await scrape(served)).length
   const strange = (index: number): readonly string[] => [
     `/api/unknown-${index}`,
@@ -403,8 +403,8 @@ rule('operations.8', 'labels stay few when thousands of unknown paths and method
     `/%ff${index}`,
   ]
   for (let index = 0; index < 420; index += 30)
-    await Promise.all(Array.from({ length: 30 }, (_, each) => strange(index + each).map((path) => served.ask(path))).flat())
-  await Promise.all(['PATCH', 'PROPFIND', 'LINK'].map((method) => served.ask('/api/notes', { method })))
+    await Promise.all(Array.from({ length: 30 }, (_, each) => strange(index + each).map((path) => served.request(path))).flat())
+  await Promise.all(['PATCH', 'PROPFIND', 'LINK'].map((method) => served.request('/api/notes', { method })))
   const scraped = await scrape(served)
   // One series of durations for each route and status that was new: each has as many lines as there are buckets.
   expect(scraped.length - before).toBeLessThan(400)

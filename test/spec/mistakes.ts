@@ -1,5 +1,5 @@
-// Mistakes that people make in requests to the example magazine, each with the hint that repairs it in one go.
-import type { Answer, Served } from '../support/serve.js'
+// Frequent errors in requests to the example magazine, each with the hint that corrects it at once.
+import type { Served, TestResponse } from '../support/serve.js'
 
 /** Ids of the example, which differ from one database to the next. */
 export interface Ids {
@@ -754,7 +754,7 @@ const bodies = ({ article, author, authorName }: Ids): readonly Row[] => [
 
 const inGroup = (group: Mistake['group'], rows: readonly Row[]): readonly Mistake[] => rows.map((row) => ({ group, ...row }))
 
-/** All mistakes, for one database and contract. */
+/** All erroneous requests, for one database and contract. */
 export const mistakes = (ids: Ids, contract: 'specification' | 'strapi'): readonly Mistake[] =>
   [
     ...inGroup('hints.4', names),
@@ -765,27 +765,30 @@ export const mistakes = (ids: Ids, contract: 'specification' | 'strapi'): readon
   ].filter((mistake) => mistake.contract === undefined || mistake.contract === contract)
 
 /** The ids of a served example. */
-export async function idsOf(served: Pick<Served, 'ask'>): Promise<Ids> {
-  const [published] = (await served.ask('/api/articles?fields=slug&sort=id&pagination[limit]=1')).body.data
-  const [draft] = (await served.ask('/api/articles?status=draft&publicationFilter=never-published')).body.data
-  const [author] = (await served.ask('/api/authors?sort=id&pagination[limit]=1')).body.data
+export async function idsOf(served: Pick<Served, 'request'>): Promise<Ids> {
+  const [published] = (await served.request('/api/articles?fields=slug&sort=id&pagination[limit]=1')).body.data
+  const [draft] = (await served.request('/api/articles?status=draft&publicationFilter=never-published')).body.data
+  const [author] = (await served.request('/api/authors?sort=id&pagination[limit]=1')).body.data
   const { documentId: article, id: row, slug } = published
   return { article, row, slug, draft: draft.documentId, author: author.documentId, authorName: author.name }
 }
 
-/** Makes a mistake. */
-export function send(served: Pick<Served, 'ask'>, { method = 'GET', path, headers = {}, token, body, form }: Mistake): Promise<Answer> {
+/** Sends an erroneous request. */
+export function send(
+  served: Pick<Served, 'request'>,
+  { method = 'GET', path, headers = {}, token, body, form }: Mistake,
+): Promise<TestResponse> {
   const sent = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body)
   const all = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''))
   // Without an explicit type, fetch declares a string as text.
   const bytes = headers['content-type'] === '' && sent !== undefined ? new TextEncoder().encode(sent) : sent
   const files = new FormData()
   for (const [name, file] of Object.entries(form ?? {})) files.append(name, new Blob(['not a picture']), file)
-  return served.ask(path, { method, headers: all, token, body: (form === undefined ? bytes : files) as never })
+  return served.request(path, { method, headers: all, token, body: (form === undefined ? bytes : files) as never })
 }
 
-/** The hint of an answer. */
-export const hintOf = ({ headers, body }: Answer): string | undefined => {
+/** The hint of a response. */
+export const hintOf = ({ headers, body }: TestResponse): string | undefined => {
   const hint = body?.error?.details?.hint ?? headers.get('octavo-hint') ?? undefined
   return hint === undefined ? undefined : readable(hint)
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { loadModel } from '../../src/model/schema/load.js'
 import { project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 
 const text = { type: 'string' }
@@ -19,7 +19,7 @@ const typeOf = (name: string, attributes: object, pluralName = `${name}s`) => ({
 const withValues = (...values: readonly string[]) => typeOf('note', { text, kind: { type: 'enumeration', enum: values } })
 const withField = (customField: string) => typeOf('note', { text, field: { type: 'customField', customField } })
 
-/** A type with names that only a file gives. */
+/** A type with names that only a file can set. */
 const dates = { ...typeOf('date', { größe: text, 'in words': text, status: text }), collectionName: 'strapi_dates of old' }
 
 /** Two projects with the same files, but for the one that says which of them is Strapi's. */
@@ -47,9 +47,9 @@ afterAll(async () => {
   await Promise.all([own?.close(), strapis?.close()])
 })
 
-const send = (at: Served, method: string, path: string, body: object): Promise<Answer> =>
-  at.ask(path, { method, token: 'full', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
-const put = (at: Served, data: object): Promise<Answer> => send(at, 'PUT', '/api/content-type-builder/schemas', { data })
+const send = (at: Served, method: string, path: string, body: object): Promise<TestResponse> =>
+  at.request(path, { method, token: 'full', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+const put = (at: Served, data: object): Promise<TestResponse> => send(at, 'PUT', '/api/content-type-builder/schemas', { data })
 const note = (schema: object) => ({ 'api::note.note': schema })
 
 /** Error or warnings of a start of a project with this schema. */
@@ -86,11 +86,11 @@ rule('live-model.22', 'values of an enumeration that Strapi does not start with 
     expect(made.status, made.text).toBe(200)
     const written = await send(own, 'POST', '/api/notes', { data: { kind: values[0] } })
     expect([written.status, written.body.data?.kind]).toEqual([201, values[0]])
-    const found = await own.ask(`/api/notes?filters[kind]=${encodeURIComponent(values[0]!)}`, { token: 'full' })
+    const found = await own.request(`/api/notes?filters[kind]=${encodeURIComponent(values[0]!)}`, { token: 'full' })
     expect(found.body.data).toHaveLength(1)
   }
-  const again = await serveBeside(own, secrets)
-  expect((await again.ask('/api/notes', { token: 'full' })).body.data).toHaveLength(ofStrapi.length)
+  const again = await serveExisting(own, secrets)
+  expect((await again.request('/api/notes', { token: 'full' })).body.data).toHaveLength(ofStrapi.length)
   await again.service.close()
 })
 

@@ -4,7 +4,7 @@ import { rule } from '../support/rule.js'
 import { serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 import { component, contentType } from './library.js'
-import { type Press, serveWritable } from './press.js'
+import { serveWritable, type WritableProject } from './writable-project.js'
 
 const relation = (kind: string, target: string, more: object = {}) => ({
   type: 'relation',
@@ -30,12 +30,12 @@ const files = {
   ...component('parts', 'item', { ...named, tags: relation('oneToMany', 'tag') }),
 }
 
-const presses: Record<'specification' | 'strapi', Press> = {} as never
+const projects: Record<'specification' | 'strapi', WritableProject> = {} as never
 beforeAll(async () => {
   for (const contract of ['specification', 'strapi'] as const) {
-    const press = await serveWritable(files, contract)
-    presses[contract] = press
-    const make = async (path: string, data: object) => (await press.make(path, data)).documentId
+    const project = await serveWritable(files, contract)
+    projects[contract] = project
+    const make = async (path: string, data: object) => (await project.make(path, data)).documentId
     const group = await make('groups', { name: 'g' })
     const [a, b, c] = [await make('tags', { name: 'ta', group }), await make('tags', { name: 'tb' }), await make('tags', { name: null })]
     const writer = await make('writers', { name: 'w' })
@@ -47,10 +47,10 @@ beforeAll(async () => {
     await make('posts', { name: 'null', tags: [c] })
   }
 })
-afterAll(() => Promise.all(Object.values(presses).map(({ served }) => served.close())))
+afterAll(() => Promise.all(Object.values(projects).map(({ served }) => served.close())))
 
 const names = async (path: string, contract: 'specification' | 'strapi' = 'specification') =>
-  (await presses[contract].read(path)).map(({ name }: { name: string }) => name).sort()
+  (await projects[contract].read(path)).map(({ name }: { name: string }) => name).sort()
 const posts = (filters: string, contract?: 'strapi') => names(`posts?${filters}`, contract)
 
 rule('filters.30', '$not around a relation to many asks for documents without such a target', async () => {
@@ -96,7 +96,7 @@ const indexed = (name: string, members: number, value: string) =>
   Array.from({ length: members }, (_, at) => `${name}[${at}]${value}`).join('&')
 
 rule('endpoints.20', 'a list of more than 100 members is refused by its name and its length', async () => {
-  const press = presses.specification
+  const project = projects.specification
   const generic = (place: string) =>
     `Too many members in ${place} (101). A list in a query string has at most 100 members (api.rest.arrayLimit).`
   const populate = (members: number) =>
@@ -113,10 +113,10 @@ rule('endpoints.20', 'a list of more than 100 members is refused by its name and
     [indexed('fields', 101, '=name'), generic('fields'), 'fields'],
   ]
   for (const [query, message, param] of cases) {
-    const { status, body } = await press.send('GET', `posts?${query}`)
+    const { status, body } = await project.send('GET', `posts?${query}`)
     expect([status, body.error.message, body.error.details]).toEqual([400, message, { source: 'query', param }])
   }
-  expect(await press.refusal('POST', `posts?${indexed('populate', 101, '=tags')}`, { name: 'x' })).toBe(populate(101))
+  expect(await project.refusal('POST', `posts?${indexed('populate', 101, '=tags')}`, { name: 'x' })).toBe(populate(101))
   expect(await posts(indexed('filters[$or]', 100, '[name]=a'))).toEqual(['a'])
   expect(await posts(`filters[name]=a&${indexed('others', 101, '=a')}`)).toEqual(['a'])
 })
@@ -127,7 +127,7 @@ rule('endpoints.20', 'api.rest.arrayLimit and arrayLimit of strapi::query raise 
   const statuses = async (files: Readonly<Record<string, unknown>>, config: object = {}) => {
     const served = await serveProject({ ...contentType('post', named), ...files }, { config, environment: secrets })
     await addToken(served, 'full', { type: 'full-access' })
-    const asked = [100, 150, 151].map((members) => served.ask(`/api/posts?${indexed('fields', members, '=name')}`, { token: 'full' }))
+    const asked = [100, 150, 151].map((members) => served.request(`/api/posts?${indexed('fields', members, '=name')}`, { token: 'full' }))
     const found = (await Promise.all(asked)).map(({ status }) => status)
     await served.close()
     return { found, log: served.log.join('\n') }

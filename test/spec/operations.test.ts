@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { isOnServer } from '../support/databases.js'
-import { askManagement, managed, managementOrigin } from '../support/management.js'
+import { managed, managementOrigin, requestManagement } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
 import { patience } from '../support/until.js'
@@ -41,11 +41,11 @@ afterAll(() => served.close())
 rule('operations.1', 'there is a management port only where it is configured, and its paths are not those of the service', async () => {
   expect(managementOrigin(served.log)).not.toBeNull()
   for (const path of ['/live', '/ready', '/metrics']) {
-    expect((await askManagement(served, path)).status, path).toBe(200)
-    expect((await served.ask(path)).status, path).toBe(404)
+    expect((await requestManagement(served, path)).status, path).toBe(200)
+    expect((await served.request(path)).status, path).toBe(404)
   }
-  expect((await askManagement(served, '/api/notes')).status).toBe(404)
-  expect((await served.ask('/_health')).status).toBe(204)
+  expect((await requestManagement(served, '/api/notes')).status).toBe(404)
+  expect((await served.request('/_health')).status).toBe(204)
   const without = await serveProject(notes)
   expect(managementOrigin(without.log)).toBeNull()
   await without.close()
@@ -53,33 +53,33 @@ rule('operations.1', 'there is a management port only where it is configured, an
 
 rule('operations.2', 'GET /live is 503 while the event loop is late, and 200 again afterwards', async () => {
   // A busy machine may have held up the start.
-  await vi.waitFor(async () => expect((await askManagement(served, '/live')).body.status).toBe('live'), patience)
-  const blocked = served.ask('/api/block')
+  await vi.waitFor(async () => expect((await requestManagement(served, '/live')).body.status).toBe('live'), patience)
+  const blocked = served.request('/api/block')
   await blocking
   // Sent before the event loop is blocked or while it is: the response comes with the first turn after it.
   await vi.waitFor(async () => {
-    const { status, body } = await askManagement(served, '/live')
+    const { status, body } = await requestManagement(served, '/live')
     expect(status).toBe(503)
     expect(body.status).toBe('late')
     expect(body.eventLoopLag).toBeGreaterThan(400)
   }, patience)
   expect((await blocked).status).toBe(200)
-  await vi.waitFor(async () => expect((await askManagement(served, '/live')).status).toBe(200), patience)
+  await vi.waitFor(async () => expect((await requestManagement(served, '/live')).status).toBe(200), patience)
 })
 
 rule('operations.3', 'GET /ready is 200, and 503 with the failing parts while the database cannot be used', async () => {
-  const ready = await askManagement(served, '/ready')
+  const ready = await requestManagement(served, '/ready')
   expect([ready.status, ready.body]).toEqual([200, { status: 'ready' }])
   if (isOnServer) return
   const sick = await serveProject(notes, { config: managed })
   renameSync(sick.database, `${sick.database}.away`)
   await vi.waitFor(async () => {
-    const { status, body } = await askManagement(sick, '/ready')
+    const { status, body } = await requestManagement(sick, '/ready')
     expect(status).toBe(503)
     expect(body).toEqual({ status: 'not ready', failing: [{ part: 'database', problem: expect.stringMatching(/data\.db is gone/) }] })
   }, patience)
-  expect((await sick.ask('/_health')).status).toBe(503)
-  expect((await askManagement(sick, '/live')).status).toBe(200)
+  expect((await sick.request('/_health')).status).toBe(503)
+  expect((await requestManagement(sick, '/live')).status).toBe(200)
   await sick.close()
 })
 
@@ -98,12 +98,12 @@ function exchange(sent: string): Promise<string> {
 }
 
 rule('operations.5', 'other paths are 404, other methods 405, and bodies are bounded', async () => {
-  for (const path of ['/', '/metricsx', '/live/', '/%', '/_health']) expect((await askManagement(served, path)).status, path).toBe(404)
+  for (const path of ['/', '/metricsx', '/live/', '/%', '/_health']) expect((await requestManagement(served, path)).status, path).toBe(404)
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
-    const { status, headers } = await askManagement(served, '/live', { method })
+    const { status, headers } = await requestManagement(served, '/live', { method })
     expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
   }
-  const head = await askManagement(served, '/ready?verbose', { method: 'HEAD' })
+  const head = await requestManagement(served, '/ready?verbose', { method: 'HEAD' })
   expect([head.status, head.text, head.headers.get('cache-control')]).toEqual([200, '', 'no-store'])
   expect(await exchange(`GET /live HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(10_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
   expect(await exchange('GET /live HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nab')).toMatch(/^HTTP\/1\.1 200 /)

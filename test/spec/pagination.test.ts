@@ -27,7 +27,7 @@ afterAll(() => Promise.all([served, configured, magazine].map((each) => each.clo
 /** Response to `pagination[…]` in a query: the first and last number, and the meta. */
 async function page(parameters: Readonly<Record<string, string | number>>, from = served) {
   const query = Object.entries(parameters).map(([name, value]) => `pagination[${name}]=${value}`)
-  const answer = await from.ask(`/api/numbers?${query.join('&')}`)
+  const answer = await from.request(`/api/numbers?${query.join('&')}`)
   if (answer.status !== 200) return [answer.status, answer.body.error.name] as const
   return [all(answer, 'size'), answer.body.meta.pagination] as const
 }
@@ -52,7 +52,7 @@ rule('pagination.2', 'page and pageSize choose a page', async () => {
 })
 
 rule('pagination.2', 'pageCount is zero where nothing is found', async () => {
-  const { body } = await served.ask('/api/numbers?filters[size]=-1')
+  const { body } = await served.request('/api/numbers?filters[size]=-1')
   expect(body).toEqual({ data: [], meta: { pagination: { page: 1, pageSize: 25, pageCount: 0, total: 0 } } })
 })
 
@@ -132,7 +132,7 @@ rule('pagination.8', 'so they do where conditions lead through relations', async
       [9, 2],
     ]) {
       const query = `filters[author][name]=Emil%20Sarovic${sort}&pagination[page]=${number}&pagination[pageSize]=${size}`
-      const { data, meta } = (await magazine.ask(`/api/articles?${query}`)).body
+      const { data, meta } = (await magazine.request(`/api/articles?${query}`)).body
       expect([query, data.length]).toEqual([query, Math.max(0, Math.min(size!, written - (number! - 1) * size!))])
       expect(meta.pagination).toEqual({ page: number, pageSize: size, pageCount: Math.ceil(written / size!), total: written })
     }
@@ -160,13 +160,14 @@ rule('pagination.9', 'the configuration says what holds without it', async () =>
 
 rule('pagination.10', 'page and pageSize belong into pagination', async () => {
   for (const query of ['page=2', 'pageSize=3', 'page=1&pageSize=3']) {
-    const { status, body } = await served.ask(`/api/numbers?${query}`)
+    const { status, body } = await served.request(`/api/numbers?${query}`)
     expect([query, status, body.error.name]).toEqual([query, 400, 'PaginationError'])
   }
 })
 
 rule('pagination.11', 'the total counts what the whole list holds', async () => {
-  const total = async (query: string) => (await magazine.ask(`/api/articles?pagination[pageSize]=1&${query}`)).body.meta.pagination.total
+  const total = async (query: string) =>
+    (await magazine.request(`/api/articles?pagination[pageSize]=1&${query}`)).body.meta.pagination.total
   expect(await total('')).toBe(versions('article').length)
   expect(await total('status=draft')).toBe(versions('article', { status: 'draft' }).length)
   expect(await total('locale=de')).toBe(versions('article', { locale: 'de' }).length)
@@ -176,7 +177,7 @@ rule('pagination.11', 'the total counts what the whole list holds', async () => 
 
 rule('pagination.11', 'relations do not multiply it', async () => {
   const query = 'filters[tags][name][$notNull]=true&sort=tags.name&populate=*&pagination[pageSize]=5'
-  const pages = await Promise.all([1, 2, 3, 4].map((number) => magazine.ask(`/api/articles?${query}&pagination[page]=${number}`)))
+  const pages = await Promise.all([1, 2, 3, 4].map((number) => magazine.request(`/api/articles?${query}&pagination[page]=${number}`)))
   for (const { body } of pages) expect(body.meta.pagination).toMatchObject({ pageCount: 4, total: versions('article').length })
   expect(pages.flatMap((answer) => all(answer)).sort()).toEqual(expected(versions('article')).sort())
 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Policy, ReadAfterCall, ReadBeforeCall, ReadHooks } from '../../src/foundation/public/type-settings.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveGolden, serveProject } from '../support/serve.js'
+import { type Served, serveGolden, serveProject, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { addToken, secrets } from './callers.js'
 
@@ -41,9 +41,9 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-function ask(method: string, path: string, data?: object, token = full): Promise<Answer> {
+function request(method: string, path: string, data?: object, token = full): Promise<TestResponse> {
   const body = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }
-  return served.ask(`/api/${path}`, { method, token, ...body })
+  return served.request(`/api/${path}`, { method, token, ...body })
 }
 
 const failed = { data: null, error: { status: 403, name: 'PolicyError', message: 'Policy Failed', details: {} } }
@@ -53,7 +53,7 @@ const logged = (since: number, text: string): Promise<void> => expect.poll(() =>
 
 rule('policies.1', 'a policy that returns false refuses every action, before anything is read or written', async () => {
   policy = () => true
-  const { body } = await ask('POST', 'articles?status=draft', { title: 'Policies', slug: 'policies' })
+  const { body } = await request('POST', 'articles?status=draft', { title: 'Policies', slug: 'policies' })
   const { documentId } = body.data
   const calls: string[] = []
   const requests: readonly [string, string, string, object?][] = [
@@ -76,22 +76,22 @@ rule('policies.1', 'a policy that returns false refuses every action, before any
   const rows = () => served.sql('select count(*) as number, max(updated_at) as latest from articles')
   const former = await rows()
   for (const [, method, path, data] of requests) {
-    const answer = await ask(method, path, data)
+    const answer = await request(method, path, data)
     expect([answer.status, answer.body], answer.text).toEqual([403, failed])
   }
   expect(calls).toEqual(requests.map(([action]) => action))
   expect(await rows()).toEqual(former)
   policy = ({ query }) => query.locale === 'en'
-  expect((await ask('GET', 'articles?locale=en')).status).toBe(200)
-  expect((await ask('GET', 'articles?locale=de')).status).toBe(403)
+  expect((await request('GET', 'articles?locale=en')).status).toBe(200)
+  expect((await request('GET', 'articles?locale=de')).status).toBe(403)
 })
 
 rule('policies.1', 'the permission and the form of the request are looked at before', async () => {
   let asked = 0
   policy = () => ++asked > 0
-  expect((await ask('GET', 'articles', undefined, 'reads-tags')).body.error.name).toBe('ForbiddenError')
-  expect((await ask('POST', 'articles', undefined, 'reads-tags')).body.error.name).toBe('ForbiddenError')
-  expect((await served.ask('/api/articles', { method: 'POST', token: full })).body.error.message).toBe(
+  expect((await request('GET', 'articles', undefined, 'reads-tags')).body.error.name).toBe('ForbiddenError')
+  expect((await request('POST', 'articles', undefined, 'reads-tags')).body.error.name).toBe('ForbiddenError')
+  expect((await served.request('/api/articles', { method: 'POST', token: full })).body.error.message).toBe(
     'Missing "data" payload in the request body',
   )
   expect(asked).toBe(0)
@@ -104,7 +104,7 @@ rule(
     policy = () => {
       throw Object.assign(new Error('Only on Sundays'), { name: 'PolicyError', details: { day: 'Monday' } })
     }
-    expect((await ask('GET', 'articles')).body.error).toEqual({
+    expect((await request('GET', 'articles')).body.error).toEqual({
       ...{ status: 403, name: 'PolicyError', message: 'Only on Sundays', details: { day: 'Monday' } },
     })
     const wrong: readonly [Policy, string][] = [
@@ -115,13 +115,13 @@ rule(
     for (const [broken, reason] of wrong) {
       const since = served.log.length
       policy = broken
-      const { status, text } = await ask('GET', 'articles')
+      const { status, text } = await request('GET', 'articles')
       expect(status, text).toBe(500)
       expect(text).not.toContain(reason)
       await logged(since, reason)
     }
     policy = () => new Promise<never>(() => {})
-    expect((await ask('GET', 'articles')).status).toBe(503)
+    expect((await request('GET', 'articles')).status).toBe(503)
   },
 )
 
@@ -131,21 +131,21 @@ rule('policies.3', 'a policy looks at copies, and is not asked on other ways to 
     if (data !== null) Object.assign(data, { title: 'Changed by a policy' })
     return true
   }
-  expect((await ask('GET', 'articles')).body.data.length).toBeGreaterThan(0)
-  const created = await ask('POST', 'articles?status=draft', { title: 'As sent', slug: 'as-sent' })
+  expect((await request('GET', 'articles')).body.data.length).toBeGreaterThan(0)
+  const created = await request('POST', 'articles?status=draft', { title: 'As sent', slug: 'as-sent' })
   expect(created.body.data.title, created.text).toBe('As sent')
   const actions: string[] = []
   policy = ({ action }) => {
     actions.push(action)
     return false
   }
-  const found = await ask('GET', 'authors?populate=articles&filters[articles][title][$notNull]=true')
+  const found = await request('GET', 'authors?populate=articles&filters[articles][title][$notNull]=true')
   expect(found.body.data[0].articles.length, found.text).toBeGreaterThan(0)
   expect(await served.service.documents(article).findFirst()).toHaveProperty('slug')
   expect(actions).toEqual([])
-  expect((await ask('GET', 'homepage')).status).toBe(403)
+  expect((await request('GET', 'homepage')).status).toBe(403)
   expect(actions).toEqual(['find'])
-  expect((await ask('GET', `authors`)).body.data.length, author).toBeGreaterThan(0)
+  expect((await request('GET', `authors`)).body.data.length, author).toBeGreaterThan(0)
 })
 
 rule('policies.4', 'a file that is uploaded to a document needs the policy for updates', async () => {
@@ -161,7 +161,7 @@ rule('policies.4', 'a file that is uploaded to a document needs the policy for u
     return { status: response.status, text: await response.text() }
   }
   policy = () => true
-  const { id, documentId } = (await ask('POST', 'articles?status=draft', { title: 'With a cover', slug: 'with-a-cover' })).body.data
+  const { id, documentId } = (await request('POST', 'articles?status=draft', { title: 'With a cover', slug: 'with-a-cover' })).body.data
   const asked: unknown[] = []
   policy = ({ action, uid, documentId: named, data, caller }) => asked.push([uid, action, named, data, caller.kind]) > 1
   const refused = await upload(article, id, 'cover')
@@ -181,29 +181,29 @@ rule('read-hooks.1', 'a before hook may change the query of a read, within the p
     calls.push({ ...call, query: structuredClone(call.query) })
     call.query = { ...call.query, fields: ['name'], pagination: { pageSize: 2 } }
   }
-  const { body } = await ask('GET', 'tags?filters[name][$notNull]=true')
+  const { body } = await request('GET', 'tags?filters[name][$notNull]=true')
   expect(body.data).toHaveLength(2)
   expect(Object.keys(body.data[0])).toEqual(['id', 'documentId', 'name'])
   expect(calls[0]).toMatchObject({
     ...{ uid: tag, action: 'find', documentId: null, caller: { kind: 'token' } },
     query: { filters: { name: { $notNull: 'true' } }, sort: 'name:asc' },
   })
-  const one = await ask('GET', `tags/${body.data[0].documentId}`)
+  const one = await request('GET', `tags/${body.data[0].documentId}`)
   expect(one.body.data).toEqual(body.data[0])
   expect(calls[1]).toMatchObject({ action: 'findOne', documentId: body.data[0].documentId })
   before = ({ query }) => {
     query.populate = { articles: true }
   }
-  expect((await ask('GET', 'tags')).body.data[0]).toHaveProperty('articles')
-  expect((await ask('GET', 'tags', undefined, 'reads-tags')).body.data[0]).not.toHaveProperty('articles')
+  expect((await request('GET', 'tags')).body.data[0]).toHaveProperty('articles')
+  expect((await request('GET', 'tags', undefined, 'reads-tags')).body.data[0]).not.toHaveProperty('articles')
   for (const broken of [{ filters: { name: { $eq: undefined } } }, 'all', null]) {
     before = (call) => void Object.assign(call, { query: broken })
-    expect((await ask('GET', 'tags')).status).toBe(500)
+    expect((await request('GET', 'tags')).status).toBe(500)
   }
   before = ({ query }) => {
     query.filters = { articles: { title: 'x' } }
   }
-  expect((await ask('GET', 'tags', undefined, 'reads-tags')).body.error.message).toContain('Invalid key articles')
+  expect((await request('GET', 'tags', undefined, 'reads-tags')).body.error.message).toContain('Invalid key articles')
 })
 
 rule('read-hooks.2', 'an after hook may change the response; writes, scripts and missing documents have none', async () => {
@@ -215,23 +215,23 @@ rule('read-hooks.2', 'an after hook may change the response; writes, scripts and
     for (const entry of [data].flat()) entry.label = `Tag “${entry.name}”`
     response.body.meta.generator = 'octavo'
   }
-  const list = await ask('GET', 'tags?pagination[pageSize]=2')
+  const list = await request('GET', 'tags?pagination[pageSize]=2')
   expect(list.body.data[0].label).toBe(`Tag “${list.body.data[0].name}”`)
   expect(list.body.meta).toMatchObject({ generator: 'octavo', pagination: { pageSize: 2 } })
   expect(list.headers.get('content-length')).toBe(String(Buffer.byteLength(list.text)))
   const { documentId } = list.body.data[0]
-  expect((await ask('GET', `tags/${documentId}`)).body.data.label).toBe(list.body.data[0].label)
+  expect((await request('GET', `tags/${documentId}`)).body.data.label).toBe(list.body.data[0].label)
   expect(formats).toEqual(['flat', 'flat'])
   after = ({ response }) => void formats.push(response.format)
-  expect((await served.ask('/api/tags', { token: full, headers: { 'strapi-response-format': 'v4' } })).body.data[0]).toHaveProperty(
+  expect((await served.request('/api/tags', { token: full, headers: { 'strapi-response-format': 'v4' } })).body.data[0]).toHaveProperty(
     'attributes',
   )
   expect(formats).toEqual(['flat', 'flat', 'nested'])
-  expect((await ask('GET', 'tags/nothing')).status).toBe(404)
-  expect((await ask('PUT', `tags/${documentId}`, {})).body.data).not.toHaveProperty('label')
+  expect((await request('GET', 'tags/nothing')).status).toBe(404)
+  expect((await request('PUT', `tags/${documentId}`, {})).body.data).not.toHaveProperty('label')
   expect(await served.service.documents(tag).findFirst()).toHaveProperty('name')
   policy = () => true
-  expect((await ask('GET', 'articles?populate=tags')).status).toBe(200)
+  expect((await request('GET', 'articles?populate=tags')).status).toBe(200)
   expect(formats).toHaveLength(3)
 })
 
@@ -248,17 +248,17 @@ rule('read-hooks.3', 'errors of hooks around reads are responses if they have a 
       after = place === 'after' ? hook : () => {}
     }
     use(named)
-    expect((await ask('GET', 'tags')).body.error).toEqual({ status: 403, name: 'ForbiddenError', message: 'Not today', details: {} })
+    expect((await request('GET', 'tags')).body.error).toEqual({ status: 403, name: 'ForbiddenError', message: 'Not today', details: {} })
     use(broken)
     const since = served.log.length
-    const { status, text } = await ask('GET', 'tags')
+    const { status, text } = await request('GET', 'tags')
     expect(status).toBe(500)
     expect(text).not.toContain('a fault of the hook')
     await logged(since, 'a fault of the hook')
   }
   before = () => {}
   after = ({ response }) => void Object.assign(response, { body: undefined })
-  expect((await ask('GET', 'tags')).status).toBe(500)
+  expect((await request('GET', 'tags')).status).toBe(500)
 })
 
 test('settings of a type that are none are refused at the start', async () => {

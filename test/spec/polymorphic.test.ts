@@ -1,9 +1,9 @@
-// Polymorphic relations written from their inverse side, positions in lists of links, and values that bodies may not give.
+// Polymorphic relations written from their inverse side, positions in lists of links, and values that bodies may not set.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { component, contentType } from './library.js'
-import type { Document, Press } from './press.js'
-import { serveWritable } from './press.js'
+import type { Document, WritableProject } from './writable-project.js'
+import { serveWritable } from './writable-project.js'
 
 const relation = (kind: string, target?: string, more: object = {}) => ({
   type: 'relation',
@@ -45,22 +45,23 @@ const project = {
 const shown = ['remarks', 'remark', 'notes', 'note'].map((name) => `populate[${name}][fields]=name`).join('&')
 const names = (list: readonly { readonly name: string }[]): string => list.map(({ name }) => name).join('')
 
-let strapi: Press
-let press: Press
+let strapi: WritableProject
+let writable: WritableProject
 beforeAll(async () => {
   strapi = await serveWritable(project, 'strapi')
-  press = await serveWritable(project, 'specification')
+  writable = await serveWritable(project, 'specification')
 })
 afterAll(async () => {
   await strapi.served.close()
-  await press.served.close()
+  await writable.served.close()
 })
 
-const made = (on: Press, type: string, names: string): Promise<Document[]> => Promise.all([...names].map((name) => on.make(type, { name })))
+const made = (on: WritableProject, type: string, names: string): Promise<Document[]> =>
+  Promise.all([...names].map((name) => on.make(type, { name })))
 const ids = (documents: readonly Document[]): string[] => documents.map(({ documentId }) => documentId)
 
 rule('relations.14', 'the inverse side of a polymorphic relation to many takes every form of a relation', async () => {
-  for (const on of [press, strapi]) {
+  for (const on of [writable, strapi]) {
     const [a, b, c] = ids(await made(on, 'remarks', 'abc'))
     const { documentId } = await on.make('gadgets', { name: 'one', remarks: [a, b] })
     const list = async (query = '') => names((await on.read(`gadgets/${documentId}?${shown}${query}`)).remarks)
@@ -81,7 +82,7 @@ rule('relations.14', 'the inverse side of a polymorphic relation to many takes e
 })
 
 rule('relations.14', 'a relation to one has one, and row ids name their rows', async () => {
-  for (const on of [press, strapi]) {
+  for (const on of [writable, strapi]) {
     const [a, b] = await made(on, 'notes', 'ab')
     const widget = await on.make('widgets', { note: a.id, notes: [a.id, b.id] })
     const read = () => on.read(`widgets/${widget.documentId}?${shown}`)
@@ -96,29 +97,29 @@ rule('relations.14', 'a relation to one has one, and row ids name their rows', a
 })
 
 rule('relations.14', 'drafts keep their targets until they are published, discarding reverts them', async () => {
-  const [a, b] = ids(await made(press, 'remarks', 'ab'))
-  const { documentId } = await press.make('gadgets', { remarks: [a] })
-  const list = async (query = '') => names((await press.read(`gadgets/${documentId}?${shown}${query}`)).remarks)
-  await press.change(`gadgets/${documentId}?status=draft`, { remarks: [b, a] })
+  const [a, b] = ids(await made(writable, 'remarks', 'ab'))
+  const { documentId } = await writable.make('gadgets', { remarks: [a] })
+  const list = async (query = '') => names((await writable.read(`gadgets/${documentId}?${shown}${query}`)).remarks)
+  await writable.change(`gadgets/${documentId}?status=draft`, { remarks: [b, a] })
   expect([await list(), await list('&status=draft')]).toEqual(['a', 'ba'])
-  await press.send('POST', `gadgets/${documentId}/actions/discard`)
+  await writable.send('POST', `gadgets/${documentId}/actions/discard`)
   expect(await list('&status=draft')).toBe('a')
-  await press.change(`gadgets/${documentId}?status=draft`, { remarks: [b, a] })
-  await press.send('POST', `gadgets/${documentId}/actions/publish`)
+  await writable.change(`gadgets/${documentId}?status=draft`, { remarks: [b, a] })
+  await writable.send('POST', `gadgets/${documentId}/actions/publish`)
   expect(await list()).toBe('ba')
-  await press.send('POST', `gadgets/${documentId}/actions/unpublish`)
-  await press.send('POST', `gadgets/${documentId}/actions/publish`)
+  await writable.send('POST', `gadgets/${documentId}/actions/unpublish`)
+  await writable.send('POST', `gadgets/${documentId}/actions/publish`)
   expect([await list(), await list('&status=draft')]).toEqual(['ba', 'ba'])
 })
 
 rule('relations.14', 'a missing target is 400, and so is one that the caller may not find', async () => {
   for (const remarks of [['nothing'], [{ documentId: 'nothing' }], { connect: ['nothing'] }]) {
-    expect(await press.refusal('POST', 'gadgets', { remarks })).toBe('Document with id "nothing", locale "null" not found')
+    expect(await writable.refusal('POST', 'gadgets', { remarks })).toBe('Document with id "nothing", locale "null" not found')
   }
-  expect(await press.refusal('POST', 'gadgets', { remarks: [99_999] })).toMatch(
+  expect(await writable.refusal('POST', 'gadgets', { remarks: [99_999] })).toMatch(
     /1 relation\(s\) of type api::remark.remark .* do not exist/,
   )
-  expect(await press.read('gadgets?filters[name][$null]=true&filters[remarks][name]=nothing')).toEqual([])
+  expect(await writable.read('gadgets?filters[name][$null]=true&filters[remarks][name]=nothing')).toEqual([])
 })
 
 /** `ab | c<a`: a list of a and b, then `connect` of c before a; `>` is after, `^` the start, `$` the end. */
@@ -165,7 +166,7 @@ rule('relations.7', 'a long chain of entries may be given in any order', async (
 
 rule('relations.6', 'a position relative to a polymorphic target names its type and row', async () => {
   const type = (name: string) => `api::${name}.${name}`
-  for (const on of [press, strapi]) {
+  for (const on of [writable, strapi]) {
     const [w1, w2, w3] = (await made(on, 'widgets', 'wvu')).map(({ id, documentId }) => ({ id, documentId, __type: type('widget') }))
     const [tag] = (await made(on, 'tags', 't')).map(({ id, documentId }) => ({ id, documentId, __type: type('tag') }))
     const { documentId } = await on.make('notes', { subjects: [w1, tag] })
@@ -192,7 +193,7 @@ rule('relations.6', 'a position relative to a polymorphic target names its type 
 })
 
 rule('writing.23', 'unwritable attributes are refused in bodies and get their defaults', async () => {
-  for (const on of [press, strapi]) {
+  for (const on of [writable, strapi]) {
     for (const data of [{ serial: 'mine' }, { serial: null }, { unknown: 1, serial: 'mine' }, { owner: null }]) {
       const key = 'owner' in data ? 'owner' : 'serial'
       const { status, body } = await on.send('POST', 'gadgets', data)
@@ -212,17 +213,17 @@ rule('writing.23', 'unwritable attributes are refused in bodies and get their de
 
 rule('writing.24', 'a text in place of blocks is refused, or null in the contract strapi', async () => {
   const paragraph = [{ type: 'paragraph', children: [{ type: 'text', text: 'Hello' }] }]
-  for (const on of [press, strapi]) {
+  for (const on of [writable, strapi]) {
     expect((await on.make('gadgets', { story: JSON.stringify(paragraph) })).story).toEqual(paragraph)
     expect((await on.make('gadgets', { story: null })).story).toBeNull()
   }
   for (const story of ['Hello', '{"type":"paragraph"}', '']) {
     for (const path of ['gadgets', 'gadgets?status=draft'])
-      expect(await press.refusal('POST', path, { story })).toContain('story must be a `array` type')
+      expect(await writable.refusal('POST', path, { story })).toContain('story must be a `array` type')
     expect((await strapi.make('gadgets', { story })).story).toBeNull()
   }
-  const warned = (on: typeof press) => on.served.log.filter((line) => line.includes('a value was stored as null'))
-  expect(warned(press)).toEqual([])
+  const warned = (on: typeof writable) => on.served.log.filter((line) => line.includes('a value was stored as null'))
+  expect(warned(writable)).toEqual([])
   expect(warned(strapi).map((line) => JSON.parse(line))).toEqual(
     Array(3).fill(expect.objectContaining({ level: 40, uid: 'api::gadget.gadget', attribute: 'story' })),
   )

@@ -19,13 +19,13 @@ const wall = versions('article').find(({ key }) => key === 'dry-stone')!
 
 /** The zone of an article. */
 async function extras(query: string, article = wall): Promise<readonly Version[]> {
-  const { status, body } = await magazine.ask(`/api/articles?fields=slug&filters[slug]=${article.slug}&populate[extras]${query}`)
+  const { status, body } = await magazine.request(`/api/articles?fields=slug&filters[slug]=${article.slug}&populate[extras]${query}`)
   if (status !== 200) throw new Error(`${query}: ${JSON.stringify(body)}`)
   return body.data[0].extras
 }
 
 const refusal = async (query: string) => {
-  const { status, body } = await magazine.ask(`/api/articles?${query}`)
+  const { status, body } = await magazine.request(`/api/articles?${query}`)
   return [query, status, body.error?.name]
 }
 
@@ -43,7 +43,7 @@ rule('populate.13', 'a zone shows all entries in their order, with their scalars
     expect(own(entry(entries, 'block.quote'))).toEqual(['text', 'speaker'])
     expect(own(entry(entries, 'block.image'))).toEqual(['caption', 'width'])
   }
-  const { body } = await magazine.ask(`/api/articles?fields=slug&filters[slug]=${wall.slug}&populate[0]=extras`)
+  const { body } = await magazine.request(`/api/articles?fields=slug&filters[slug]=${wall.slug}&populate[0]=extras`)
   expect(body.data[0].extras).toEqual(await extras('=true'))
 })
 
@@ -99,7 +99,7 @@ rule('populate.15', 'deep levels and permissions hold inside a zone', async () =
   expect(quote!.person).toHaveProperty('portrait')
   expect(quote!.person).not.toHaveProperty('pitches')
   const homepage = async (query: string) =>
-    (await magazine.ask(`/api/homepage?populate[sections]${query}`)).body.data.sections as readonly Version[]
+    (await magazine.request(`/api/homepage?populate[sections]${query}`)).body.data.sections as readonly Version[]
   const [row] = await homepage('[on][page.teaser-row][populate][articles][fields]=slug')
   const seeded = versions('homepage')[0]!.sections.find(({ __component }: Version) => __component === 'page.teaser-row')
   expect(expected(row!.articles)).toEqual(seeded.articles.map((reference: string) => target(reference).slug))
@@ -132,7 +132,7 @@ const letters = versions('letter')
 const uid = (reference: string) => reference.replace(/^@(\w+):.*/, 'api::$1.$1')
 
 rule('populate.20', 'a relation to many types shows them with their type', async () => {
-  const { data } = (await magazine.ask('/api/letters?populate=subjects')).body
+  const { data } = (await magazine.request('/api/letters?populate=subjects')).body
   for (const [index, { subjects }] of data.entries()) {
     const wanted = letters[index]!.subjects as string[]
     expect(subjects.map(({ __type, slug }: Version) => [__type, slug])).toEqual(wanted.map((each) => [uid(each), target(each).slug]))
@@ -141,14 +141,14 @@ rule('populate.20', 'a relation to many types shows them with their type', async
 
 rule('populate.20', 'on chooses types and has a level for each', async () => {
   const query = 'populate[subjects][on][api::issue.issue][fields]=number&populate[subjects][on][api::issue.issue][populate]=cover'
-  const { data } = (await magazine.ask(`/api/letters?${query}`)).body
+  const { data } = (await magazine.request(`/api/letters?${query}`)).body
   for (const [index, { subjects }] of data.entries()) {
     const issues = letters[index]!.subjects.filter((each: string) => each.startsWith('@issue:'))
     expect(expected(subjects, 'number')).toEqual(issues.map((each: string) => target(each).number))
     for (const issue of subjects) expect(Object.keys(issue).sort()).toEqual(['__type', 'cover', 'documentId', 'id', 'number'])
   }
   expect(data.flatMap(({ subjects }: Version) => subjects).length).toBe(2)
-  const { status } = await magazine.ask('/api/letters?populate[subjects][on][api::nope.nope]=true')
+  const { status } = await magazine.request('/api/letters?populate[subjects][on][api::nope.nope]=true')
   expect(status).toBe(400)
 })
 
@@ -158,7 +158,7 @@ rule('populate.20', 'types that the caller may not find are left out', async () 
       'populate=subjects',
       'populate[subjects][on][api::issue.issue]=true&populate[subjects][on][api::article.article]=true',
     ]) {
-      const { data } = (await served.ask(`/api/letters?${query}`, { token: 'letters-and-articles' })).body
+      const { data } = (await served.request(`/api/letters?${query}`, { token: 'letters-and-articles' })).body
       for (const [index, { subjects }] of data.entries()) {
         const wanted = letters[index]!.subjects.filter((each: string) => each.startsWith('@article:'))
         expect(expected(subjects)).toEqual(wanted.map((each: string) => target(each).slug))
@@ -171,7 +171,7 @@ rule('populate.20', 'the inverse side is a relation like others', async () => {
   for (const status of ['published', 'draft'] as const) {
     const articles = versions('article', { status })
     const { data } = (
-      await magazine.ask(`/api/articles?fields=slug&status=${status}&populate[letters][fields]=heading&pagination[pageSize]=100`)
+      await magazine.request(`/api/articles?fields=slug&status=${status}&populate[letters][fields]=heading&pagination[pageSize]=100`)
     ).body
     for (const [index, article] of articles.entries()) {
       const about = versions('letter', { status }).filter(({ subjects }) => subjects.includes(`@article:${article.key}`))
@@ -179,29 +179,29 @@ rule('populate.20', 'the inverse side is a relation like others', async () => {
     }
   }
   const { data } = (
-    await magazine.ask('/api/issues?populate[letters][filters][town]=Harnholt&populate[letters][fields]=sender&filters[number]=4')
+    await magazine.request('/api/issues?populate[letters][filters][town]=Harnholt&populate[letters][fields]=sender&filters[number]=4')
   ).body
   expect(expected(data[0].letters, 'sender')).toEqual(['Edda Rimmington'])
 })
 
 rule('populate.19', 'a relation to many types can be counted', async () => {
-  const { data } = (await magazine.ask('/api/letters?populate[subjects][count]=true')).body
+  const { data } = (await magazine.request('/api/letters?populate[subjects][count]=true')).body
   expect(expected(data, 'subjects')).toEqual(letters.map(({ subjects }) => ({ count: subjects.length })))
 })
 
 rule('populate.13', 'the order of entries is the one that is stored, not that of their rows', async () => {
   const path = `/api/articles?filters[slug]=${wall.slug}&populate[extras]=true&populate[tags]=true`
-  const before = (await strapi.ask(path)).body.data[0]
+  const before = (await strapi.request(path)).body.data[0]
   await strapi.sql(`UPDATE articles_cmps SET "order" = 100 - "order" WHERE entity_id = ? AND field = 'extras'`, before.id)
   await strapi.sql('UPDATE articles_tags_lnk SET tag_ord = 100 - tag_ord WHERE article_id = ?', before.id)
-  const after = (await strapi.ask(path)).body.data[0]
+  const after = (await strapi.request(path)).body.data[0]
   expect(expected(after.extras, '__component')).toEqual([...components].reverse())
   expect(expected(after.tags)).toEqual([...expected(before.tags)].reverse())
 })
 
 rule('populate.12', 'nor are repeatable components in the order of their rows', async () => {
   const inks = async () =>
-    (await strapi.ask('/api/issues?filters[number]=1&populate[specification][populate]=inks')).body.data[0].specification.inks
+    (await strapi.request('/api/issues?filters[number]=1&populate[specification][populate]=inks')).body.data[0].specification.inks
   const before = expected(await inks(), 'name')
   expect(before.length).toBeGreaterThan(1)
   await strapi.sql(`UPDATE components_print_specifications_cmps SET "order" = 100 - "order"`)

@@ -17,14 +17,14 @@ const names = (references: readonly string[]) => references.map((reference) => t
 
 /** The article about tidal mills, with its slug and populated relations. */
 async function one(query: string, slug = mill.slug): Promise<Version> {
-  const { status, body } = await magazine.ask(`/api/articles?fields=slug&filters[slug]=${slug}&${query}`)
+  const { status, body } = await magazine.request(`/api/articles?fields=slug&filters[slug]=${slug}&${query}`)
   if (status !== 200) throw new Error(`${query}: ${JSON.stringify(body)}`)
   return body.data[0]
 }
 
-const list = async (path: string): Promise<readonly Version[]> => (await magazine.ask(`/api/${path}`)).body.data
+const list = async (path: string): Promise<readonly Version[]> => (await magazine.request(`/api/${path}`)).body.data
 const refusal = async (query: string) => {
-  const { status, body } = await magazine.ask(`/api/articles?${query}`)
+  const { status, body } = await magazine.request(`/api/articles?${query}`)
   return [query, status, body.error?.message]
 }
 const populated = (document: Version) => Object.keys(document).filter((name) => !['id', 'documentId', 'slug'].includes(name))
@@ -158,7 +158,7 @@ rule('populate.7', 'without it the relation has its order', async () => {
 
 rule('populate.8', 'the list’s own parameters choose the documents', async () => {
   const query = 'fields=slug&filters[format]=report&sort=slug:desc&pagination[page]=2&pagination[pageSize]=3&populate[author][fields]=name'
-  const { data, meta } = (await magazine.ask(`/api/articles?${query}`)).body
+  const { data, meta } = (await magazine.request(`/api/articles?${query}`)).body
   const reports = expected(articles.filter(({ format }) => format === 'report'))
     .sort()
     .reverse() as string[]
@@ -315,7 +315,7 @@ rule('populate.22', 'names that lead nowhere are refused', async () => {
     'populate[author][sort]=nope': 'Invalid key nope',
   }
   for (const [query, message] of Object.entries(cases)) expect(await refusal(query)).toEqual([query, 400, message])
-  expect((await magazine.ask('/api/letters?populate=account')).body.error.message).toBe('Invalid key account')
+  expect((await magazine.request('/api/letters?populate=account')).body.error.message).toBe('Invalid key account')
 })
 
 rule('populate.23', 'forms that say nothing clear are refused', async () => {
@@ -330,13 +330,13 @@ rule('populate.23', 'forms that say nothing clear are refused', async () => {
     expect(await refusal(query)).toEqual([query, 400, expect.any(String)])
   for (const query of ['populate[author]=*', 'populate[tags]=*', 'populate[0][a]=b', 'populate[author]=articles'])
     expect(await refusal(query)).toEqual([query, 400, expect.any(String)])
-  expect(all(await magazine.ask('/api/articles?populate='))).toEqual(expected(articles))
+  expect(all(await magazine.request('/api/articles?populate='))).toEqual(expected(articles))
   expect(populated(await one('populate='))).toEqual([])
 })
 
 rule('populate.24', 'entries of a list next to names do not count', async () => {
   const shown = async (query: string) => {
-    const { body } = await magazine.ask(`/api/articles?pagination[pageSize]=1&fields[0]=title&${query}`)
+    const { body } = await magazine.request(`/api/articles?pagination[pageSize]=1&fields[0]=title&${query}`)
     return Object.keys(body.data[0]).filter((name) => !['id', 'documentId', 'title'].includes(name))
   }
   expect(await shown('populate[0]=author&populate[tags]=true')).toEqual(['tags'])

@@ -1,4 +1,4 @@
-// docs/spec/portability.md: what the statements of reads ask of a database, in the plans that test/golden/plans records.
+// docs/spec/portability.md: requirements of read statements on a database, in the plans that test/golden/plans records.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -64,7 +64,7 @@ interface Line {
 }
 
 let requests = 0
-async function ask(method: string, path: string, data?: object, as: string | null = token) {
+async function request(method: string, path: string, data?: object, as: string | null = token) {
   const requestId = `request-${++requests}`
   const response = await fetch((await child.origin) + path, {
     method,
@@ -77,7 +77,7 @@ async function ask(method: string, path: string, data?: object, as: string | nul
   })
   return { requestId, status: response.status, text: await response.text() }
 }
-const create = (name: string, type = 'cities') => ask('POST', `/api/${type}`, { name })
+const create = (name: string, type = 'cities') => request('POST', `/api/${type}`, { name })
 
 const lines = (): readonly Line[] =>
   child
@@ -95,13 +95,13 @@ async function errorsOf(requestId: string): Promise<readonly Line[]> {
 }
 
 rule('project-code.1', 'a failure is logged once, with the request, and not shown', async () => {
-  const failures: readonly (readonly [() => ReturnType<typeof ask>, number])[] = [
+  const failures: readonly (readonly [() => ReturnType<typeof request>, number])[] = [
     [() => create('before throw'), 500],
-    [() => ask('GET', '/api/tags?policy=throw'), 500],
-    [() => ask('GET', '/api/tags?reads=throw'), 500],
-    [() => ask('GET', '/api/tags?after=throw'), 500],
+    [() => request('GET', '/api/tags?policy=throw'), 500],
+    [() => request('GET', '/api/tags?reads=throw'), 500],
+    [() => request('GET', '/api/tags?after=throw'), 500],
     [() => create('after throw'), 201],
-    [() => ask('GET', '/api/cities', undefined, null), 500],
+    [() => request('GET', '/api/cities', undefined, null), 500],
   ]
   for (const [send, status] of failures) {
     const answer = await send()
@@ -142,7 +142,7 @@ rule('project-code.2', 'an unhandled rejection is logged with its code and its r
     ['reads', 'the hook before reads of api::tag.tag'],
     ['after', 'the hook after reads of api::tag.tag'],
   ] as const) {
-    const { status, requestId } = await ask('GET', `/api/tags?${parameter}=much%20later`)
+    const { status, requestId } = await request('GET', `/api/tags?${parameter}=much%20later`)
     expect(status).toBe(200)
     expect(await errorsOf(requestId)).toMatchObject([{ msg: `unhandled promise rejection in ${code}` }])
   }
@@ -153,7 +153,7 @@ rule('project-code.2', 'an unhandled rejection is logged with its code and its r
 })
 
 rule('project-code.3', 'an exception of a timer ends the process, after the responses to earlier requests', async () => {
-  const under = Array.from({ length: 5 }, () => ask('GET', '/api/articles?populate=*'))
+  const under = Array.from({ length: 5 }, () => request('GET', '/api/articles?populate=*'))
   const { status, requestId } = await create('before timer')
   expect(status).toBe(201)
   expect(await Promise.all(under.map(async (one) => (await one).status))).toEqual([200, 200, 200, 200, 200])

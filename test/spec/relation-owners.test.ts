@@ -89,18 +89,18 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-const ask = async (method: string, path: string, data?: object) => {
+const request = async (method: string, path: string, data?: object) => {
   const body = data === undefined ? {} : { body: JSON.stringify(path.startsWith('users') ? data : { data }) }
-  const { status, body: found } = await served.ask(`/api/${path}`, {
+  const { status, body: found } = await served.request(`/api/${path}`, {
     ...{ method, token, headers: { 'content-type': 'application/json' } },
     ...body,
   })
   return { status, ...found }
 }
-const make = async (type: string, data: object): Promise<string> => (await ask('POST', type, data)).data.documentId
+const make = async (type: string, data: object): Promise<string> => (await request('POST', type, data)).data.documentId
 /** The titles of what an attribute of the first document shows. */
 const shown = async (type: string, attribute: string, query = ''): Promise<string> => {
-  const { data } = await ask('GET', `${type}?populate=*&sort=id:desc${query}`)
+  const { data } = await request('GET', `${type}?populate=*&sort=id:desc${query}`)
   return [data[0][attribute] ?? []]
     .flat()
     .map(({ title }: { readonly title: string }) => title)
@@ -110,7 +110,7 @@ const shown = async (type: string, attribute: string, query = ''): Promise<strin
 rule('relations.16', 'a side with inversedBy creates the table and gives it away, with any mappedBy', async () => {
   const shop = await make('shops', { title: 's' })
   await make('offers', { title: 'o', shop })
-  expect([await shown('offers', 'shop'), (await ask('GET', 'offers?filters[shop][title]=s')).data.length]).toEqual(['s', 1])
+  expect([await shown('offers', 'shop'), (await request('GET', 'offers?filters[shop][title]=s')).data.length]).toEqual(['s', 1])
   expect(await served.sql('select count(*) as links from offers_shop_lnk')).toEqual([{ links: 1 }])
 })
 
@@ -125,11 +125,11 @@ rule('relations.16', 'if both sides create a table, it is that of the side which
   const member = await make('members', { title: 'm' })
   await make('teams', { title: 't', fans: [member] })
   expect([await shown('members', 'loves'), await shown('teams', 'fans')]).toEqual(['t', 'm'])
-  await ask('PUT', `members/${member}`, { loves: { set: [] } })
+  await request('PUT', `members/${member}`, { loves: { set: [] } })
   expect([await shown('teams', 'fans'), (await served.sql('select * from teams_fans_lnk')).length]).toEqual(['', 0])
   await make('rights', { title: 'r', mate: await make('lefts', { title: 'l' }) })
   expect([await shown('lefts', 'mate'), await shown('rights', 'mate')]).toEqual(['r', 'l'])
-  // This one is loaded after the side that gives it a table, and makes another one.
+  // This one is loaded after the side that gives it a table, and creates another one.
   await make('apes', { title: 'a', likedBy: [await make('zebras', { title: 'z' })] })
   expect([await shown('apes', 'likedBy'), await shown('zebras', 'likes')]).toEqual(['z', ''])
 })
@@ -142,18 +142,18 @@ rule('relations.16', 'a column counts before a table', async () => {
 
 rule('relations.17', 'a relation without a table is left out, ignored in bodies and populate, and 400 in filters and orders', async () => {
   const book = await make('books', { title: 'b', pages: [] })
-  expect(await ask('POST', 'covers', { title: 'c', book })).toMatchObject({ status: 201 })
+  expect(await request('POST', 'covers', { title: 'c', book })).toMatchObject({ status: 201 })
   const answers = await Promise.all(
-    ['populate=*', 'populate=book', 'populate[book][populate]=*'].map((query) => ask('GET', `covers?${query}`)),
+    ['populate=*', 'populate=book', 'populate[book][populate]=*'].map((query) => request('GET', `covers?${query}`)),
   )
   expect(answers.map(({ status, data }) => [status, Object.hasOwn(data[0], 'book')])).toEqual([
     [200, false],
     [200, false],
     [200, false],
   ])
-  expect((await ask('GET', 'books?populate[pages]=true&populate[cover]=true')).status).toBe(200)
+  expect((await request('GET', 'books?populate[pages]=true&populate[cover]=true')).status).toBe(200)
   for (const query of ['filters[book][title]=b', 'sort=book.title'])
-    expect([query, (await ask('GET', `covers?${query}`)).status]).toEqual([query, 400])
+    expect([query, (await request('GET', `covers?${query}`)).status]).toEqual([query, 400])
 })
 
 rule('relations.18', 'the start and the doctor name them', async () => {
@@ -177,7 +177,7 @@ rule('relations.19', 'a side with mappedBy shows and takes the links of an owner
   const child = await make('childs', { title: 'c' })
   const parent = await make('parents', { title: 'p', children: [child] })
   expect([await shown('parents', 'children'), await shown('childs', 'parent')]).toEqual(['c', 'p'])
-  await ask('PUT', `parents/${parent}`, { children: [] })
+  await request('PUT', `parents/${parent}`, { children: [] })
   expect(await shown('childs', 'parent')).toBe('')
   await make('notes', { title: 'n', tags: [await make('tags', { title: 't' })] })
   expect([await shown('tags', 'notes'), await shown('notes', 'tags')]).toEqual(['n', 't'])
@@ -186,11 +186,11 @@ rule('relations.19', 'a side with mappedBy shows and takes the links of an owner
 rule('relations.20', 'the role of users without inversedBy has no order', async () => {
   const columns = await served.sql('select * from up_users_role_lnk where user_id = 1')
   expect(columns).toEqual([{ id: 1, user_id: 1, role_id: 1 }])
-  const made = await ask('POST', 'users', { username: 'second', email: 'second@example.com', password: 'a long password', role: 1 })
+  const made = await request('POST', 'users', { username: 'second', email: 'second@example.com', password: 'a long password', role: 1 })
   expect(made).toMatchObject({ status: 201, role: { id: 1 } })
-  expect(await ask('PUT', `users/${made.id}`, { role: 2 })).toMatchObject({ status: 200, role: { id: 2 } })
+  expect(await request('PUT', `users/${made.id}`, { role: 2 })).toMatchObject({ status: 200, role: { id: 2 } })
   const role = { name: 'readers', description: '', permissions: { 'api::shop': { controllers: { shop: { find: { enabled: true } } } } } }
-  expect((await ask('POST', 'users-permissions/roles', role)).status).toBe(200)
+  expect((await request('POST', 'users-permissions/roles', role)).status).toBe(200)
   const granted = await served.sql(
     "select l.* from up_permissions_role_lnk l join up_permissions p on p.id = l.permission_id where p.action = 'api::shop.shop.find'",
   )

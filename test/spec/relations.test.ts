@@ -2,23 +2,23 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { addToken } from './callers.js'
-import type { Document, Press } from './press.js'
-import { servePress } from './press.js'
+import type { Document, WritableProject } from './writable-project.js'
+import { servePublisher } from './writable-project.js'
 
-let press: Press
-let strapi: Press
+let project: WritableProject
+let strapi: WritableProject
 let names: Readonly<Record<string, string>>
 beforeAll(async () => {
-  press = await servePress('specification')
-  strapi = await servePress('strapi')
-  names = await fiveTags(press)
+  project = await servePublisher('specification')
+  strapi = await servePublisher('strapi')
+  names = await fiveTags(project)
 })
 afterAll(async () => {
-  await press.served.close()
+  await project.served.close()
   await strapi.served.close()
 })
 
-async function fiveTags({ make }: Press): Promise<Readonly<Record<string, string>>> {
+async function fiveTags({ make }: WritableProject): Promise<Readonly<Record<string, string>>> {
   const made: Record<string, string> = {}
   for (const name of ['a', 'b', 'c', 'd', 'e']) made[name] = (await make('tags', { name })).documentId
   return made
@@ -29,11 +29,11 @@ const letters = (list: readonly Document[]): string => list.map(({ name }) => na
 
 let books = 0
 /** A new book with tags, by their letters. */
-const bookWith = async (tags: string, { make } = press, from = names): Promise<string> =>
+const bookWith = async (tags: string, { make } = project, from = names): Promise<string> =>
   (await make('books', { title: `Book ${++books}`, tags: ids(tags, from) })).documentId
 
 /** The tags of a book, published and draft, which are the same after a write that publishes. */
-async function tagsOf(book: string, { read } = press): Promise<string> {
+async function tagsOf(book: string, { read } = project): Promise<string> {
   const [published, draft] = await Promise.all(['published', 'draft'].map((status) => read(`books/${book}?populate=tags&status=${status}`)))
   expect(letters(draft.tags)).toBe(letters(published.tags))
   return letters(published.tags)
@@ -42,14 +42,14 @@ async function tagsOf(book: string, { read } = press): Promise<string> {
 /** Writes `tags` of a new book with `before` and returns its tags afterwards. */
 async function after(before: string, tags: unknown): Promise<string> {
   const book = await bookWith(before)
-  await press.change(`books/${book}`, { tags })
+  await project.change(`books/${book}`, { tags })
   return tagsOf(book)
 }
 
 /** Writes `tags` of a new book with `before`, which is refused and changes nothing. */
 async function refused(before: string, tags: unknown): Promise<string> {
   const book = await bookWith(before)
-  const message = await press.refusal('PUT', `books/${book}`, { tags })
+  const message = await project.refusal('PUT', `books/${book}`, { tags })
   expect(await tagsOf(book)).toBe(before)
   return message
 }
@@ -66,17 +66,17 @@ rule('relations.1', 'connect and disconnect change, set replaces in the given or
 rule('relations.1', 'the other side shows the same', async () => {
   const book = await bookWith('ab')
   const has = async (letter: string) => {
-    const { books } = await press.read(`tags/${names[letter]}?populate[books][fields]=title`)
+    const { books } = await project.read(`tags/${names[letter]}?populate[books][fields]=title`)
     return books.some(({ documentId }: Document) => documentId === book)
   }
-  await press.change(`books/${book}`, { tags: { connect: ids('c'), disconnect: ids('a') } })
+  await project.change(`books/${book}`, { tags: { connect: ids('c'), disconnect: ids('a') } })
   expect([await has('a'), await has('b'), await has('c')]).toEqual([false, true, true])
-  await press.change(`tags/${names.d}`, { books: { connect: [book] } })
+  await project.change(`tags/${names.d}`, { books: { connect: [book] } })
   expect(await tagsOf(book)).toBe('bcd')
 })
 
 rule('relations.2', 'entries are documentIds, row ids or objects; where both are given, documentId counts', async () => {
-  const { id } = await press.read(`tags/${names.d}?status=draft`)
+  const { id } = await project.read(`tags/${names.d}?status=draft`)
   const [a, b] = ids('ab')
   expect(await after('c', { connect: [a, { documentId: b }] })).toBe('cab')
   expect(await after('c', [{ documentId: a }, b])).toBe('ab')
@@ -222,10 +222,10 @@ rule('relations.7', 'circles and neighbours that are not there are refused', asy
 
 rule('relations.8', 'a relation to one keeps the last entry', async () => {
   const people: string[] = []
-  for (const name of ['one', 'two', 'three']) people.push((await press.make('people', { name })).documentId)
+  for (const name of ['one', 'two', 'three']) people.push((await project.make('people', { name })).documentId)
   const [one, two, three] = people
-  const { documentId } = await press.make('books', { title: 'With an author', author: one })
-  const author = async () => (await press.read(`books/${documentId}?populate=author`)).author?.documentId ?? null
+  const { documentId } = await project.make('books', { title: 'With an author', author: one })
+  const author = async () => (await project.read(`books/${documentId}?populate=author`)).author?.documentId ?? null
   const says: readonly (readonly [unknown, string | null])[] = [
     [two, two!],
     [[one, two, three], three!],
@@ -237,18 +237,20 @@ rule('relations.8', 'a relation to one keeps the last entry', async () => {
     [null, null],
   ]
   for (const [value, wanted] of says) {
-    await press.change(`books/${documentId}`, { author: value })
+    await project.change(`books/${documentId}`, { author: value })
     expect([value, await author()]).toEqual([value, wanted])
   }
 })
 
 rule('relations.8', 'entries before the last one are ignored', async () => {
-  const { documentId: author } = await press.make('people', { name: 'The last' })
-  const book = await press.make('books?populate=author', { title: 'By the last', author: ['nobody', 999_999, {}, author] })
+  const { documentId: author } = await project.make('people', { name: 'The last' })
+  const book = await project.make('books?populate=author', { title: 'By the last', author: ['nobody', 999_999, {}, author] })
   expect(book.author.documentId).toBe(author)
-  const changed = await press.change(`books/${book.documentId}?populate=author`, { author: { set: ['nobody', author] } })
+  const changed = await project.change(`books/${book.documentId}?populate=author`, { author: { set: ['nobody', author] } })
   expect(changed.author.documentId).toBe(author)
-  expect(await press.refusal('PUT', `books/${book.documentId}`, { author: [author, 'nobody'] })).toMatch(/"nobody", locale "\w+" not found/)
+  expect(await project.refusal('PUT', `books/${book.documentId}`, { author: [author, 'nobody'] })).toMatch(
+    /"nobody", locale "\w+" not found/,
+  )
 })
 
 rule('relations.8', 'of several that are connected the contract strapi keeps the first', async () => {
@@ -267,21 +269,21 @@ rule('relations.8', 'of several that are connected the contract strapi keeps the
 })
 
 rule('relations.8', 'a target with a single owner is removed from the previous one', async () => {
-  const { documentId: editor } = await press.make('people', { name: 'An editor' })
-  const first = (await press.make('books', { title: 'Edited first', editor })).documentId
-  const second = (await press.make('books', { title: 'Edited then', editor })).documentId
+  const { documentId: editor } = await project.make('people', { name: 'An editor' })
+  const first = (await project.make('books', { title: 'Edited first', editor })).documentId
+  const second = (await project.make('books', { title: 'Edited then', editor })).documentId
   for (const status of ['published', 'draft']) {
-    expect((await press.read(`books/${first}?populate=editor&status=${status}`)).editor).toBeNull()
-    expect((await press.read(`books/${second}?populate=editor&status=${status}`)).editor.documentId).toBe(editor)
-    expect((await press.read(`people/${editor}?populate=edits&status=${status}`)).edits.documentId).toBe(second)
+    expect((await project.read(`books/${first}?populate=editor&status=${status}`)).editor).toBeNull()
+    expect((await project.read(`books/${second}?populate=editor&status=${status}`)).editor.documentId).toBe(editor)
+    expect((await project.read(`people/${editor}?populate=edits&status=${status}`)).edits.documentId).toBe(second)
   }
-  const { documentId: sequel } = await press.make('books', { title: 'The sequel of two' })
-  for (const book of [first, second]) await press.change(`books/${book}`, { sequel })
-  for (const book of [first, second]) expect((await press.read(`books/${book}?populate=sequel`)).sequel.documentId).toBe(sequel)
+  const { documentId: sequel } = await project.make('books', { title: 'The sequel of two' })
+  for (const book of [first, second]) await project.change(`books/${book}`, { sequel })
+  for (const book of [first, second]) expect((await project.read(`books/${book}?populate=sequel`)).sequel.documentId).toBe(sequel)
 })
 
 rule('relations.8', 'the locales of one owner share what may have one owner only', async () => {
-  for (const { make, change, read } of [press, strapi]) {
+  for (const { make, change, read } of [project, strapi]) {
     const { documentId: editor } = await make('people', { name: 'An editor' })
     const { documentId: book } = await make('books?locale=de', { title: 'Ein Buch', editor })
     const shown = async () => {
@@ -307,48 +309,48 @@ rule('relations.8', 'the locales of one owner share what may have one owner only
 rule('relations.9', 'a documentId means the version that fits; what does not exist is 400', async () => {
   const book = await bookWith('ab')
   const [published, draft] = await Promise.all(
-    ['published', 'draft'].map((status) => press.read(`books/${book}?populate=tags&status=${status}`)),
+    ['published', 'draft'].map((status) => project.read(`books/${book}?populate=tags&status=${status}`)),
   )
   expect(published.tags.every(({ publishedAt }: Document) => publishedAt !== null)).toBe(true)
   expect(draft.tags.map(({ publishedAt }: Document) => publishedAt)).toEqual([null, null])
 
-  const target = (await press.make('books', { title: 'In both' })).documentId
-  await press.change(`books/${target}?locale=de`, { title: 'In beiden' })
-  const onlyEnglish = (await press.make('books', { title: 'In English only' })).documentId
-  await press.change(`books/${book}`, { sequel: target })
-  await press.change(`books/${book}?locale=de`, { title: 'Ein Buch', sequel: target })
-  expect((await press.read(`books/${book}?populate=sequel`)).sequel.title).toBe('In both')
-  expect((await press.read(`books/${book}?populate=sequel&locale=de`)).sequel.title).toBe('In beiden')
-  expect(await press.refusal('PUT', `books/${book}?locale=de`, { sequel: onlyEnglish })).toBe(
+  const target = (await project.make('books', { title: 'In both' })).documentId
+  await project.change(`books/${target}?locale=de`, { title: 'In beiden' })
+  const onlyEnglish = (await project.make('books', { title: 'In English only' })).documentId
+  await project.change(`books/${book}`, { sequel: target })
+  await project.change(`books/${book}?locale=de`, { title: 'Ein Buch', sequel: target })
+  expect((await project.read(`books/${book}?populate=sequel`)).sequel.title).toBe('In both')
+  expect((await project.read(`books/${book}?populate=sequel&locale=de`)).sequel.title).toBe('In beiden')
+  expect(await project.refusal('PUT', `books/${book}?locale=de`, { sequel: onlyEnglish })).toBe(
     `Document with id "${onlyEnglish}", locale "de" not found`,
   )
-  expect(await press.refusal('PUT', `books/${book}`, { sequel: names.a })).toBe(`Document with id "${names.a}", locale "en" not found`)
+  expect(await project.refusal('PUT', `books/${book}`, { sequel: names.a })).toBe(`Document with id "${names.a}", locale "en" not found`)
   expect(await refused('ab', { connect: ['nothing'] })).toBe('Document with id "nothing", locale "null" not found')
   expect(await refused('ab', { disconnect: ['nothing'] })).toBe('Document with id "nothing", locale "null" not found')
   expect(await refused('ab', [999_999])).toMatch(/^1 relation\(s\) of type api::tag\.tag associated with this entity do not exist$/)
 })
 
 rule('relations.9', 'a new locale of a document is not there before it is written', async () => {
-  const { documentId } = await press.make('books', { title: 'Of its own' })
+  const { documentId } = await project.make('books', { title: 'Of its own' })
   const path = `books/${documentId}?locale=de`
   const missing = `Document with id "${documentId}", locale "de" not found`
-  expect(await press.refusal('PUT', path, { title: 'Sein eigenes', sequel: documentId })).toBe(missing)
-  expect(await press.refusal('PUT', path, { title: 5, sequel: documentId })).toBe(missing)
-  expect((await press.send('GET', path)).status).toBe(404)
-  await press.change(path, { title: 'Sein eigenes' })
-  expect((await press.change(`${path}&populate=sequel&status=draft`, { sequel: documentId })).sequel.documentId).toBe(documentId)
+  expect(await project.refusal('PUT', path, { title: 'Sein eigenes', sequel: documentId })).toBe(missing)
+  expect(await project.refusal('PUT', path, { title: 5, sequel: documentId })).toBe(missing)
+  expect((await project.send('GET', path)).status).toBe(404)
+  await project.change(path, { title: 'Sein eigenes' })
+  expect((await project.change(`${path}&populate=sequel&status=draft`, { sequel: documentId })).sequel.documentId).toBe(documentId)
 })
 
 rule('relations.10', 'media are set, and connected in the contract strapi only', async () => {
   for (const [{ served, make, change, read, refusal }, isStrict] of [
-    [press, true],
+    [project, true],
     [strapi, false],
   ] as const) {
     const files: number[] = []
     for (const name of ['one.txt', 'two.txt']) {
       const form = new FormData()
       form.append('files', new Blob([name]), name)
-      files.push((await served.ask('/api/upload', { method: 'POST', token: 'full', body: form })).body[0].id)
+      files.push((await served.request('/api/upload', { method: 'POST', token: 'full', body: form })).body[0].id)
     }
     const [one, two] = files
     const { documentId } = await make('books', { title: 'Illustrated', cover: one, pictures: [two, one] })
@@ -369,38 +371,38 @@ rule('relations.10', 'media are set, and connected in the contract strapi only',
 })
 
 rule('relations.11', 'a link to an unpublished document waits for it', async () => {
-  const { documentId: tag } = await press.make('tags?status=draft', { name: 'later' })
-  const { documentId: book } = await press.make('books', { title: 'Waiting', tags: [names.a, tag, names.b] })
-  const shown = async (status: string) => letters((await press.read(`books/${book}?populate=tags&status=${status}`)).tags)
+  const { documentId: tag } = await project.make('tags?status=draft', { name: 'later' })
+  const { documentId: book } = await project.make('books', { title: 'Waiting', tags: [names.a, tag, names.b] })
+  const shown = async (status: string) => letters((await project.read(`books/${book}?populate=tags&status=${status}`)).tags)
   expect([await shown('draft'), await shown('published')]).toEqual(['alaterb', 'ab'])
-  await press.change(`tags/${tag}`, { name: 'now' })
+  await project.change(`tags/${tag}`, { name: 'now' })
   expect([await shown('draft'), await shown('published')]).toEqual(['anowb', 'anowb'])
 })
 
 rule('relations.11', 'a list that is given when the target is published counts, not what waited for it', async () => {
-  const { documentId: tag } = await press.make('tags?status=draft', { name: 'later' })
-  const { documentId: book } = await press.make('books', { title: 'Waiting', tags: [names.a, tag, names.b] })
-  const { documentId: other } = await press.make('books', { title: 'Also waiting', tags: [tag] })
-  const { books } = await press.change(`tags/${tag}?populate=books`, { name: 'now', books: [other] })
+  const { documentId: tag } = await project.make('tags?status=draft', { name: 'later' })
+  const { documentId: book } = await project.make('books', { title: 'Waiting', tags: [names.a, tag, names.b] })
+  const { documentId: other } = await project.make('books', { title: 'Also waiting', tags: [tag] })
+  const { books } = await project.change(`tags/${tag}?populate=books`, { name: 'now', books: [other] })
   expect(books.map(({ documentId }: { documentId: string }) => documentId)).toEqual([other])
-  const shown = async (status: string) => letters((await press.read(`books/${book}?populate=tags&status=${status}`)).tags)
+  const shown = async (status: string) => letters((await project.read(`books/${book}?populate=tags&status=${status}`)).tags)
   expect([await shown('draft'), await shown('published')]).toEqual(['ab', 'ab'])
-  await press.send('POST', `tags/${tag}/actions/unpublish`)
-  await press.send('POST', `tags/${tag}/actions/publish`)
+  await project.send('POST', `tags/${tag}/actions/unpublish`)
+  await project.send('POST', `tags/${tag}/actions/publish`)
   expect([await shown('draft'), await shown('published')]).toEqual(['ab', 'ab'])
 })
 
 rule('relations.12', 'a relation to a target that the caller may not find cannot be written', async () => {
   const actions = ['book.book.create', 'book.book.update', 'book.book.find', 'tag.tag.find'].map((action) => `api::${action}`)
-  await addToken(press.served, 'books', { type: 'custom', actions })
-  const { documentId: contract } = await press.make('contracts', { text: 'Secret' })
+  await addToken(project.served, 'books', { type: 'custom', actions })
+  const { documentId: contract } = await project.make('contracts', { text: 'Secret' })
   const book = await bookWith('a')
   for (const value of [contract, 'nothing', null, [], { connect: [contract] }, { disconnect: [contract] }]) {
     for (const [method, path] of [
       ['POST', 'books'],
       ['PUT', `books/${book}`],
     ] as const) {
-      const { status, body } = await press.send(method, path, { title: 'A title', contract: value }, 'books')
+      const { status, body } = await project.send(method, path, { title: 'A title', contract: value }, 'books')
       expect([status, body.error.message, body.error.details]).toEqual([
         400,
         'Invalid key contract',
@@ -408,15 +410,15 @@ rule('relations.12', 'a relation to a target that the caller may not find cannot
       ])
     }
   }
-  expect((await press.send('PUT', `books/${book}`, { tags: ids('ab') }, 'books')).status).toBe(200)
-  expect(await press.change(`books/${book}?populate=contract`, { contract })).toMatchObject({ contract: { documentId: contract } })
+  expect((await project.send('PUT', `books/${book}`, { tags: ids('ab') }, 'books')).status).toBe(200)
+  expect(await project.change(`books/${book}?populate=contract`, { contract })).toMatchObject({ contract: { documentId: contract } })
 })
 
 rule('relations.13', 'the relations of one locale are written, those of the others stay', async () => {
   const book = await bookWith('ab')
-  const german = await press.change(`books/${book}?locale=de&populate=tags`, { title: 'Auf Deutsch', tags: ids('c') })
+  const german = await project.change(`books/${book}?locale=de&populate=tags`, { title: 'Auf Deutsch', tags: ids('c') })
   expect(letters(german.tags)).toBe('c')
   expect(await tagsOf(book)).toBe('ab')
-  await press.change(`books/${book}`, { tags: ids('d') })
-  expect(letters((await press.read(`books/${book}?locale=de&populate=tags`)).tags)).toBe('c')
+  await project.change(`books/${book}`, { tags: ids('d') })
+  expect(letters((await project.read(`books/${book}?locale=de&populate=tags`)).tags)).toBe('c')
 })

@@ -23,7 +23,7 @@ const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** The samples by name. */
 async function sampled(served: Served, query = ''): Promise<Readonly<Record<string, Version>>> {
-  const { body } = await served.ask(`/api/samples${query}`)
+  const { body } = await served.request(`/api/samples${query}`)
   return Object.fromEntries(body.data.map((sample: Version) => [sample.name, sample]))
 }
 
@@ -35,36 +35,38 @@ async function answered(attribute: string, served = library) {
 }
 
 async function article(slug: string, query: string, served = magazine): Promise<Version> {
-  const { body } = await served.ask(`/api/articles?filters[slug]=${slug}&fields=slug&${query}`)
+  const { body } = await served.request(`/api/articles?filters[slug]=${slug}&fields=slug&${query}`)
   return body.data[0]
 }
 
 rule('resources.1', 'a list is data and meta, one document has an empty meta', async () => {
-  const list = (await magazine.ask('/api/tags')).body
+  const list = (await magazine.request('/api/tags')).body
   expect(Object.keys(list)).toEqual(['data', 'meta'])
   expect(Array.isArray(list.data)).toBe(true)
-  const one = (await magazine.ask(`/api/tags/${list.data[0].documentId}`)).body
+  const one = (await magazine.request(`/api/tags/${list.data[0].documentId}`)).body
   expect(one).toEqual({ data: list.data[0], meta: {} })
-  const single = (await magazine.ask('/api/setting')).body
+  const single = (await magazine.request('/api/setting')).body
   expect(single.meta).toEqual({})
   expect(single.data.siteName).toBe('Tidewright')
 })
 
 rule('resources.1', 'a list without documents is an empty array', async () => {
-  const { status, body } = await magazine.ask('/api/tags?filters[name]=nobody')
+  const { status, body } = await magazine.request('/api/tags?filters[name]=nobody')
   expect(status).toBe(200)
   expect(body.data).toEqual([])
 })
 
 rule('resources.2', 'attributes are members of the document', async () => {
-  const [first] = (await magazine.ask('/api/tags')).body.data
+  const [first] = (await magazine.request('/api/tags')).body.data
   expect(first).toMatchObject({ name: 'Water', slug: 'water', colour: '#4f9494' })
   expect(first).not.toHaveProperty('attributes')
 })
 
 rule('resources.3', 'versions and locales share the documentId and have separate ids', async () => {
   const query = '/api/articles?fields=slug&pagination[pageSize]=1'
-  const rows = await Promise.all(['', '&status=draft', '&locale=de'].map(async (more) => (await magazine.ask(query + more)).body.data[0]))
+  const rows = await Promise.all(
+    ['', '&status=draft', '&locale=de'].map(async (more) => (await magazine.request(query + more)).body.data[0]),
+  )
   for (const { id } of rows) expect(Number.isInteger(id)).toBe(true)
   expect(new Set(rows.map(({ id }) => id)).size).toBe(3)
   expect(new Set(rows.map(({ documentId }) => documentId)).size).toBe(1)
@@ -73,28 +75,28 @@ rule('resources.3', 'versions and locales share the documentId and have separate
 
 rule('resources.4', 'moments are ISO 8601 with milliseconds, a draft has no publishedAt', async () => {
   const [, jars] = versions('article')
-  const [, answer] = (await magazine.ask('/api/articles')).body.data
+  const [, answer] = (await magazine.request('/api/articles')).body.data
   for (const name of ['createdAt', 'updatedAt', 'publishedAt']) expect(answer[name]).toBe(jars![name])
   expect(answer.createdAt).toMatch(momentForm)
-  const [, draft] = (await magazine.ask('/api/articles?status=draft')).body.data
+  const [, draft] = (await magazine.request('/api/articles?status=draft')).body.data
   expect(draft.publishedAt).toBeNull()
   expect(draft.createdAt).toBe(jars!.createdAt)
 })
 
 rule('resources.5', 'only documents of localized types have a locale', async () => {
-  expect(new Set(all(await magazine.ask('/api/tags'), 'locale'))).toEqual(new Set(['en']))
-  expect(new Set(all(await magazine.ask('/api/tags?locale=de'), 'locale'))).toEqual(new Set(['de']))
-  for (const letter of (await magazine.ask('/api/letters')).body.data) expect(letter).not.toHaveProperty('locale')
+  expect(new Set(all(await magazine.request('/api/tags'), 'locale'))).toEqual(new Set(['en']))
+  expect(new Set(all(await magazine.request('/api/tags?locale=de'), 'locale'))).toEqual(new Set(['de']))
+  for (const letter of (await magazine.request('/api/letters')).body.data) expect(letter).not.toHaveProperty('locale')
   const { letters } = await article('a-wall-without-mortar', 'populate=letters')
   expect(letters[0].locale).toBeNull()
 })
 
 rule('resources.6', 'members come in the order of the schema, populated ones last', async () => {
-  const [sample] = (await library.ask('/api/samples')).body.data
+  const [sample] = (await library.request('/api/samples')).body.data
   const attributes = ['name', 'string', 'text', 'rich', 'mail', 'code', 'choice', 'whole', 'big', 'rough', 'exact', 'flag']
   const rest = ['day', 'at', 'moment', 'stamp', 'data', 'story', 'createdAt', 'updatedAt', 'publishedAt']
   expect(Object.keys(sample)).toEqual(['id', 'documentId', ...attributes, ...rest])
-  const [tag] = (await magazine.ask('/api/tags?populate=articles&fields=slug,name,locale,createdAt')).body.data
+  const [tag] = (await magazine.request('/api/tags?populate=articles&fields=slug,name,locale,createdAt')).body.data
   expect(Object.keys(tag)).toEqual(['id', 'documentId', 'name', 'slug', 'createdAt', 'locale', 'articles'])
 })
 
@@ -112,7 +114,7 @@ for (const attribute of ['whole', 'rough', 'exact']) {
 
 rule('resources.8', 'a biginteger is a string of all its digits', async () => {
   expect(await answered('big')).toEqual(given('big'))
-  expect((await library.ask('/api/samples?fields=big')).text).toContain('"big":"9223372036854775807"')
+  expect((await library.request('/api/samples?fields=big')).text).toContain('"big":"9223372036854775807"')
 })
 
 rule('resources.9', 'a boolean is true or false', async () => {
@@ -152,7 +154,7 @@ for (const attribute of ['data', 'story']) {
 
 rule('resources.12', 'blocks have a type and children', async () => {
   const [mill] = versions('article').filter(({ key }) => key === 'tidal-mills')
-  const answer = (await magazine.ask(`/api/articles?filters[slug]=${mill!.slug}`)).body.data[0]
+  const answer = (await magazine.request(`/api/articles?filters[slug]=${mill!.slug}`)).body.data[0]
   expect(answer.body).toEqual(mill!.body)
   expect(answer.body[0]).toMatchObject({ type: 'paragraph', children: [{ type: 'text', text: expect.any(String) }] })
 })
@@ -166,18 +168,18 @@ rule('resources.13', 'missing values are null', async () => {
 
 rule('resources.14', 'passwords and private attributes are not answered', async () => {
   for (const served of [library, strapiLibrary]) {
-    const { text } = await served.ask('/api/samples?fields=*')
+    const { text } = await served.request('/api/samples?fields=*')
     expect(text).not.toMatch(/secret|hidden|whisper|\$2[aby]\$/)
   }
-  const { text } = await magazine.ask('/api/articles?populate=*&status=draft&pagination[pageSize]=100')
+  const { text } = await magazine.request('/api/articles?populate=*&status=draft&pagination[pageSize]=100')
   expect(text).not.toContain('editorNote')
   expect(text).not.toContain('Title still open.')
-  for (const letter of (await magazine.ask('/api/letters?populate=*')).body.data)
+  for (const letter of (await magazine.request('/api/letters?populate=*')).body.data)
     for (const name of ['email', 'account']) expect(letter).not.toHaveProperty(name)
 })
 
 rule('resources.15', 'relations, media, components and zones are not there unasked', async () => {
-  const [first] = (await magazine.ask('/api/articles')).body.data
+  const [first] = (await magazine.request('/api/articles')).body.data
   for (const name of ['cover', 'gallery', 'author', 'tags', 'seo', 'extras', 'localizations', 'createdBy', 'updatedBy'])
     expect(first).not.toHaveProperty(name)
 })
@@ -190,19 +192,19 @@ rule('resources.16', 'a related document has its own shape', async () => {
 })
 
 rule('resources.17', 'specification: every entry of a component has a documentId that stays', async () => {
-  const ask = async () => (await magazine.ask('/api/issues?populate[specification][populate]=inks')).body.data
-  const issues = await ask()
+  const request = async () => (await magazine.request('/api/issues?populate[specification][populate]=inks')).body.data
+  const issues = await request()
   const inks = issues.flatMap(({ specification }: Version) => specification.inks)
   const seeded = versions('issue').flatMap(({ specification }) => specification.inks)
   expect(inks.map(({ name, hex }: Version) => ({ name, hex }))).toEqual(seeded)
   const ids = [...inks, ...issues.map(({ specification }: Version) => specification)].map(({ documentId }: Version) => documentId)
   for (const id of ids) expect(id).toMatch(documentIdForm)
   expect(new Set(ids).size).toBe(ids.length)
-  expect(await ask()).toEqual(issues)
+  expect(await request()).toEqual(issues)
 })
 
 rule('resources.17', 'strapi: components have no documentId', async () => {
-  const { specification } = (await strapi.ask('/api/issues?populate[specification][populate]=inks')).body.data[0]
+  const { specification } = (await strapi.request('/api/issues?populate[specification][populate]=inks')).body.data[0]
   expect(Object.keys(specification)).toEqual(['id', 'paper', 'pages', 'width', 'height', 'binding', 'inks'])
   expect(Object.keys(specification.inks[0])).toEqual(['id', 'name', 'hex'])
 })
@@ -241,7 +243,7 @@ rule('resources.20', 'formats of an image are described, a file without has null
   // jsonb sorts its keys.
   const names = (formats: object) => (isOnPostgres ? Object.keys(formats).sort() : Object.keys(formats))
   expect(names(drawing.formats)).toEqual(names(file('@file:loom').formats))
-  const { sample } = (await magazine.ask('/api/issues?populate=sample&filters[number]=4')).body.data[0]
+  const { sample } = (await magazine.request('/api/issues?populate=sample&filters[number]=4')).body.data[0]
   expect(sample.mime).toBe('application/pdf')
   expect(sample.formats).toBeNull()
 })

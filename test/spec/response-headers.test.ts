@@ -71,7 +71,7 @@ rule('headers.20', 'they are on every response, errors included', async () => {
     ['/uploads/none.png', 404, {}],
   ]
   for (const [path, status, options] of asked) {
-    const answer = await served.ask(path, options)
+    const answer = await served.request(path, options)
     expect([path, answer.status, answer.headers.get('permissions-policy'), answer.headers.get('x-frame-options')]).toEqual([
       ...[path, status, 'camera=()', 'DENY'],
     ])
@@ -80,20 +80,20 @@ rule('headers.20', 'they are on every response, errors included', async () => {
   const stream = await fetch(`${served.origin}/api/live`, { headers: { authorization: 'Bearer all' } })
   expect([stream.status, stream.headers.get('permissions-policy')]).toEqual([200, 'camera=()'])
   await stream.body!.cancel()
-  const compressed = await served.ask('/api/articles?populate=*', { headers: { 'accept-encoding': 'gzip' } })
+  const compressed = await served.request('/api/articles?populate=*', { headers: { 'accept-encoding': 'gzip' } })
   expect([compressed.headers.get('content-encoding'), compressed.headers.get('permissions-policy')]).toEqual(['gzip', 'camera=()'])
 })
 
 rule('headers.20', 'a custom route sets its own; malformed HTTP is refused without them', async () => {
-  expect((await served.ask('/api/own')).headers.get('x-frame-options')).toBe('SAMEORIGIN')
-  expect((await plain.ask('/api/tags')).headers.get('permissions-policy')).toBeNull()
+  expect((await served.request('/api/own')).headers.get('x-frame-options')).toBe('SAMEORIGIN')
+  expect((await plain.request('/api/tags')).headers.get('permissions-policy')).toBeNull()
   const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
   socket.write('nonsense\r\n\r\n')
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
 })
 
 rule('headers.21', 'a policy also applies to pages, and files keep theirs', async () => {
-  const policyOf = async (one: Served, path: string) => (await one.ask(path)).headers.get('content-security-policy')
+  const policyOf = async (one: Served, path: string) => (await one.request(path)).headers.get('content-security-policy')
   for (const path of ['/api/tags', '/', '/docs', '/api/nothing']) expect([path, await policyOf(served, path)]).toEqual([path, policy])
   const own = await policyOf(plain, logo)
   expect(own).toContain('sandbox')

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { AfterCall } from '../../src/foundation/public/hooks.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
-import { goldenTokens, serveBeside, serveGolden } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
+import { goldenTokens, serveExisting, serveGolden } from '../support/serve.js'
 
 const { full, bob, custom } = goldenTokens()
 const called: string[] = []
@@ -21,8 +21,8 @@ interface Given {
   readonly served?: Served
 }
 
-const post = (path: string, key: string | null, { data, token = full, headers = {}, served = golden }: Given = {}): Promise<Answer> =>
-  served.ask(path, {
+const post = (path: string, key: string | null, { data, token = full, headers = {}, served = golden }: Given = {}): Promise<TestResponse> =>
+  served.request(path, {
     method: 'POST',
     ...(token === '' ? {} : { token }),
     headers: {
@@ -34,7 +34,7 @@ const post = (path: string, key: string | null, { data, token = full, headers = 
   })
 
 async function count(name: string, served = golden): Promise<number> {
-  const { body } = await served.ask(`/api/cities?filters[name]=${encodeURIComponent(name)}`, { token: full })
+  const { body } = await served.request(`/api/cities?filters[name]=${encodeURIComponent(name)}`, { token: full })
   return body.meta.pagination.total
 }
 
@@ -44,7 +44,7 @@ rule('retries.1', 'the same request is answered in the same way and done once', 
   expect(first.status).toBe(201)
   const events = (await golden.service.events.after(0)).length
   const hooks = called.length
-  await golden.ask(`/api/cities/${first.body.data.documentId}`, {
+  await golden.request(`/api/cities/${first.body.data.documentId}`, {
     method: 'PUT',
     token: full,
     headers: { 'content-type': 'application/json' },
@@ -67,7 +67,7 @@ rule('retries.1', 'the same request is answered in the same way and done once', 
     expect((await post(`/api/tags/${tag}/actions/${action}`, `key-${action}`)).text).toBe(done.text)
     expect((await golden.service.events.after(0)).length).toBe(before)
   }
-  const other = await serveBeside(golden)
+  const other = await serveExisting(golden)
   try {
     expect((await post('/api/cities?fields=name', 'key-1', { data, served: other })).text).toBe(first.text)
   } finally {
@@ -87,7 +87,7 @@ rule('retries.2', 'a key is a short text of visible characters', async () => {
     expect((await post('/api/cities', key, { data })).status).toBe(201)
   }
   const put = (value: string) =>
-    golden.ask('/api/homepage', {
+    golden.request('/api/homepage', {
       method: 'PUT',
       token: full,
       headers: { 'content-type': 'application/json', 'idempotency-key': 'a b' },

@@ -2,40 +2,40 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminRole } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import {
-  type Desk,
+  type AdminClient,
   front,
   giveRights,
-  officeRoles,
-  openDesk,
+  newsroomRoles,
   type RightRow,
   remark,
-  serveOffice,
+  serveNewsroom,
+  signInClient,
   story,
   writer,
-} from './editorial-office.js'
+} from './newsroom.js'
 
 const stories = `/content/${story}`
 let served: Served
-let ada: Desk
-const desks: Record<string, Desk> = {}
+let ada: AdminClient
+const clients: Record<string, AdminClient> = {}
 beforeAll(async () => {
-  served = await serveOffice()
-  ada = await openDesk(served, 'ada@office.example')
-  desks.super = ada
-  for (const [code, rows] of Object.entries(officeRoles)) {
+  served = await serveNewsroom()
+  ada = await signInClient(served, 'ada@office.example')
+  clients.super = ada
+  for (const [code, rows] of Object.entries(newsroomRoles)) {
     await giveRights(served, code, rows)
-    desks[code] = await openDesk(served, `${code}@office.example`, [code])
+    clients[code] = await signInClient(served, `${code}@office.example`, [code])
   }
 })
 afterAll(() => served?.close())
 
-const idOf = ({ body }: Answer): string => body.data.documentId
-const tagOf = ({ headers }: Answer): string => headers.get('etag') ?? ''
+const idOf = ({ body }: TestResponse): string => body.data.documentId
+const tagOf = ({ headers }: TestResponse): string => headers.get('etag') ?? ''
 
-/** A story in English, and in German where asked for, published in both, by this administrator. Gives its id. */
-async function storyOf(desk: Desk, data: object = {}, withGerman = false): Promise<string> {
+/** Creates a story of this administrator in English, and optionally in German, published in both. Resolves to its id. */
+async function storyOf(client: AdminClient, data: object = {}, withGerman = false): Promise<string> {
   const made = await ada.send('POST', stories, {
     data: { title: 'A story', secret: 'hidden words', seo: { metaTitle: 'm', metaSecret: 'hidden meta' }, ...data },
   })
@@ -47,7 +47,7 @@ async function storyOf(desk: Desk, data: object = {}, withGerman = false): Promi
   const headers = { 'if-match': [made, ...(german === null ? [] : [german])].map(tagOf).join(', ') }
   const published = await ada.send('POST', `${path}/publish?locale=${withGerman ? 'en,de' : 'en'}`, undefined, headers)
   if (published.status !== 200) throw new Error(published.text)
-  await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', desk.id, idOf(made))
+  await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', client.id, idOf(made))
   return idOf(made)
 }
 
@@ -57,32 +57,32 @@ const revisionOf = async (id: string, locale = 'en') => ({ 'if-match': tagOf(awa
 type Verb = 'list' | 'total' | 'get' | 'patch' | 'publish' | 'unpublish' | 'discard' | 'clone' | 'delete' | 'create'
 const verbs: readonly Verb[] = ['list', 'total', 'get', 'patch', 'publish', 'unpublish', 'discard', 'clone', 'create', 'delete']
 
-async function ask(desk: Desk, verb: Verb, id: string, locale: string): Promise<Answer> {
+async function request(client: AdminClient, verb: Verb, id: string, locale: string): Promise<TestResponse> {
   const path = `${stories}/${id}`
   const at = `?locale=${locale}`
   const headers = await revisionOf(id, locale)
   switch (verb) {
     case 'list':
-      return desk.get(`${stories}${at}&filters[documentId]=${id}`)
+      return client.get(`${stories}${at}&filters[documentId]=${id}`)
     case 'total':
-      return desk.get(`${stories}/total${at}&filters[documentId]=${id}`)
+      return client.get(`${stories}/total${at}&filters[documentId]=${id}`)
     case 'get':
-      return desk.get(path + at)
+      return client.get(path + at)
     case 'patch':
-      return desk.send('PATCH', path + at, { changes: { title: 'Changed' } }, headers)
+      return client.send('PATCH', path + at, { changes: { title: 'Changed' } }, headers)
     case 'clone':
-      return desk.send('POST', `${path}/clone${at}`, {})
+      return client.send('POST', `${path}/clone${at}`, {})
     case 'create':
-      return desk.send('POST', stories + at, { data: { title: 'New' } })
+      return client.send('POST', stories + at, { data: { title: 'New' } })
     case 'delete':
-      return desk.send('DELETE', path + at, undefined, headers)
+      return client.send('DELETE', path + at, undefined, headers)
     default:
-      return desk.send('POST', `${path}/${verb}${at}`, undefined, headers)
+      return client.send('POST', `${path}/${verb}${at}`, undefined, headers)
   }
 }
 
 /** Status of a response, with the count and total of lists. */
-const said = (verb: Verb, { status, body }: Answer): string =>
+const said = (verb: Verb, { status, body }: TestResponse): string =>
   status !== 200 ? String(status) : verb === 'list' ? `200 ${body.data.length}` : verb === 'total' ? `200 ${body.data.total}` : '200'
 
 const allowed = ['200 1', '200 1', '200', '200', '200', '200', '200', '201', '201', '204']
@@ -112,12 +112,12 @@ const matrix: readonly (readonly [role: string, whose: 'own' | 'others', locale:
 
 describe('rights.9: each act of each role', () => {
   test.each(matrix)('rights.9: %s, %s documents, %s', async (role, whose, locale, says) => {
-    const desk = desks[role]!
+    const client = clients[role]!
     const found: string[] = []
     for (const verb of verbs) {
-      const id = await storyOf(whose === 'own' ? desk : ada, {}, locale === 'de' || role === 'german')
+      const id = await storyOf(whose === 'own' ? client : ada, {}, locale === 'de' || role === 'german')
       const before = await ada.get(`${stories}/${id}?locale=${locale}`)
-      const answer = await ask(desk, verb, id, locale)
+      const answer = await request(client, verb, id, locale)
       found.push(said(verb, answer))
       // Refused requests have changed nothing.
       if (answer.status >= 400) expect((await ada.get(`${stories}/${id}?locale=${locale}`)).body).toEqual(before.body)
@@ -129,14 +129,15 @@ describe('rights.9: each act of each role', () => {
 })
 
 rule('rights.9', 'a document says what may be done to it, as the acts do', async () => {
-  const may = async (role: string, id: string, locale = 'en') => (await desks[role]!.get(`${stories}/${id}?locale=${locale}`)).body.data.may
+  const may = async (role: string, id: string, locale = 'en') =>
+    (await clients[role]!.get(`${stories}/${id}?locale=${locale}`)).body.data.may
   const id = await storyOf(ada, {}, true)
   const nothing = { update: [], delete: false, publish: false, unpublish: false, discardDraft: false }
   expect(await may('reader', id)).toEqual(nothing)
   expect(await may('fields', id)).toEqual({ ...nothing, update: ['title', 'seo.metaTitle'] })
   expect(await may('german', id)).toEqual(nothing)
   expect(await may('german', id, 'de')).toMatchObject({ delete: true, publish: true })
-  expect(await may('author', await storyOf(desks.author!))).toMatchObject({
+  expect(await may('author', await storyOf(clients.author!))).toMatchObject({
     delete: true,
     publish: true,
     update: expect.arrayContaining(['secret']),
@@ -153,7 +154,7 @@ rule('rights.10', 'each right to write has its own attributes, locales and condi
     { action: 'publish', subject: story, properties: { locales: ['de'] } },
     { action: 'delete', subject: story, properties: { locales: null }, conditions: ['admin::is-creator'] },
   ])
-  const mixed = await openDesk(served, 'mixed@office.example', ['mixed'])
+  const mixed = await signInClient(served, 'mixed@office.example', ['mixed'])
   const [own, others] = [await storyOf(mixed, {}, true), await storyOf(ada, {}, true)]
   const patch = async (id: string, changes: object, locale = 'en') =>
     (await mixed.send('PATCH', `${stories}/${id}?locale=${locale}`, { changes }, await revisionOf(id, locale))).status
@@ -176,9 +177,9 @@ rule('rights.10', 'each right to write has its own attributes, locales and condi
   expect((await mixed.send('POST', `${stories}?locale=en`, { data: { title: 'x' } })).status).toBe(403)
   expect((await mixed.send('POST', `${stories}?locale=de`, { data: { title: 'x', day: '2026-01-01' } })).status).toBe(201)
   // Permission to delete some of the locales is not enough to delete all.
-  const both = await storyOf(desks.german!, {}, true)
+  const both = await storyOf(clients.german!, {}, true)
   const tags = `${(await revisionOf(both))['if-match']}, ${(await revisionOf(both, 'de'))['if-match']}`
-  expect((await desks.german!.send('DELETE', `${stories}/${both}?locale=*`, undefined, { 'if-match': tags })).status).toBe(403)
+  expect((await clients.german!.send('DELETE', `${stories}/${both}?locale=*`, undefined, { 'if-match': tags })).status).toBe(403)
 })
 
 rule('rights.10', 'values that would become unreadable are not written', async () => {
@@ -186,7 +187,7 @@ rule('rights.10', 'values that would become unreadable are not written', async (
     { action: 'read', subject: story, properties: { locales: ['en'] } },
     { action: 'create', subject: story },
   ])
-  const away = await openDesk(served, 'away@office.example', ['away'])
+  const away = await signInClient(served, 'away@office.example', ['away'])
   expect((await away.send('POST', `${stories}?locale=de`, { data: { title: 'x' } })).status).toBe(403)
   expect((await ada.get(`${stories}?locale=de&filters[title]=x&filters[createdBy][id]=${away.id}`)).body.data).toEqual([])
 })
@@ -196,7 +197,7 @@ rule('rights.10', 'a single type is made with the right to create, and changed w
     { action: 'read', subject: front },
     { action: 'create', subject: front },
   ])
-  const maker = await openDesk(served, 'maker@office.example', ['maker'])
+  const maker = await signInClient(served, 'maker@office.example', ['maker'])
   const made = await maker.send('POST', `/content/${front}`, { data: { headline: 'Made' } })
   expect(made.status).toBe(201)
   expect((await maker.send('POST', `/content/${front}`, { data: { headline: 'Again' } })).status).toBe(412)
@@ -210,7 +211,7 @@ rule('rights.11', 'nothing reveals hidden attributes', async () => {
     data: { title: 'Told by nothing', secret: 'zebra', code: 'a:b!', seo: { metaTitle: 'm', metaSecret: 'sea lion' } },
   })
   const path = `${stories}/${idOf(made)}`
-  const { fields } = desks as { fields: Desk }
+  const { fields } = clients as { fields: AdminClient }
   const seen = await fields.get(path)
   for (const word of ['zebra', 'sea lion', 'a:b!']) expect(seen.text).not.toContain(word)
   expect(Object.keys(seen.body.data.draft.seo).sort()).toEqual(['documentId', 'id', 'metaTitle'])
@@ -268,7 +269,7 @@ rule('rights.11', 'nothing reveals hidden attributes', async () => {
     { action: 'read', subject: story, properties: { fields: ['title'], locales: null } },
     { action: 'publish', subject: story },
   ])
-  const publisher = await openDesk(served, 'publisher@office.example', ['publisher'])
+  const publisher = await signInClient(served, 'publisher@office.example', ['publisher'])
   const wrong = await publisher.send('POST', `${path}/publish`, undefined, await revisionOf(idOf(made)))
   expect([wrong.status, wrong.body.error.details.errors[0].path]).toEqual([400, ['code']])
   expect(wrong.text).not.toContain('a:b!')
@@ -276,7 +277,7 @@ rule('rights.11', 'nothing reveals hidden attributes', async () => {
 })
 
 rule('rights.11', 'nothing reveals hidden documents', async () => {
-  const { author, german } = desks as { author: Desk; german: Desk }
+  const { author, german } = clients as { author: AdminClient; german: AdminClient }
   const [own, others] = [await storyOf(author, { title: 'Seen' }), await storyOf(ada, { title: 'Unseen', summary: 'secretly' })]
   await ada.send('PATCH', `${stories}/${own}`, { changes: { related: { connect: [others] } } }, await revisionOf(own))
   const at = `${stories}/${own}`
@@ -299,7 +300,7 @@ rule('rights.11', 'nothing reveals hidden documents', async () => {
   const linking = await storyOf(ada, { related: [own] })
   expect((await author.get(`${at}/uses`)).text).not.toContain(linking)
   expect((await ada.get(`${at}/uses`)).text).toContain(linking)
-  const { fields } = desks as { fields: Desk }
+  const { fields } = clients as { fields: AdminClient }
   expect([(await fields.get(`${at}/links/related`)).status, (await fields.get(`/choices/${story}/related`)).status]).toEqual([400, 400])
   expect((await fields.get(`${at}/uses`)).body.data).toEqual([])
   // A link to a hidden document is refused like one to a missing document, and stays when the list is set.
@@ -350,7 +351,7 @@ rule('rights.11', 'an unreadable locale looks like a missing one', async () => {
       properties: { locales: ['en'] },
     })),
   )
-  const english = await openDesk(served, 'english@office.example', ['english'])
+  const english = await signInClient(served, 'english@office.example', ['english'])
   const [without, withGerman] = [await storyOf(ada), await storyOf(ada, {}, true)]
   const answers = async (id: string) => {
     const found: unknown[] = []
@@ -372,7 +373,7 @@ rule('rights.11', 'an unreadable locale looks like a missing one', async () => {
 rule('rights.11', 'links to documents of types that may not be read stay', async () => {
   const remarks: RightRow[] = (['read', 'create', 'update'] as const).map((action) => ({ action, subject: remark }))
   await giveRights(served, 'critic', [...remarks, { action: 'read', subject: story }])
-  const critic = await openDesk(served, 'critic@office.example', ['critic'])
+  const critic = await signInClient(served, 'critic@office.example', ['critic'])
   const ana = idOf(await ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))
   const [one, two] = [
     await ada.send('POST', stories, { data: { title: 'One' } }),
@@ -390,7 +391,7 @@ rule('rights.11', 'links to documents of types that may not be read stay', async
 })
 
 rule('rights.12', 'partly writable entries stay', async () => {
-  const { fields } = desks as { fields: Desk }
+  const { fields } = clients as { fields: AdminClient }
   const id = await storyOf(ada)
   const path = `${stories}/${id}`
   const entry = (await ada.get(path)).body.data.draft.seo.id as number
@@ -412,16 +413,16 @@ rule('rights.12', 'partly writable entries stay', async () => {
 })
 
 rule('rights.13', 'changed rows and roles hold for the next request', async () => {
-  const desk = await openDesk(served, 'changing@office.example', ['changing'])
-  const list = async () => (await desk.get(stories)).status
+  const client = await signInClient(served, 'changing@office.example', ['changing'])
+  const list = async () => (await client.get(stories)).status
   expect(await list()).toBe(403)
   await giveRights(served, 'changing', [{ action: 'read', subject: story, properties: { fields: ['title'], locales: null } }])
   expect(await list()).toBe(200)
-  expect((await desk.get(`${stories}?sort=summary`)).status).toBe(400)
+  expect((await client.get(`${stories}?sort=summary`)).status).toBe(400)
   const role = await adminRole(served, 'changing')
   const permissions = 'SELECT permission_id FROM admin_permissions_role_lnk WHERE role_id = ?'
   await served.sql(`UPDATE admin_permissions SET properties = ? WHERE id IN (${permissions})`, JSON.stringify({ locales: null }), role)
-  expect((await desk.get(`${stories}?sort=summary`)).status).toBe(200)
-  await served.sql('DELETE FROM admin_users_roles_lnk WHERE user_id = ?', desk.id)
+  expect((await client.get(`${stories}?sort=summary`)).status).toBe(200)
+  await served.sql('DELETE FROM admin_users_roles_lnk WHERE user_id = ?', client.id)
   expect(await list()).toBe(403)
 })

@@ -2,22 +2,22 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { adminRole, allowAdmins, rowsOf } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveGolden } from '../support/serve.js'
+import { type Served, serveGolden, type TestResponse } from '../support/serve.js'
 import { secrets } from './callers.js'
-import { type Desk, giveRights, openDesk, serveOffice, story, writer } from './editorial-office.js'
+import { type AdminClient, giveRights, serveNewsroom, signInClient, story, writer } from './newsroom.js'
 
 let served: Served
-let ada: Desk
+let ada: AdminClient
 beforeAll(async () => {
-  served = await serveOffice()
-  ada = await openDesk(served, 'ada@office.example')
+  served = await serveNewsroom()
+  ada = await signInClient(served, 'ada@office.example')
 })
 afterAll(() => served?.close())
 
 const explorer = (action: string) => `plugin::content-manager.explorer.${action}`
 const pathOf = async (code: string) => `/roles/${await adminRole(served, code)}/rights`
-const put = async (desk: Desk, path: string, rights: readonly object[]): Promise<Answer> =>
-  desk.send('PUT', path, { rights }, { 'if-match': (await ada.get(path)).headers.get('etag')! })
+const put = async (client: AdminClient, path: string, rights: readonly object[]): Promise<TestResponse> =>
+  client.send('PUT', path, { rights }, { 'if-match': (await ada.get(path)).headers.get('etag')! })
 
 rule('rights.14', 'rights are one value with a revision', async () => {
   const path = await pathOf('writing')
@@ -38,7 +38,7 @@ rule('rights.14', 'rights are one value with a revision', async () => {
   expect((await ada.send('PUT', path, { rights }, { 'if-match': empty.headers.get('etag')! })).status).toBe(412)
   expect((await ada.get('/roles/9999/rights')).status).toBe(404)
   expect((await ada.get(await pathOf('strapi-super-admin'))).body.data.everything).toBe(true)
-  const nobody = await openDesk(served, 'nobody@office.example', ['nobody'])
+  const nobody = await signInClient(served, 'nobody@office.example', ['nobody'])
   expect([(await nobody.get(path)).status, (await nobody.send('PUT', path, { rights: [] }, { 'if-match': '"x"' })).status]).toEqual([
     403, 403,
   ])
@@ -46,7 +46,7 @@ rule('rights.14', 'rights are one value with a revision', async () => {
 
 rule('rights.14', 'administrators who may only change rights cannot read them', async () => {
   await allowAdmins(served, 'changer', 'admin::roles.update')
-  const changer = await openDesk(served, 'changer@office.example', ['changer'])
+  const changer = await signInClient(served, 'changer@office.example', ['changer'])
   const path = await pathOf('changer')
   expect((await changer.get(path)).status).toBe(403)
   const refused = await changer.send('PUT', path, { rights: [] }, { 'if-match': '"x"' })
@@ -103,7 +103,7 @@ rule('rights.14', 'a GET response can be sent back, with any rows that Strapi an
 rule('rights.14', 'the roles of a database of Strapi can be sent back, and be given more', async () => {
   const golden = await serveGolden({ environment: secrets })
   try {
-    const root = await openDesk(golden, 'root@office.example')
+    const root = await signInClient(golden, 'root@office.example')
     const rows = () => rowsOf(golden, 'admin_permissions')
     for (const code of ['strapi-editor', 'strapi-author']) {
       const path = `/roles/${await adminRole(golden, code)}/rights`
@@ -217,7 +217,7 @@ rule('administration.24', 'the right to change users can be given, but not by ad
     )
   ).body.data.rights
   expect(update.fields).toEqual(fields.filter((name) => !name.endsWith('Token')))
-  const clerk = await openDesk(served, 'clerk@office.example', ['users'])
+  const clerk = await signInClient(served, 'clerk@office.example', ['users'])
   const [{ id }] = (await served.sql(
     'INSERT INTO up_users (document_id, username, email, created_at, updated_at, published_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id',
     ...['u'.repeat(24), 'reader', 'reader@office.example', Date.now(), Date.now(), Date.now()],
@@ -232,7 +232,7 @@ rule('administration.24', 'the right to change users can be given, but not by ad
     'most',
     ['read' as const, 'update' as const].map((action) => ({ action, subject: user, properties: { fields: most } })),
   )
-  const mate = await openDesk(served, 'most@office.example', ['most'])
+  const mate = await signInClient(served, 'most@office.example', ['most'])
   const other = await pathOf('others')
   const give = async (names: readonly string[] | null) =>
     (await put(mate, other, [{ action: explorer('update'), subject: user, fields: names }])).status
@@ -245,7 +245,7 @@ rule('rights.16', 'administrators cannot give rights that they lack', async () =
     { action: 'read', subject: story, properties: { fields: ['title', 'summary', 'seo.metaTitle'], locales: ['de'] } },
     { action: 'read', subject: writer, conditions: ['admin::is-creator'] },
   ])
-  const lead = await openDesk(served, 'lead@office.example', ['lead'])
+  const lead = await signInClient(served, 'lead@office.example', ['lead'])
   await giveRights(served, 'given', [{ action: 'update', subject: story }])
   const path = await pathOf('given')
   const present = (await ada.get(path)).body.data.rights as readonly object[]

@@ -63,9 +63,9 @@ rule('routes.8', 'iterables, streams and the bodies of responses are sent piece 
     expect([response.status, response.headers.get('transfer-encoding'), await response.text()]).toEqual([200, 'chunked', 'one two three'])
   }
   handle = () => Response.json({ short: true })
-  expect((await served.ask('/api/stream')).headers.get('content-length')).toBe('14')
+  expect((await served.request('/api/stream')).headers.get('content-length')).toBe('14')
   handle = async function* nothing() {}
-  expect((await served.ask('/api/stream')).headers.get('content-length')).toBe('0')
+  expect((await served.request('/api/stream')).headers.get('content-length')).toBe('0')
   // The head of a response does not wait for a stream that begins late.
   const { promise, resolve } = withResolver()
   handle = async function* late() {
@@ -150,7 +150,7 @@ rule('routes.8', 'a hanging stream ends when the client leaves, also before its 
     await pause(1_300)
     return hanging()
   }
-  expect((await served.ask('/api/stream')).status).toBe(503)
+  expect((await served.request('/api/stream')).status).toBe(503)
   await expect.poll(() => cancelled, patience).toBe(3)
   // HEAD has no body.
   handle = hanging
@@ -165,7 +165,7 @@ rule('routes.8', 'a failing stream is 500 before its first byte, and cut off aft
     yield ''
   }
   let since = served.log.length
-  const answer = await served.ask('/api/stream')
+  const answer = await served.request('/api/stream')
   expect([answer.status, answer.body.error.message]).toEqual([500, 'Internal Server Error'])
   await logged(since, 'failed at once')
 
@@ -200,7 +200,7 @@ rule('routes.8', 'a failing stream is 500 before its first byte, and cut off aft
     expect(served.log.slice(since).join('')).toContain('the stream of a response failed')
   }
   handle = () => new Response(slowly('x'.repeat(10)) as never, { headers: { 'content-length': '10' } })
-  const right = await served.ask('/api/stream')
+  const right = await served.request('/api/stream')
   expect([right.text, right.headers.get('content-length')]).toEqual(['x'.repeat(10), '10'])
 })
 

@@ -8,7 +8,7 @@ import type { BeforeCall } from '../../src/foundation/public/hooks.js'
 import type { CustomRoute, RouteCall } from '../../src/foundation/public/routes.js'
 import type { StandardSchema } from '../../src/foundation/public/standard-schema.js'
 import { rule } from '../support/rule.js'
-import { type Asked, type Served, serveProject } from '../support/serve.js'
+import { type RequestOptions, type Served, serveProject } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { addToken, addUser, grant, jwt, secrets } from './callers.js'
 
@@ -36,7 +36,7 @@ const own = (call: RouteCall) => handle(call)
 const route = (method: CustomRoute['method'], path: string, more: object = {}): CustomRoute =>
   ({ method, path, auth: false, handle: own, ...more }) as CustomRoute
 
-/** A validator of no library, whose answer takes a moment. */
+/** An asynchronous validator without a library. */
 const asynchronous: StandardSchema<unknown, string> = {
   '~standard': {
     version: 1,
@@ -149,26 +149,26 @@ beforeEach(() => {
   before = () => {}
 })
 
-const json = (body: unknown, more: Asked = {}): Asked => ({
+const json = (body: unknown, more: RequestOptions = {}): RequestOptions => ({
   ...more,
   method: more.method ?? 'POST',
   headers: { 'content-type': 'application/json', ...more.headers },
   body: JSON.stringify(body),
 })
-const post = (path: string, body: unknown, more: Asked = {}) => served.ask(path, json(body, more))
+const post = (path: string, body: unknown, more: RequestOptions = {}) => served.request(path, json(body, more))
 /** Waits until a line that was logged since has this text. */
 const logged = (since: number, text: string): Promise<void> => expect.poll(() => served.log.slice(since).join(''), patience).toContain(text)
 
 rule('routes.1', 'a route responds to its method at its path', async () => {
   handle = ({ params, request }) => ({ params, url: request.url, method: request.method })
-  expect((await served.ask('/api/open?x=1')).body).toEqual({ params: {}, url: '/api/open?x=1', method: 'GET' })
-  for (const path of ['/api/OPEN', '/api/open/', '/API/Open']) expect((await served.ask(path)).status).toBe(200)
-  const { body } = await served.ask('/api/shops/K%C3%B6ln%2FS%C3%BCd/Orders/7')
+  expect((await served.request('/api/open?x=1')).body).toEqual({ params: {}, url: '/api/open?x=1', method: 'GET' })
+  for (const path of ['/api/OPEN', '/api/open/', '/API/Open']) expect((await served.request(path)).status).toBe(200)
+  const { body } = await served.request('/api/shops/K%C3%B6ln%2FS%C3%BCd/Orders/7')
   expect(body.params).toEqual({ shop: 'Köln/Süd', documentId: '7' })
   for (const path of ['/open', '/api/open/more', '/api/shops/x/orders', '/api/robots.txt', '/api/api/open', '/api/opens'])
-    expect([path, (await served.ask(path)).status]).toEqual([path, 404])
+    expect([path, (await served.request(path)).status]).toEqual([path, 404])
   handle = ({ request }) => new Response(request.url, { headers: { 'content-type': 'text/plain' } })
-  expect((await served.ask('/robots.txt')).text).toBe('/robots.txt')
+  expect((await served.request('/robots.txt')).text).toBe('/robots.txt')
 })
 
 rule('routes.13', 'responses are compressed, and only refused permissions have hints', async () => {
@@ -197,16 +197,16 @@ rule('routes.13', 'responses are compressed, and only refused permissions have h
   }
   const development = await serveProject(files, { environment: { ...secrets, NODE_ENV: 'development' }, code })
   try {
-    const ask = (path: string, init: RequestInit = {}) => fetch(`${development.origin}/api${path}`, init)
+    const sendRequest = (path: string, init: RequestInit = {}) => fetch(`${development.origin}/api${path}`, init)
     for (const [path, coding] of codes) {
-      const response = await ask(`/${path}`, { headers: { 'accept-encoding': 'gzip' } })
+      const response = await sendRequest(`/${path}`, { headers: { 'accept-encoding': 'gzip' } })
       expect([path, response.headers.get('content-encoding') ?? '', await response.text()]).toEqual([path, coding, notes])
     }
     for (const path of ['/list?page=2&sort=nothing', '/missing?populate=x']) {
-      const response = await ask(path)
+      const response = await sendRequest(path)
       expect([response.headers.get('octavo-hint'), await response.text()]).toEqual([null, expect.not.stringContaining('hint')])
     }
-    const refused = (await (await ask('/orders/abcdefghijklmnopqrstuvwx/checkout', { method: 'POST' })).json()) as {
+    const refused = (await (await sendRequest('/orders/abcdefghijklmnopqrstuvwx/checkout', { method: 'POST' })).json()) as {
       readonly error: { readonly status: number; readonly details: { readonly hint: string } }
     }
     expect(refused.error.status).toBe(403)
@@ -309,19 +309,19 @@ rule('routes.3', 'the action of a route is granted to roles and tokens', async (
     expect([got, body.error.status]).toEqual([status, status])
   }
   expect(calls).toBe(2)
-  expect((await served.ask('/api/mine', { token: user })).body).toEqual({ kind: 'user', id: ann })
-  expect((await served.ask('/api/orders/featured', { token: 'reads' })).status).toBe(200)
+  expect((await served.request('/api/mine', { token: user })).body).toEqual({ kind: 'user', id: ann })
+  expect((await served.request('/api/orders/featured', { token: 'reads' })).status).toBe(200)
   await grant(served, 'public', `${order}.mine`)
-  await expect.poll(async () => (await served.ask('/api/mine')).body, patience).toEqual({ kind: 'public' })
+  await expect.poll(async () => (await served.request('/api/mine')).body, patience).toEqual({ kind: 'public' })
   // An open route has other senders, whose credentials are not Octavo's.
   for (const authorization of ['Bearer nobody', 'Basic eDp5', `Bearer ${user}`])
-    expect((await served.ask('/api/open', { headers: { authorization } })).body).toEqual({ kind: 'public' })
+    expect((await served.request('/api/open', { headers: { authorization } })).body).toEqual({ kind: 'public' })
   // Refused bodies are not read.
   expect((await post('/api/orders/x/checkout', 'x'.repeat(1_000), { token: 'reads' })).status).toBe(403)
 })
 
 rule('routes.4', 'actions of routes are listed and granted like all others', async () => {
-  const { body } = await served.ask('/api/users-permissions/permissions', { token: 'all' })
+  const { body } = await served.request('/api/users-permissions/permissions', { token: 'all' })
   expect(body.permissions['api::order'].controllers.order).toMatchObject({
     find: {},
     checkout: { enabled: false },
@@ -330,9 +330,9 @@ rule('routes.4', 'actions of routes are listed and granted like all others', asy
   expect(body.permissions['api::billing'].controllers.invoice).toEqual({ correct: { enabled: false, policy: '' } })
   const permissions = { 'api::order': { controllers: { order: { checkout: { enabled: true }, nothing: { enabled: true } } } } }
   expect((await post('/api/users-permissions/roles', { name: 'Cashier', permissions }, { token: 'all' })).status).toBe(200)
-  const { roles } = (await served.ask('/api/users-permissions/roles', { token: 'all' })).body
+  const { roles } = (await served.request('/api/users-permissions/roles', { token: 'all' })).body
   const { id } = roles.find(({ name }: { name: string }) => name === 'Cashier')
-  const role = (await served.ask(`/api/users-permissions/roles/${id}`, { token: 'all' })).body.role
+  const role = (await served.request(`/api/users-permissions/roles/${id}`, { token: 'all' })).body.role
   expect(role.permissions['api::order'].controllers.order).toMatchObject({ checkout: { enabled: true }, find: { enabled: false } })
   const cashier = await addUser(served, 'cashier', 'cashier')
   expect((await post('/api/orders/x/checkout', {}, { token: jwt(cashier) })).status).toBe(200)
@@ -374,7 +374,7 @@ rule('routes.5', 'input is validated by schemas of any library', async () => {
     { path: ['name', '0', 'Symbol(x)'], message: 'no name', name: 'ValidationError' },
   ])
   const since = served.log.length
-  const faulty = await served.ask('/api/faulty')
+  const faulty = await served.request('/api/faulty')
   expect([faulty.status, faulty.text.includes('fault')]).toEqual([500, false])
   await logged(since, 'the route GET /faulty failed: a fault of the validator')
 })
@@ -383,9 +383,9 @@ rule('routes.6', 'bodies are JSON and forms, bytes, or streams, within their lim
   handle = ({ body }) => body ?? 'none'
   expect((await post('/api/open', { a: [1, { b: null }] })).body).toEqual({ a: [1, { b: null }] })
   const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a[b]=1&c=2' }
-  expect((await served.ask('/api/open', form)).body).toEqual({ a: { b: '1' }, c: '2' })
-  expect((await served.ask('/api/open', { method: 'POST' })).body).toBe('none')
-  const typed = (type: string) => served.ask('/api/open', { method: 'POST', headers: { 'content-type': type }, body: '{}' })
+  expect((await served.request('/api/open', form)).body).toEqual({ a: { b: '1' }, c: '2' })
+  expect((await served.request('/api/open', { method: 'POST' })).body).toBe('none')
+  const typed = (type: string) => served.request('/api/open', { method: 'POST', headers: { 'content-type': type }, body: '{}' })
   const plain = await typed('text/plain')
   expect([plain.status, plain.body.error.message]).toEqual([
     400,
@@ -397,29 +397,31 @@ rule('routes.6', 'bodies are JSON and forms, bytes, or streams, within their lim
     [`{"a":"${'x'.repeat(100_000)}"}`, 413],
     [`${'['.repeat(600)}${']'.repeat(600)}`, 400],
   ] as const)
-    expect((await served.ask('/api/open', { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status).toBe(status)
+    expect((await served.request('/api/open', { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status).toBe(
+      status,
+    )
 
   handle = ({ body, params, request }) => ({
     sender: params.sender,
     bytes: (body as Buffer).toString('base64'),
     signature: request.headers['x-signature'],
   })
-  const raw = await served.ask('/webhooks/stripe', {
+  const raw = await served.request('/webhooks/stripe', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-signature': 's1' },
     body: ' {"a" : 1}\n',
   })
   expect(raw.body).toEqual({ sender: 'stripe', bytes: Buffer.from(' {"a" : 1}\n').toString('base64'), signature: 's1' })
-  expect((await served.ask('/webhooks/none', { method: 'POST' })).body.bytes).toBe('')
-  expect((await served.ask('/webhooks/large', { method: 'POST', body: 'x'.repeat(100_001) })).status).toBe(413)
+  expect((await served.request('/webhooks/none', { method: 'POST' })).body.bytes).toBe('')
+  expect((await served.request('/webhooks/large', { method: 'POST', body: 'x'.repeat(100_001) })).status).toBe(413)
 
   handle = async ({ body }) => {
     let bytes = 0
     for await (const chunk of body as AsyncIterable<Uint8Array>) bytes += chunk.length
     return bytes
   }
-  expect((await served.ask('/api/copies', { method: 'POST', body: 'x'.repeat(900_000) })).body).toBe(900_000)
-  expect((await served.ask('/api/copies', { method: 'POST', body: 'x'.repeat(1_000_001) })).status).toBe(413)
+  expect((await served.request('/api/copies', { method: 'POST', body: 'x'.repeat(900_000) })).body).toBe(900_000)
+  expect((await served.request('/api/copies', { method: 'POST', body: 'x'.repeat(1_000_001) })).status).toBe(413)
   const unannounced = await fetch(`${served.origin}/api/copies`, {
     method: 'POST',
     duplex: 'half',
@@ -436,7 +438,7 @@ rule('routes.6', 'bodies are JSON and forms, bytes, or streams, within their lim
 rule('routes.7', 'the result of a function is the response', async () => {
   const returned = async (value: unknown) => {
     handle = () => value
-    const { status, text, headers } = await served.ask('/api/open')
+    const { status, text, headers } = await served.request('/api/open')
     return [status, headers.get('content-type'), text]
   }
   const type = 'application/json; charset=utf-8'
@@ -461,7 +463,7 @@ rule('routes.7', 'the result of a function is the response', async () => {
     response.headers.set('x-request-id', 'of another service')
     return response
   }
-  const { status, headers, text } = await served.ask('/api/open')
+  const { status, headers, text } = await served.request('/api/open')
   expect([status, text, headers.getSetCookie(), headers.get('content-security-policy')]).toEqual([
     418,
     '<p>',
@@ -474,7 +476,7 @@ rule('routes.7', 'the result of a function is the response', async () => {
   handle = () => fetch(`${served.origin}/robots.txt`, { headers: { 'accept-encoding': 'gzip' } })
   const robots = handle
   handle = (call) => (call.request.url === '/robots.txt' ? new Response('passed on', { headers: { 'x-own': 'kept' } }) : robots(call))
-  const passed = await served.ask('/api/open')
+  const passed = await served.request('/api/open')
   expect([passed.status, passed.text, passed.headers.get('x-own')]).toEqual([200, 'passed on', 'kept'])
 })
 
@@ -491,7 +493,7 @@ rule('routes.9', 'routes see and write only the documents of their caller', asyn
     ],
     status: 'published',
   })
-  const asAnn = () => served.ask('/api/mine', { token: jwt(ann) })
+  const asAnn = () => served.request('/api/mine', { token: jwt(ann) })
   handle = async (call) => {
     const own = call.documents(order)
     const named = { documentId: theirs.documentId }
@@ -540,7 +542,7 @@ rule('routes.9', 'routes see and write only the documents of their caller', asyn
   }
   expect((await asAnn()).status).toBe(500)
 
-  // The scope is asked once for a request, and only if the route acts for its caller.
+  // The scope is called once for a request, and only if the route acts for its caller.
   for (const [work, asked] of [
     [() => 1, 0],
     [({ unrestricted, may }: RouteCall) => [may(`${order}.find`), unrestricted.documents(order).count()].length, 0],
@@ -572,13 +574,13 @@ rule('routes.9', 'routes see and write only the documents of their caller', asyn
     own(order)
       .findMany()
       .then(() => caller)
-  expect((await served.ask('/api/open')).body.error.name).toBe('ForbiddenError')
+  expect((await served.request('/api/open')).body.error.name).toBe('ForbiddenError')
 })
 
 rule('routes.10', 'errors with names of the API are responses; others are 500 and logged', async () => {
   const answer = async (work: (call: RouteCall) => unknown) => {
     handle = work
-    const { status, body, headers } = await served.ask('/api/open', { headers: { 'x-request-id': 'request-of-a-route' } })
+    const { status, body, headers } = await served.request('/api/open', { headers: { 'x-request-id': 'request-of-a-route' } })
     return { status, body, headers }
   }
   const named = await answer(() => {
@@ -672,7 +674,7 @@ rule('routes.11', 'HEAD, OPTIONS, 404 and 405 are as for all routes', async () =
   const head = await fetch(`${served.origin}/api/open`, { method: 'HEAD' })
   expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '7', ''])
   const allowed = async (method: string, path: string) => {
-    const { status, headers } = await served.ask(path, { method })
+    const { status, headers } = await served.request(path, { method })
     return [status, headers.get('allow')]
   }
   const expected: readonly (readonly [method: string, path: string, status: number, allow: string | null])[] = [
@@ -696,12 +698,12 @@ rule('routes.11', 'HEAD, OPTIONS, 404 and 405 are as for all routes', async () =
     expect([method, path, ...(await allowed(method, path))]).toEqual([method, path, ...wanted])
 
   const origin = { headers: { origin: 'https://site.example' } }
-  const { headers } = await served.ask('/api/open', origin)
+  const { headers } = await served.request('/api/open', origin)
   expect(headers.get('access-control-allow-origin')).toBe('https://site.example')
   expect(
-    (await served.ask('/api/open', { headers: { origin: 'https://evil.example' } })).headers.get('access-control-allow-origin'),
+    (await served.request('/api/open', { headers: { origin: 'https://evil.example' } })).headers.get('access-control-allow-origin'),
   ).toBeNull()
-  const preflight = await served.ask('/api/orders/x/checkout', {
+  const preflight = await served.request('/api/orders/x/checkout', {
     method: 'OPTIONS',
     headers: { ...origin.headers, 'access-control-request-method': 'POST' },
   })
@@ -709,7 +711,7 @@ rule('routes.11', 'HEAD, OPTIONS, 404 and 405 are as for all routes', async () =
   for (const header of ['x-request-id', 'x-content-type-options', 'content-security-policy', 'vary'])
     expect(headers.get(header)).not.toBeNull()
   const since = served.log.length
-  await served.ask('/api/shops/secret-shop/orders/1?token=secret', { headers: { 'x-request-id': 'a-request-to-log' } })
+  await served.request('/api/shops/secret-shop/orders/1?token=secret', { headers: { 'x-request-id': 'a-request-to-log' } })
   await logged(since, 'a-request-to-log')
   const line = served.log.slice(since).find((text) => text.includes('a-request-to-log'))!
   expect(JSON.parse(line)).toMatchObject({ method: 'GET', route: '/api/shops/:shop/orders/:documentId', status: 200, caller: 'public' })

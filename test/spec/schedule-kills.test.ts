@@ -1,4 +1,4 @@
-// Schedules over kills and pauses of the process that runs them: another process goes on, and no time is run twice.
+// Schedules when the process that runs them is killed or paused: another process takes over, and no time is run twice.
 import { expect, test } from 'vitest'
 import { openChildren } from '../faults/children.js'
 import { rule } from '../support/rule.js'

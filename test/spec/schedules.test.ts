@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Schedule, ScheduleCall } from '../../src/foundation/public/schedules.js'
 import { rule } from '../support/rule.js'
-import { type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, type ServeOptions, serveExisting, serveProject } from '../support/serve.js'
 import { patience } from '../support/until.js'
 
 const city = 'api::city.city'
@@ -30,7 +30,7 @@ async function serve(schedules: readonly Schedule[], limits: object = {}): Promi
   return served
 }
 async function beside(other: Served, code: ServeOptions['code']): Promise<Served> {
-  const served = await serveBeside(other, {}, code)
+  const served = await serveExisting(other, {}, code)
   opened.push(served)
   return served
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { ScopeCall, ScopeResult } from '../../src/foundation/public/type-settings.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { addToken, grant, secrets } from './callers.js'
 
@@ -47,8 +47,8 @@ describe('the tasks of a user', () => {
   let scope: (call: ScopeCall) => ScopeResult | Promise<ScopeResult>
   const own = ({ caller }: ScopeCall): ScopeResult => caller.kind === 'token' || (caller.kind === 'user' && { owner: { id: caller.id } })
 
-  const send = (method: string, path: string, token?: string, data?: unknown): Promise<Answer> =>
-    served.ask(`/api${path}`, {
+  const send = (method: string, path: string, token?: string, data?: unknown): Promise<TestResponse> =>
+    served.request(`/api${path}`, {
       method,
       ...(token === undefined ? {} : { token }),
       ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
@@ -72,7 +72,7 @@ describe('the tasks of a user', () => {
     await grant(served, 'authenticated', 'plugin::upload.content-api.upload')
     const signIn = async (name: string) => {
       const { jwt, user } = (
-        await served.ask('/api/auth/local/register', {
+        await served.request('/api/auth/local/register', {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ username: name, email: `${name}@users.example`, password: 'a long password' }),
@@ -131,7 +131,7 @@ describe('the tasks of a user', () => {
   rule('scopes.4', 'neither users nor files can be linked to hidden documents', async () => {
     scope = own
     const his = await make('unlinked', bob.id)
-    const user = await served.ask(`/api/users/${ann.id}`, {
+    const user = await served.request(`/api/users/${ann.id}`, {
       method: 'PUT',
       token: ann.token,
       headers: { 'content-type': 'application/json' },
@@ -218,7 +218,7 @@ describe('the tasks of a user', () => {
     }
     const signIn = { identifier: 'ann', password: 'wrong' }
     const post = (path: string, body: object) =>
-      served.ask(`/api${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+      served.request(`/api${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
     expect((await post('/auth/local', signIn)).status).toBe(400)
     expect((await post('/auth/forgot-password', { email: 'nobody@users.example' })).status).toBe(200)
     expect((await send('GET', '/i18n/locales', 'all')).status).toBe(200)

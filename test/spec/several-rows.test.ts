@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import { type Answer, removeProject, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { removeProject, type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { addGerman, addToken, insert, secrets, sending } from './callers.js'
-import { openDesk } from './editorial-office.js'
 import { component, contentType } from './library.js'
+import { signInClient } from './newsroom.js'
 
 const to = (relation: string, type: string, more: object = {}) => ({ type: 'relation', relation, target: `api::${type}.${type}`, ...more })
 
@@ -62,7 +62,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
 
   const send = sending(() => served, 'everything')
   const make = async (plural: string, data: object): Promise<string> => (await send('POST', plural, data)).documentId
-  const statusOf = async (path: string) => (await served.ask(`/api/${path}`, { token: 'everything' })).status
+  const statusOf = async (path: string) => (await served.request(`/api/${path}`, { token: 'everything' })).status
   const rowsOf = (table: string, id: string) => served.sql(`SELECT * FROM ${table} WHERE document_id = ? ORDER BY id`, id)
   /** Another row of the same version, changed `later` seconds after all others. */
   async function again(table: string, row: Record<string, unknown>, changes: object, later: number): Promise<number> {
@@ -139,13 +139,13 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
   })
 
   rule('writing.29', 'administrators work with such documents as with others', async () => {
-    const ada = await openDesk(served, `ada.${contract}@rows.example`)
+    const ada = await signInClient(served, `ada.${contract}@rows.example`)
     const type = 'api::article.article'
     const id = await make('articles?status=draft', { title: 'first' })
     await served.sql("UPDATE articles SET locale = 'fr' WHERE document_id = ?", id)
     const path = `/content/${type}/${id}`
     const tag = async () => ({ 'if-match': (await ada.get(path)).headers.get('etag') ?? '' })
-    const done = async (answer: Promise<Answer>) => {
+    const done = async (answer: Promise<TestResponse>) => {
       const { status, body, text } = await answer
       expect(status, text).toBeLessThan(300)
       return body.data
@@ -317,7 +317,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       await send('DELETE', `tags/${id}`)
       expect(await rowsOf('tags', id)).toEqual([])
     }
-    const ada = await openDesk(served, `ada.${contract}@apart.example`)
+    const ada = await signInClient(served, `ada.${contract}@apart.example`)
     const id = await documentOf(live, draft)
     const path = `/content/api::tag.tag/${id}`
     const tag = { 'if-match': (await ada.get(path)).headers.get('etag') ?? '' }
@@ -413,16 +413,16 @@ rule('writing.30', 'rows that stay apart are shown again once the schema has loc
   await addToken(served, 'everything', { type: 'full-access' })
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ data: { title: 'changed' } })
-  const put = await served.ask(`/api/notes/${id}`, { method: 'PUT', token: 'everything', headers, body })
+  const put = await served.request(`/api/notes/${id}`, { method: 'PUT', token: 'everything', headers, body })
   expect(put.body.data).toMatchObject({ title: 'changed' })
   await served.service.close()
   for (const [path, content] of Object.entries(contentType('note', data, { draftAndPublish: true, localized: true })))
     writeFileSync(join(served.folder, path), JSON.stringify(content))
-  const again = await serveBeside(served, secrets)
+  const again = await serveExisting(served, secrets)
   try {
     const shown = []
     for (const query of ['locale=en&status=draft', 'locale=en', 'locale=de&status=draft', 'locale=de'])
-      shown.push((await again.ask(`/api/notes/${id}?${query}`, { token: 'everything' })).body.data?.title)
+      shown.push((await again.request(`/api/notes/${id}?${query}`, { token: 'everything' })).body.data?.title)
     expect(shown).toEqual(['changed', 'live', 'entwurf', 'öffentlich'])
     expect(await again.sql('SELECT id FROM notes')).toHaveLength(4)
   } finally {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chances } from '../documents/chances.js'
 import { rule } from '../support/rule.js'
 import { access, component, contentType, reading } from './library.js'
-import { type Document, type Press, serveWritable } from './press.js'
+import { type Document, serveWritable, type WritableProject } from './writable-project.js'
 
 const localized = (attribute: object) => ({ ...attribute, pluginOptions: { i18n: { localized: true } } })
 const holding = (attribute: object) => ({ ...attribute, pluginOptions: { i18n: { localized: false } } })
@@ -77,14 +77,14 @@ function shown(value: unknown): unknown {
 }
 
 describe.each(['specification', 'strapi'] as const)('contract %s', (contract) => {
-  let press: Press
+  let writable: WritableProject
   /** Menus: in all languages, in English and French, in English alone. Pages, topics: published; in English alone, a draft. */
   let known: Record<'all' | 'two' | 'en' | 'page' | 'pageEn' | 'topic' | 'topicDraft', string>
   beforeAll(async () => {
-    press = await serveWritable(project, contract)
+    writable = await serveWritable(project, contract)
     const make = async (path: string, data: object, locales: readonly string[] = []) => {
-      const { documentId } = await press.make(path, data)
-      for (const locale of locales) await press.change(`${path.split('?')[0]}/${documentId}?locale=${locale}`, data)
+      const { documentId } = await writable.make(path, data)
+      for (const locale of locales) await writable.change(`${path.split('?')[0]}/${documentId}?locale=${locale}`, data)
       return documentId as string
     }
     known = {
@@ -97,13 +97,13 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       topicDraft: await make('topics?status=draft', { name: 'draft' }),
     }
   })
-  afterAll(() => press.served.close())
+  afterAll(() => writable.served.close())
 
   const versions = (path: string, locales: readonly string[]) =>
     Promise.all(
       locales.flatMap((locale) =>
         ['draft', 'published'].map(async (status) => {
-          const { body } = await press.send('GET', `${path}?locale=${locale}&status=${status}&${populated}`)
+          const { body } = await writable.send('GET', `${path}?locale=${locale}&status=${status}&${populated}`)
           return { locale, status, ...((shown(body.data) as object) ?? {}) }
         }),
       ),
@@ -131,11 +131,11 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
   /** A document of each kind. Gives its path. */
   const made = async (plural: string) => {
     if (plural === 'home') {
-      await press.send('DELETE', 'home?locale=*')
-      await press.change('home', content())
+      await writable.send('DELETE', 'home?locale=*')
+      await writable.change('home', content())
       return 'home'
     }
-    return `${plural}/${(await press.make(plural, content())).documentId}`
+    return `${plural}/${(await writable.make(plural, content())).documentId}`
   }
 
   /** The part of a draft that its published version shows. */
@@ -149,34 +149,35 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       const path = await made(plural)
       const english = await versions(path, ['en'])
       const keepsEnglish = async (step: string) => expect(await versions(path, ['en']), `${plural}: ${step}`).toEqual(english)
-      await press.change(`${path}?locale=fr`, { title: 'Français' })
+      await writable.change(`${path}?locale=fr`, { title: 'Français' })
       await keepsEnglish('a new locale')
-      await press.change(`${path}?locale=fr`, { title: 'Français 2' })
-      await press.change(`${path}?locale=fr&status=draft`, { title: 'Français 3' })
+      await writable.change(`${path}?locale=fr`, { title: 'Français 2' })
+      await writable.change(`${path}?locale=fr&status=draft`, { title: 'Français 3' })
       await keepsEnglish('another write')
       const french = await versions(path, ['fr'])
-      await press.change(`${path}?locale=de`, { title: 'Deutsch' })
-      await press.change(`${path}?locale=de&status=draft`, { title: 'Deutsch 2' })
+      await writable.change(`${path}?locale=de`, { title: 'Deutsch' })
+      await writable.change(`${path}?locale=de&status=draft`, { title: 'Deutsch 2' })
       await keepsEnglish('a third locale')
       if (plural !== 'sheets') {
-        for (const action of ['publish', 'discard', 'unpublish', 'publish']) await press.send('POST', `${path}/actions/${action}?locale=de`)
+        for (const action of ['publish', 'discard', 'unpublish', 'publish'])
+          await writable.send('POST', `${path}/actions/${action}?locale=de`)
         await keepsEnglish('publication of the third')
       }
       expect(await versions(path, ['fr'])).toEqual(french)
-      await press.change(path, content())
-      await press.change(`${path}?locale=fr`, { title: 'Français 4' })
-      await press.change(`${path}?locale=de`, { title: 'Deutsch 3', rank: 3 })
+      await writable.change(path, content())
+      await writable.change(`${path}?locale=fr`, { title: 'Français 4' })
+      await writable.change(`${path}?locale=de`, { title: 'Deutsch 3', rank: 3 })
       await keepsEnglish('a repair')
     }
   })
 
   rule('writing.31', 'a write that names shared components removes from other locales only the links that it removes itself', async () => {
     const path = await made('pages')
-    await press.change(`${path}?locale=fr`, { title: 'Français' })
-    const { items } = await press.read(`${path}?locale=fr&status=draft&populate[items][populate]=*`)
+    await writable.change(`${path}?locale=fr`, { title: 'Français' })
+    const { items } = await writable.read(`${path}?locale=fr&status=draft&populate[items][populate]=*`)
     expect(items[1].menus.map((menu: Document) => menu.documentId)).toEqual([known.all, known.two])
     // Turned round, with a change, without a target that both have.
-    await press.change(`${path}?locale=fr`, { items: [{ id: items[1].id, label: 'changed', menus: [known.two] }, { id: items[0].id }] })
+    await writable.change(`${path}?locale=fr`, { items: [{ id: items[1].id, label: 'changed', menus: [known.two] }, { id: items[0].id }] })
     const [draft, published] = (await versions(path, ['en'])) as Document[]
     const expected = [
       { label: 'changed', menus: [known.en, known.two], page: known.page },
@@ -186,7 +187,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     if (contract === 'specification') expect(draft.items).toMatchObject(expected)
     expect(published.items[0].leaf).toMatchObject(unpublished(tree().leaf) as object)
     // The same without ids, and one more in front.
-    await press.change(`${path}?locale=fr`, { items: [{ label: 'new' }, { label: 'changed', menus: [known.all] }, { label: 'first' }] })
+    await writable.change(`${path}?locale=fr`, { items: [{ label: 'new' }, { label: 'changed', menus: [known.all] }, { label: 'first' }] })
     const [, later] = (await versions(path, ['en'])) as Document[]
     expect(later.items).toMatchObject([
       { label: 'new', menus: [] },
@@ -194,7 +195,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       { label: 'first', menus: [known.en] },
     ])
     // One that is removed goes everywhere.
-    await press.change(`${path}?locale=fr`, { items: [], hero: null })
+    await writable.change(`${path}?locale=fr`, { items: [], hero: null })
     const [, last] = (await versions(path, ['en'])) as Document[]
     expect(last).toMatchObject({ items: [], hero: null })
   })
@@ -208,29 +209,29 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     }
     /** Published in both languages. */
     const both = async (...items: object[]) => {
-      const path = `pages/${(await press.make('pages', { title: 'English', items })).documentId}`
-      await press.change(`${path}?locale=de`, { title: 'Deutsch' })
+      const path = `pages/${(await writable.make('pages', { title: 'English', items })).documentId}`
+      await writable.change(`${path}?locale=de`, { title: 'Deutsch' })
       return path
     }
     const idsOf = async (path: string, locale: string): Promise<number[]> =>
-      (await press.read(`${path}?locale=${locale}&status=draft&populate[items]=true`)).items.map(({ id }: Document) => id)
+      (await writable.read(`${path}?locale=${locale}&status=draft&populate[items]=true`)).items.map(({ id }: Document) => id)
     const publications: [string, (path: string, locale: string, data: object) => Promise<unknown>][] = [
-      ['publish action', (path, locale) => press.send('POST', `${path}/actions/publish?locale=${locale}`)],
-      ['PUT', (path, locale, data) => press.change(`${path}?locale=${locale}`, data)],
-      ['PUT of another attribute', (path, locale) => press.change(`${path}?locale=${locale}`, { title: 'later' })],
+      ['publish action', (path, locale) => writable.send('POST', `${path}/actions/publish?locale=${locale}`)],
+      ['PUT', (path, locale, data) => writable.change(`${path}?locale=${locale}`, data)],
+      ['PUT of another attribute', (path, locale) => writable.change(`${path}?locale=${locale}`, { title: 'later' })],
     ]
     let s1: string
     let s2: string
     beforeAll(async () => {
       s1 = known.topic
-      s2 = (await press.make('topics', { name: 'second' })).documentId
+      s2 = (await writable.make('topics', { name: 'second' })).documentId
     })
 
     rule('writing.33', 'goes from the published versions of other locales, with each kind of publication', async () => {
       for (const [name, publish] of publications) {
         const path = await both(item('h', [s1, s2]))
         const data = { items: [{ id: (await idsOf(path, 'en'))[0], label: 'h', topics: [s1] }] }
-        await press.change(`${path}?status=draft`, data)
+        await writable.change(`${path}?status=draft`, data)
         expect(await found(path, 'de'), name).toEqual({ draft: [item('h', [s1])], published: [item('h', [s1, s2])] })
         await publish(path, 'en', data)
         expect(await found(path, 'de'), name).toEqual({ draft: [item('h', [s1])], published: [item('h', [s1])] })
@@ -241,7 +242,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       for (const [name, publish] of publications) {
         const path = await both(item('old', [s1, s2]))
         const data = { items: [{ label: 'new' }] }
-        await press.change(`${path}?status=draft`, data)
+        await writable.change(`${path}?status=draft`, data)
         await publish(path, 'en', data)
         expect(await found(path, 'de'), name).toEqual({ draft: [item('new', [])], published: [item('new', [])] })
       }
@@ -254,11 +255,11 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
           leaf: item('leaf', [s1, s2], [known.en]),
         })
         const [a, b] = await idsOf(path, 'de')
-        const { items } = await press.read(`${path}?locale=de&status=draft&populate[items][populate]=leaf`)
+        const { items } = await writable.read(`${path}?locale=de&status=draft&populate[items][populate]=leaf`)
         const leaf = { id: items[1].leaf.id, label: 'changed', topics: [s2] }
         const data = { items: [{ id: b, leaf }, { id: a, label: 'renamed', topics: [s1], menus: [] }, { label: 'new' }] }
-        await press.change(`${path}?locale=de&status=draft`, data)
-        await press.change(`${path}?locale=de&status=draft`, { title: 'Noch nicht' })
+        await writable.change(`${path}?locale=de&status=draft`, data)
+        await writable.change(`${path}?locale=de&status=draft`, { title: 'Noch nicht' })
         await publish(path, 'de', data)
         const expected = [item('b', [s2]), item('renamed', [s1], [known.en]), item('new', [])]
         expect(await found(path, 'en'), name).toEqual({ draft: expected, published: expected })
@@ -269,10 +270,10 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
 
     rule('writing.33', 'goes as well where the publication is the first, or the first after the end of another one', async () => {
       const beginnings: [string, (path: string) => Promise<unknown>][] = [
-        ['unpublished', (path) => press.send('POST', `${path}/actions/unpublish?locale=de`)],
+        ['unpublished', (path) => writable.send('POST', `${path}/actions/unpublish?locale=de`)],
         [
           'a draft again',
-          (path) => press.send('DELETE', `${path}?locale=de`).then(() => press.change(`${path}?locale=de&status=draft`, {})),
+          (path) => writable.send('DELETE', `${path}?locale=de`).then(() => writable.change(`${path}?locale=de&status=draft`, {})),
         ],
       ]
       const given = () => ({ ...item('h', [s1, s2], [known.en, known.two, known.all]), leaf: item('leaf', [s1, s2], [known.en]) })
@@ -281,15 +282,15 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
           const path = await both(given())
           if (name === 'PUT') {
             // Linked in English alone, and by now in German too.
-            const { documentId: late } = await press.make('menus', { name: 'late' })
+            const { documentId: late } = await writable.make('menus', { name: 'late' })
             const [own] = await idsOf(path, 'en')
-            await press.change(path, { items: [{ id: own, menus: [known.en, known.all, late] }] })
-            await press.change(`menus/${late}?locale=de`, { name: 'late' })
+            await writable.change(path, { items: [{ id: own, menus: [known.en, known.all, late] }] })
+            await writable.change(`menus/${late}?locale=de`, { name: 'late' })
           }
           await begin(path)
-          const { items } = await press.read(`${path}?locale=de&status=draft&populate[items][populate]=leaf`)
+          const { items } = await writable.read(`${path}?locale=de&status=draft&populate[items][populate]=leaf`)
           const data = { items: [{ id: items[0].id, topics: [s1], menus: [], leaf: { id: items[0].leaf.id, topics: [s2] } }] }
-          await press.change(`${path}?locale=de&status=draft`, data)
+          await writable.change(`${path}?locale=de&status=draft`, data)
           const drafted = (await found(path, 'en')).draft
           await publish(path, 'de', { items: [{ id: items[0].id, topics: [s1], menus: [], leaf: { id: items[0].leaf.id } }] })
           const stays = name !== 'PUT' ? [known.two] : beginning === 'unpublished' ? [expect.any(String)] : []
@@ -305,12 +306,12 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       for (const [name, publish] of publications) {
         const path = await both(item('h', [s1, s2]))
         // Linked in English alone, and by now in German too.
-        const { documentId: late } = await press.make('menus', { name: 'late' })
+        const { documentId: late } = await writable.make('menus', { name: 'late' })
         const [own] = await idsOf(path, 'en')
-        await press.change(path, { items: [{ id: own, menus: [known.en, late] }] })
-        await press.change(`menus/${late}?locale=de`, { name: 'late' })
+        await writable.change(path, { items: [{ id: own, menus: [known.en, late] }] })
+        await writable.change(`menus/${late}?locale=de`, { name: 'late' })
         const data = { items: [{ id: (await idsOf(path, 'de'))[0], label: 'changed', topics: [s1] }] }
-        await press.change(`${path}?locale=de&status=draft`, data)
+        await writable.change(`${path}?locale=de&status=draft`, data)
         const { draft } = await found(path, 'en')
         expect(draft, name).toEqual([item('changed', [s1], [known.en, late])])
         await publish(path, 'de', data)
@@ -322,24 +323,24 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     rule('writing.33', 'leaves what another locale has changed in its draft alone unpublished there', async () => {
       const path = await both(item('h', [s1, s2], [known.en]))
       const own = await idsOf(path, 'en')
-      await press.change(`${path}?status=draft`, { items: [{ id: own[0], menus: [known.two] }] })
+      await writable.change(`${path}?status=draft`, { items: [{ id: own[0], menus: [known.two] }] })
       const data = { items: [{ id: (await idsOf(path, 'de'))[0], topics: [s1] }] }
-      await press.change(`${path}?locale=de&status=draft`, data)
-      await press.change(`${path}?locale=de`, data)
+      await writable.change(`${path}?locale=de&status=draft`, data)
+      await writable.change(`${path}?locale=de`, data)
       expect(await found(path, 'en')).toEqual({ draft: [item('h', [s1], [known.two])], published: [item('h', [s1], [known.en])] })
     })
   })
 
   rule('writing.33', 'links that wait for a publication wait on in every locale', async () => {
-    const { documentId: topic } = await press.make('topics?status=draft', { name: 'later' })
-    const { documentId: target } = await press.make('pages?status=draft', { title: 'later' })
+    const { documentId: topic } = await writable.make('topics?status=draft', { name: 'later' })
+    const { documentId: target } = await writable.make('pages?status=draft', { title: 'later' })
     const hero = { label: 'waits', topic, page: target, topics: [topic] }
-    const { documentId } = await press.make('pages', { title: 'English', hero, items: [hero] })
+    const { documentId } = await writable.make('pages', { title: 'English', hero, items: [hero] })
     const path = `pages/${documentId}`
-    await press.change(`${path}?locale=fr`, { title: 'Français' })
-    await press.change(`${path}?locale=fr`, { title: 'Français 2', items: [{ label: 'waits', topic, topics: [topic] }] })
-    await press.send('POST', `topics/${topic}/actions/publish`)
-    await press.send('POST', `pages/${target}/actions/publish`)
+    await writable.change(`${path}?locale=fr`, { title: 'Français' })
+    await writable.change(`${path}?locale=fr`, { title: 'Français 2', items: [{ label: 'waits', topic, topics: [topic] }] })
+    await writable.send('POST', `topics/${topic}/actions/publish`)
+    await writable.send('POST', `pages/${target}/actions/publish`)
     const waited = { topic, page: target, topics: [topic] }
     for (const version of (await versions(path, ['en'])) as Document[]) expect(version).toMatchObject({ hero: waited, items: [waited] })
     for (const version of (await versions(path, ['fr'])) as Document[])
@@ -350,9 +351,9 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     for (const plural of ['pages', 'home']) {
       for (const status of ['published', 'draft']) {
         const path = await made(plural)
-        await press.change(`${path}?status=draft`, { title: 'English, changed' })
+        await writable.change(`${path}?status=draft`, { title: 'English, changed' })
         const english = await versions(path, ['en'])
-        await press.change(`${path}?locale=fr&status=${status}`, { title: 'Français' })
+        await writable.change(`${path}?locale=fr&status=${status}`, { title: 'Français' })
         expect(await versions(path, ['en'])).toEqual(english)
         const there = { menus: [known.all, known.two], page: null, topic: known.topic, topics: [known.topicDraft, known.topic] }
         const expected = { ...there, leaf: { ...there, end: [there] } }
@@ -367,19 +368,19 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
   })
 
   rule('writing.33', 'a link stays when its target gets or loses a locale', async () => {
-    const { documentId: menu } = await press.make('menus', { name: 'later' })
-    const { documentId: gone } = await press.make('menus', { name: 'goes' })
-    await press.change(`menus/${gone}?locale=fr`, { name: 'goes' })
+    const { documentId: menu } = await writable.make('menus', { name: 'later' })
+    const { documentId: gone } = await writable.make('menus', { name: 'goes' })
+    await writable.change(`menus/${gone}?locale=fr`, { name: 'goes' })
     const menus = [menu, known.all, gone]
-    const path = `pages/${(await press.make('pages', { title: 'English', hero: { label: 'hero', menus }, items: [{ label: 'item', menus }] })).documentId}`
-    await press.change(`${path}?locale=fr`, { title: 'Français' })
+    const path = `pages/${(await writable.make('pages', { title: 'English', hero: { label: 'hero', menus }, items: [{ label: 'item', menus }] })).documentId}`
+    await writable.change(`${path}?locale=fr`, { title: 'Français' })
     const english = await versions(path, ['en'])
-    await press.change(`menus/${menu}?locale=fr`, { name: 'later' })
-    await press.send('DELETE', `menus/${gone}?locale=fr`)
-    await press.change(`${path}?locale=fr`, { title: 'Français 2' })
-    await press.change(`${path}?locale=fr`, { hero: { label: 'hero', menus: [known.all] } })
-    await press.send('POST', `${path}/actions/publish?locale=fr`)
-    await press.send('POST', `${path}/actions/discard?locale=fr`)
+    await writable.change(`menus/${menu}?locale=fr`, { name: 'later' })
+    await writable.send('DELETE', `menus/${gone}?locale=fr`)
+    await writable.change(`${path}?locale=fr`, { title: 'Français 2' })
+    await writable.change(`${path}?locale=fr`, { hero: { label: 'hero', menus: [known.all] } })
+    await writable.send('POST', `${path}/actions/publish?locale=fr`)
+    await writable.send('POST', `${path}/actions/discard?locale=fr`)
     expect(await versions(path, ['en'])).toEqual(english)
   })
 
@@ -397,7 +398,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       zone: random.some(['x', 'y']).map((label) => ({ __component: 'parts.link', ...someLink(locale, label) })),
     })
     for (let document = 0; document < 2; document += 1) {
-      const path = `pages/${(await press.make('pages', { title: 'English', ...someContent('en') })).documentId}`
+      const path = `pages/${(await writable.make('pages', { title: 'English', ...someContent('en') })).documentId}`
       const steps: string[] = []
       for (let step = 0; step < 12; step += 1) {
         const locale = random.pick(locales)
@@ -406,9 +407,9 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
         const kind = random.below(6)
         const status = random.is(0.4) ? 'draft' : 'published'
         steps.push(`${locale} ${status} ${kind}`)
-        if (kind === 0) await press.change(`${path}?locale=${locale}&status=${status}`, someContent(locale))
-        else if (kind === 1) await press.send('POST', `${path}/actions/publish?locale=${locale}`)
-        else await press.change(`${path}?locale=${locale}&status=${status}`, { title: `title ${step}`, rank: random.below(9) })
+        if (kind === 0) await writable.change(`${path}?locale=${locale}&status=${status}`, someContent(locale))
+        else if (kind === 1) await writable.send('POST', `${path}/actions/publish?locale=${locale}`)
+        else await writable.change(`${path}?locale=${locale}&status=${status}`, { title: `title ${step}`, rank: random.below(9) })
         const after = await versions(path, others)
         // Shared values of a draft may be published.
         const steady = (after as Document[]).map((version, at) =>

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
-import { servePress } from './press.js'
+import { servePublisher } from './writable-project.js'
 
 const token = goldenTokens().full!
 
@@ -14,7 +14,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
   afterAll(() => served.close())
 
   async function send(method: string, path: string, data?: object) {
-    const answer = await served.ask(`/api/products${path}`, {
+    const answer = await served.request(`/api/products${path}`, {
       method,
       token,
       ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
@@ -79,21 +79,21 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
   )
 
   test.runIf(contract === 'strapi')('without drafts too, components of other locales keep their ids where no value changes', async () => {
-    const press = await servePress(contract)
+    const project = await servePublisher(contract)
     try {
-      const made = await press.make('notices?locale=en&populate=parts', { text: 'English', parts: [{ heading: 'one' }] })
+      const made = await project.make('notices?locale=en&populate=parts', { text: 'English', parts: [{ heading: 'one' }] })
       const path = `notices/${made.documentId}`
-      await press.change(`${path}?locale=de`, { text: 'Deutsch' })
-      await press.change(`${path}?locale=de`, { parts: [{ heading: 'one' }] })
-      expect((await press.read(`${path}?locale=en&populate=parts`)).parts).toEqual(made.parts)
-      await press.change(`${path}?locale=en`, { menu: [{ id: 1, label: 'a' }] })
-      await press.change(`${path}?locale=en`, { menu: [{ id: 2, label: 'a' }] })
-      expect((await press.read(`${path}?locale=de`)).menu).toEqual([{ id: 2, label: 'a' }])
-      const [part] = (await press.read(`${path}?locale=en&populate=parts`)).parts
-      await press.change(`${path}?locale=en`, { parts: [{ id: part.id, text: 'changed' }] })
-      expect((await press.read(`${path}?locale=de&populate=parts`)).parts).toMatchObject([{ heading: 'one', text: 'changed' }])
+      await project.change(`${path}?locale=de`, { text: 'Deutsch' })
+      await project.change(`${path}?locale=de`, { parts: [{ heading: 'one' }] })
+      expect((await project.read(`${path}?locale=en&populate=parts`)).parts).toEqual(made.parts)
+      await project.change(`${path}?locale=en`, { menu: [{ id: 1, label: 'a' }] })
+      await project.change(`${path}?locale=en`, { menu: [{ id: 2, label: 'a' }] })
+      expect((await project.read(`${path}?locale=de`)).menu).toEqual([{ id: 2, label: 'a' }])
+      const [part] = (await project.read(`${path}?locale=en&populate=parts`)).parts
+      await project.change(`${path}?locale=en`, { parts: [{ id: part.id, text: 'changed' }] })
+      expect((await project.read(`${path}?locale=de&populate=parts`)).parts).toMatchObject([{ heading: 'one', text: 'changed' }])
     } finally {
-      await press.served.close()
+      await project.served.close()
     }
   })
 

@@ -36,17 +36,17 @@ const lines = ({ log }: Served, message: string): readonly Record<string, unknow
 rule('operations.11', 'slow reads and writes are logged with type, duration and statements, and without values', async () => {
   if (isOnServer) return
   const served = await serve(5, 30_000)
-  expect((await served.ask('/api/notes?filters[text][$containsi]=Unheard-of&sort=text')).status).toBe(200)
+  expect((await served.request('/api/notes?filters[text][$containsi]=Unheard-of&sort=text')).status).toBe(200)
   const [read] = lines(served, 'a read was slow')
   expect(read).toMatchObject({ level: 40, type: 'api::note.note', bytes: expect.any(Number), plan: expect.stringMatching(/^[\w-]{12}$/) })
   expect(read).toMatchObject({ filters: ['text $containsi'], sort: ['text'], milliseconds: expect.any(Number) })
   expect((read!.statements as readonly string[])[0]).toMatch(/^select .* from .notes/)
   expect(JSON.stringify(read)).not.toMatch(/unheard/i)
 
-  // Another process has the lock for a moment, so that the write has to wait.
+  // Another process holds the lock briefly, so that the write has to wait.
   const other = new Database(served.database)
   other.exec('begin immediate')
-  const write = served.ask('/api/notes', {
+  const write = served.request('/api/notes', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ data: { name: 'Unheard-of' } }),
@@ -60,16 +60,16 @@ rule('operations.11', 'slow reads and writes are logged with type, duration and 
   expect(JSON.stringify(written)).not.toMatch(/unheard/i)
 
   const silent = await serve(0, 30_000)
-  expect((await silent.ask('/api/notes?filters[text][$containsi]=Unheard-of&sort=text')).status).toBe(200)
+  expect((await silent.request('/api/notes?filters[text][$containsi]=Unheard-of&sort=text')).status).toBe(200)
   expect(lines(silent, 'a read was slow')).toEqual([])
 })
 
 rule('operations.12', 'the same plan is logged once a minute, with any values', async () => {
   if (isOnServer) return
   const served = await serve(5, 30_000)
-  for (const text of ['one', 'two', 'three']) await served.ask(`/api/notes?filters[text][$containsi]=${text}&sort=text`)
+  for (const text of ['one', 'two', 'three']) await served.request(`/api/notes?filters[text][$containsi]=${text}&sort=text`)
   expect(lines(served, 'a read was slow')).toHaveLength(1)
-  await served.ask('/api/notes?filters[text][$notContainsi]=long&sort=name')
+  await served.request('/api/notes?filters[text][$notContainsi]=long&sort=name')
   expect(lines(served, 'a read was slow')).toHaveLength(2)
 })
 
@@ -81,7 +81,7 @@ rule(
     const served = await serve(1, 60_000)
     const slowest = async (query: string): Promise<Readonly<Record<string, unknown>>> => {
       const before = lines(served, 'a read was slow').length
-      expect((await served.ask(`/api/notes?${query}`)).status).toBe(200)
+      expect((await served.request(`/api/notes?${query}`)).status).toBe(200)
       return lines(served, 'a read was slow')[before]!
     }
     const sorted = await slowest('sort=name&filters[text][$notContainsi]=zz')

@@ -29,7 +29,7 @@ function compare(left: Key, right: Key): number {
 const sorted = <Each>(list: readonly Each[], key: (each: Each) => Key, descending = false): Each[] =>
   [...list].sort((a, b) => (descending ? -1 : 1) * compare(key(a), key(b)))
 
-const slugs = async (query: string, type = 'articles') => all(await magazine.ask(`/api/${type}?${query}`))
+const slugs = async (query: string, type = 'articles') => all(await magazine.request(`/api/${type}?${query}`))
 const articles = versions('article')
 const byMinutes = expected(sorted(articles, (article) => article.readingMinutes))
 
@@ -76,11 +76,11 @@ rule('sort.3', 'objects say the same', async () => {
   )
   for (const query of ['sort[format]=asc&sort[title]=desc', 'sort[0][format]=asc&sort[1][title]=desc'])
     expect(await slugs(query)).toEqual(wanted)
-  expect((await magazine.ask('/api/articles?sort[0][format]=asc&sort[1]=title:desc')).status).toBe(400)
+  expect((await magazine.request('/api/articles?sort[0][format]=asc&sort[1]=title:desc')).status).toBe(400)
 })
 
 rule('sort.4', 'without a key the ids decide', async () => {
-  const ids = all(await magazine.ask('/api/articles?status=draft'), 'id') as number[]
+  const ids = all(await magazine.request('/api/articles?status=draft'), 'id') as number[]
   expect(ids).toEqual([...ids].sort((a, b) => a - b))
   expect(await slugs('')).toEqual(expected(articles))
 })
@@ -114,7 +114,7 @@ for (const [attribute, read] of Object.entries(typed)) {
   rule('sort.5', `${attribute} is sorted by its kind of value`, async () => {
     const key = (name: string) => (samples[name]![attribute] === undefined ? null : read(samples[name]![attribute]))
     for (const descending of [false, true]) {
-      const answer = await library.ask(`/api/samples?sort=${attribute}:${descending ? 'desc' : 'asc'}`)
+      const answer = await library.request(`/api/samples?sort=${attribute}:${descending ? 'desc' : 'asc'}`)
       expect(all(answer, 'name')).toEqual(sorted(names, key, descending))
     }
   })
@@ -123,20 +123,20 @@ for (const [attribute, read] of Object.entries(typed)) {
 rule('sort.5', 'texts are sorted by bytes, on MariaDB by its collation', async () => {
   if (isOnMysql) {
     const collated = (name: string) => words[name]?.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
-    const found = all(await library.ask('/api/words?sort=text'), 'name')
+    const found = all(await library.request('/api/words?sort=text'), 'name')
     expect(found).toEqual(sorted(Object.keys(words), collated))
     return
   }
   const wanted = sorted(Object.keys(words), (name) => words[name])
-  expect(all(await library.ask('/api/words?sort=text'), 'name')).toEqual(wanted)
+  expect(all(await library.request('/api/words?sort=text'), 'name')).toEqual(wanted)
   expect(wanted.indexOf('capital')).toBeLessThan(wanted.indexOf('small'))
   expect(wanted.indexOf('small')).toBeLessThan(wanted.indexOf('umlaut'))
 })
 
 rule('sort.6', 'no value comes first upwards and last downwards', async () => {
-  expect(all(await library.ask('/api/samples?sort=whole'), 'name')).toEqual(['nothing', 'second', 'third', 'first'])
-  expect(all(await library.ask('/api/samples?sort=whole:desc'), 'name')).toEqual(['first', 'third', 'second', 'nothing'])
-  expect(all(await library.ask('/api/words?sort=text&pagination[limit]=2'), 'name')).toEqual(['missing', 'empty'])
+  expect(all(await library.request('/api/samples?sort=whole'), 'name')).toEqual(['nothing', 'second', 'third', 'first'])
+  expect(all(await library.request('/api/samples?sort=whole:desc'), 'name')).toEqual(['first', 'third', 'second', 'nothing'])
+  expect(all(await library.request('/api/words?sort=text&pagination[limit]=2'), 'name')).toEqual(['missing', 'empty'])
 })
 
 rule('sort.7', 'a key leads through a relation', async () => {
@@ -166,7 +166,7 @@ rule('sort.7', 'and through several', async () => {
 rule('sort.7', 'in several locales at once as well', async () => {
   const query = 'locale=*&fields=locale&populate[author][fields]=name&pagination[pageSize]=100'
   for (const order of ['asc', 'desc']) {
-    const { data } = (await magazine.ask(`/api/articles?${query}&sort=author.name:${order}`)).body
+    const { data } = (await magazine.request(`/api/articles?${query}&sort=author.name:${order}`)).body
     const authors = data.map(({ author }: Version) => author.name) as string[]
     expect(new Set(expected(data, 'locale'))).toEqual(new Set(['en', 'de']))
     expect(authors).toEqual(sorted(authors, (name) => name, order === 'desc'))
@@ -199,12 +199,12 @@ rule('sort.8', 'through a relation to many a document appears once, at its least
   const tags = ({ tags }: Version) => tags.map((tag: string) => target(tag).name).sort() as string[]
   expect(await slugs('sort=tags.name')).toEqual(expected(sorted(articles, (article) => tags(article)[0])))
   expect(await slugs('sort=tags.name:desc')).toEqual(expected(sorted(articles, (article) => tags(article).at(-1), true)))
-  expect((await magazine.ask('/api/articles?sort=tags.name')).body.meta.pagination.total).toBe(articles.length)
+  expect((await magazine.request('/api/articles?sort=tags.name')).body.meta.pagination.total).toBe(articles.length)
 })
 
 rule('sort.9', 'other orders are refused', async () => {
   for (const query of ['sort=title:up', 'sort=title:', 'sort[title]=down', 'sort[title][$eq]=x', 'sort=author.name:x']) {
-    const { status, body } = await magazine.ask(`/api/articles?${query}`)
+    const { status, body } = await magazine.request(`/api/articles?${query}`)
     expect([query, status, body.error?.name]).toEqual([query, 400, 'ValidationError'])
   }
 })
@@ -223,9 +223,9 @@ rule('sort.10', 'names that cannot be sorted by are refused', async () => {
     'author.pitches.title': 'Invalid key pitches at author.pitches',
   }
   for (const [key, message] of Object.entries(cases)) {
-    const { status, body } = await magazine.ask(`/api/articles?sort=${key}`)
+    const { status, body } = await magazine.request(`/api/articles?sort=${key}`)
     expect([key, status, body.error?.message]).toEqual([key, 400, message])
   }
-  expect((await magazine.ask('/api/events?sort=streamPassword')).body.error.message).toBe('Invalid key streamPassword')
-  expect((await magazine.ask('/api/letters?sort=subjects')).status).toBe(400)
+  expect((await magazine.request('/api/events?sort=streamPassword')).body.error.message).toBe('Invalid key streamPassword')
+  expect((await magazine.request('/api/letters?sort=subjects')).status).toBe(400)
 })

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import type { Asked, Served } from '../support/serve.js'
+import type { RequestOptions, Served } from '../support/serve.js'
 import { serveMagazine } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 import { serveLibrary } from './library.js'
@@ -48,18 +48,18 @@ for (const contract of ['specification', 'strapi'] as const) {
     })
     afterAll(() => Promise.all([magazine, library].map((served) => served.close())))
 
-    const ask = (served: Served, path: string, { headers, ...asked }: Asked = {}) =>
-      served.ask(`/api/${path}`, { token: 'full', ...asked, headers: { ...asking, ...headers } })
+    const request = (served: Served, path: string, { headers, ...asked }: RequestOptions = {}) =>
+      served.request(`/api/${path}`, { token: 'full', ...asked, headers: { ...asking, ...headers } })
 
     const send = (path: string, method: string, data: object) =>
-      ask(library, path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+      request(library, path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
 
     rule('headers.9', 'marks name the document, the path in it, and the attribute', async () => {
       const query =
         'populate[author][populate][portrait][fields]=name&populate[author][fields]=name&populate[tags][fields]=name&populate[gallery][fields]=name' +
         '&populate[seo][populate]=*&populate[extras][populate]=*'
       const path = `articles?filters[slug]=card-by-card&fields=title,kicker,locale,slug&${query}`
-      const { body, text } = await ask(magazine, path)
+      const { body, text } = await request(magazine, path)
       const [{ documentId }] = body.data
       const found = marksOf(body.data[0])
       const expectMark = (at: string, type: string, where: string, model: string) =>
@@ -71,11 +71,11 @@ for (const contract of ['specification', 'strapi'] as const) {
       expectMark('extras.0.caption', 'string', 'extras.0.caption', 'block.image')
       expectMark('extras.0.picture.alternativeText', 'text', 'extras.0.picture.alternativeText', 'plugin::upload.file&kind=collectionType')
       expect(found.slug ?? found.documentId ?? found.locale ?? found['extras.0.__component']).toBeUndefined()
-      expect(bare(text)).toEqual((await magazine.ask(`/api/${path}`, { token: 'full' })).body)
+      expect(bare(text)).toEqual((await magazine.request(`/api/${path}`, { token: 'full' })).body)
     })
 
     rule('headers.9', 'entries of lists have their place in the path, files of a list have none', async () => {
-      const { body } = await ask(magazine, 'articles?fields=locale&populate[gallery][fields]=name&populate[relatedTo][fields]=title')
+      const { body } = await request(magazine, 'articles?fields=locale&populate[gallery][fields]=name&populate[relatedTo][fields]=title')
       const found = Object.entries(marksOf(body.data))
       const paths = (list: string) =>
         found.filter(([at]) => at.includes(`.${list}.`)).map(([at, one]) => [at, /&path=([^&]*)/.exec(one)![1]])
@@ -86,15 +86,15 @@ for (const contract of ['specification', 'strapi'] as const) {
     })
 
     rule('headers.9', 'single types, drafts and other locales differ; a hidden locale is not revealed', async () => {
-      const setting = marksOf((await ask(magazine, 'setting?fields=siteName')).body.data)
+      const setting = marksOf((await request(magazine, 'setting?fields=siteName')).body.data)
       expect(setting.siteName).toMatch(/&path=siteName&model=api::setting\.setting&kind=singleType$/)
-      const [draft] = (await ask(magazine, 'articles?fields=title,locale&locale=de&status=draft')).body.data
+      const [draft] = (await request(magazine, 'articles?fields=title,locale&locale=de&status=draft')).body.data
       expect(marksOf(draft)).toEqual({
         title: `documentId=${draft.documentId}&type=string&path=title&model=api::article.article&kind=collectionType&locale=de`,
       })
-      const [unsaid] = (await ask(magazine, 'articles?fields=title&locale=de')).body.data
+      const [unsaid] = (await request(magazine, 'articles?fields=title&locale=de')).body.data
       expect(marksOf(unsaid).title).not.toMatch(/locale/)
-      const [shown] = (await ask(magazine, 'articles?fields=title,locale&populate[localizations][fields]=title,locale')).body.data
+      const [shown] = (await request(magazine, 'articles?fields=title,locale&populate[localizations][fields]=title,locale')).body.data
       expect(marksOf(shown)['localizations.0.title']).toMatch(/&path=localizations\.0\.title&model=api::article\.article&.*&locale=en$/)
     })
 
@@ -112,7 +112,7 @@ for (const contract of ['specification', 'strapi'] as const) {
     })
 
     rule('headers.10', 'every attribute that is a string is marked, but names that are compared', async () => {
-      const { data } = (await ask(library, 'samples?filters[name]=first')).body
+      const { data } = (await request(library, 'samples?filters[name]=first')).body
       const { documentId, ...found } = marksOf(data[0])
       const types = Object.entries(found).map(([at, one]) => [at, /&type=([^&]*)/.exec(one)![1]])
       expect(documentId).toBeUndefined()
@@ -133,9 +133,9 @@ for (const contract of ['specification', 'strapi'] as const) {
         'story.0.children.0.text': 'blocks',
         'story.1.children.0.text': 'blocks',
       })
-      const second = (await ask(library, 'samples?filters[name]=second')).body.data[0]
+      const second = (await request(library, 'samples?filters[name]=second')).body.data[0]
       expect(marksOf(second)).toMatchObject({ string: expect.any(String), text: expect.any(String) })
-      const missing = (await ask(library, 'samples?filters[name]=nothing')).body.data[0]
+      const missing = (await request(library, 'samples?filters[name]=nothing')).body.data[0]
       expect([missing.string, Object.keys(marksOf(missing))]).toEqual([null, ['name', 'createdAt', 'updatedAt']])
     })
 
@@ -191,23 +191,23 @@ for (const contract of ['specification', 'strapi'] as const) {
     })
 
     rule('headers.10', 'a polymorphic relation is marked from its own side alone', async () => {
-      const { data } = (await ask(magazine, 'letters?fields=sender&populate[subjects]=true')).body
+      const { data } = (await request(magazine, 'letters?fields=sender&populate[subjects]=true')).body
       const at = data.findIndex(({ subjects }: { subjects: unknown[] }) => subjects.length > 0)
       const { __type, title } = data[at].subjects[0]
       expect(title).toMatch(mark)
       expect(marksOf(data[at])['subjects.0.title']).toContain(`&path=subjects.0.title&model=${__type}&kind=collectionType`)
-      const others = (await ask(magazine, 'articles?fields=title&populate[letters]=true&pagination[pageSize]=100')).body.data
+      const others = (await request(magazine, 'articles?fields=title&populate[letters]=true&pagination[pageSize]=100')).body.data
       expect(others.some(({ letters }: { letters: unknown[] }) => letters.length > 0)).toBe(true)
       expect(Object.keys(marksOf(others)).filter((place) => place.includes('letters'))).toEqual([])
     })
 
     rule('headers.11', 'other values of the header and the nested format have no marks', async () => {
-      const { text } = await magazine.ask('/api/tags')
+      const { text } = await magazine.request('/api/tags')
       for (const value of ['TRUE', 'True', '1', 'yes', 'false', '', 'true, true'])
-        expect((await magazine.ask('/api/tags', { headers: { 'strapi-encode-source-maps': value } })).text, value).toBe(text)
+        expect((await magazine.request('/api/tags', { headers: { 'strapi-encode-source-maps': value } })).text, value).toBe(text)
       const nested = { 'strapi-response-format': 'v4' }
-      expect((await ask(magazine, 'articles?populate=*', { headers: nested })).text).toBe(
-        (await magazine.ask('/api/articles?populate=*', { token: 'full', headers: nested })).text,
+      expect((await request(magazine, 'articles?populate=*', { headers: nested })).text).toBe(
+        (await magazine.request('/api/articles?populate=*', { token: 'full', headers: nested })).text,
       )
     })
 
@@ -221,8 +221,8 @@ for (const contract of ['specification', 'strapi'] as const) {
         'articles/nothing',
       ]
       for (const path of [...paths, 'articles?sort=nope']) {
-        const { text } = await ask(magazine, path)
-        expect([path, text]).toEqual([path, (await magazine.ask(`/api/${path}`, { token: 'full' })).text])
+        const { text } = await request(magazine, path)
+        expect([path, text]).toEqual([path, (await magazine.request(`/api/${path}`, { token: 'full' })).text])
       }
     })
   })
@@ -237,16 +237,16 @@ describe('a limit', () => {
 
   rule('headers.11', 'an answer that would grow beyond it stays as it is', async () => {
     for (const path of ['/api/articles?fields=title', '/api/homepage?populate=*']) {
-      const { status, text } = await small.ask(path, { headers: asking })
-      expect([path, status, text]).toEqual([path, 200, (await small.ask(path)).text])
+      const { status, text } = await small.request(path, { headers: asking })
+      expect([path, status, text]).toEqual([path, 200, (await small.request(path)).text])
     }
-    const few = await small.ask('/api/articles?fields=title&pagination[pageSize]=2', { headers: asking })
+    const few = await small.request('/api/articles?fields=title&pagination[pageSize]=2', { headers: asking })
     expect(Object.keys(marksOf(few.body.data))).toEqual(['0.title', '1.title'])
   })
 
   rule('headers.11', 'answers that were marked take no room from later ones', async () => {
     for (let round = 0; round < 20; round++) {
-      const { text } = await small.ask('/api/articles?fields=title&pagination[pageSize]=4', { headers: asking })
+      const { text } = await small.request('/api/articles?fields=title&pagination[pageSize]=4', { headers: asking })
       expect(text).toMatch(mark)
     }
   })

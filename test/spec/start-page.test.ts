@@ -22,7 +22,7 @@ const assetsOf = (html: string): readonly string[] =>
   [...html.matchAll(/(?:href|src)="(\/(?:_octavo|favicon)[^"]*)"/g)].map(([, href]) => href!)
 
 rule('start-page.1', 'the page lists public types, and all its requests work', async () => {
-  const { status, headers, text } = await production.ask('/')
+  const { status, headers, text } = await production.request('/')
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   expect(text.indexOf('Collections')).toBeLessThan(text.indexOf('Single types'))
   for (const name of ['Article', 'Tag', 'Homepage']) expect(text).toContain(`<b>${name}</b>`)
@@ -30,11 +30,11 @@ rule('start-page.1', 'the page lists public types, and all its requests work', a
     expect(text).toContain(attribute)
   const links = linksOf(text)
   expect(links.length).toBeGreaterThan(15)
-  for (const link of links) expect([link, (await production.ask(link)).status]).toEqual([link, 200])
+  for (const link of links) expect([link, (await production.request(link)).status]).toEqual([link, 200])
 })
 
 rule('start-page.2', 'in development closed types have the command that opens them; in production they are hidden', async () => {
-  const [here, there] = [(await development.ask('/')).text, (await production.ask('/')).text]
+  const [here, there] = [(await development.request('/')).text, (await production.request('/')).text]
   const words = ['pitch', 'editorNote', '<dt>Version', 'Closed to the public', 'id="token"', 'private']
   for (const word of words) expect([word, here.includes(word), there.includes(word)]).toEqual([word, true, false])
   expect(here).toContain(
@@ -50,7 +50,7 @@ rule('start-page.2', 'the page changes with the permissions of the public', asyn
   await grant(production, 'public', 'api::pitch.pitch.find')
   await revoke(production, 'public', 'plugin::i18n.locales.listLocales')
   await revoke(production, 'public', 'api::tag.tag.find')
-  const { text } = await production.ask('/')
+  const { text } = await production.request('/')
   await revoke(production, 'public', 'api::pitch.pitch.find')
   await grant(production, 'public', 'plugin::i18n.locales.listLocales')
   await grant(production, 'public', 'api::tag.tag.find')
@@ -64,7 +64,7 @@ rule('start-page.2', 'the page changes with the permissions of the public', asyn
 
 rule('start-page.7', 'the page loads only its own small files', async () => {
   for (const served of [development, production]) {
-    const { headers, text } = await served.ask('/')
+    const { headers, text } = await served.request('/')
     expect(headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     )
@@ -73,7 +73,7 @@ rule('start-page.7', 'the page loads only its own small files', async () => {
     expect(assets.size).toBe(3)
     let bytes = Buffer.byteLength(text)
     for (const path of assets) {
-      const asset = await served.ask(path)
+      const asset = await served.request(path)
       expect([path, asset.status, asset.headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable'])
       bytes += Buffer.byteLength(asset.text)
     }
@@ -82,23 +82,23 @@ rule('start-page.7', 'the page loads only its own small files', async () => {
 })
 
 rule('start-page.8', 'long queries break before a parameter', async () => {
-  const { text } = await production.ask('/')
+  const { text } = await production.request('/')
   expect(text).toContain('?fields[0]=title<wbr>&#38;populate[0]=cover<wbr>&#38;sort=title<wbr>&#38;pagination[pageSize]=5')
 })
 
 rule('start-page.9', 'the page can be turned off', async () => {
   const served = await serveMagazine({ config: { startPage: false }, environment: { NODE_ENV: 'development' } })
-  const answers = await Promise.all(['/', '/favicon.svg', '/_octavo/start-page.js'].map((path) => served.ask(path)))
-  const health = await served.ask('/_health')
+  const answers = await Promise.all(['/', '/favicon.svg', '/_octavo/start-page.js'].map((path) => served.request(path)))
+  const health = await served.request('/_health')
   await served.close()
   expect(answers.map(({ status, body }) => [status, body.error.message])).toEqual(answers.map(() => [404, 'Not Found']))
   expect(health.status).toBe(204)
 })
 
 rule('start-page.10', 'the page has an icon, and requests for other icons do not fail', async () => {
-  const picture = await production.ask('/favicon.svg')
+  const picture = await production.request('/favicon.svg')
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
-  expect((await production.ask('/favicon.ico')).status).toBe(204)
+  expect((await production.request('/favicon.ico')).status).toBe(204)
 })
 
 const schema = (singularName: string, more: object = {}) => ({
@@ -121,7 +121,7 @@ function sendSchema(served: Served, body: unknown, headers: Readonly<Record<stri
 rule('start-page.11', 'in development the page creates a content-type, whose schema is checked', async () => {
   const served = await serveProject({ 'src/api/.gitkeep': '' }, { environment: { NODE_ENV: 'development' } })
   const api = join(served.folder, 'src', 'api')
-  expect((await served.ask('/')).text).toContain('Create the first content-type')
+  expect((await served.request('/')).text).toContain('Create the first content-type')
   for (const [body, status] of [
     [schema('../outside'), 400],
     [schema('a/b'), 400],
@@ -140,8 +140,8 @@ rule('start-page.11', 'in development the page creates a content-type, whose sch
   expect(await sendSchema(served, schema('made'))).toBe(201)
   const file = join(api, 'made', 'content-types', 'made', 'schema.json')
   expect([readdirSync(join(api, 'made')), JSON.parse(readFileSync(file, 'utf8'))]).toEqual([['content-types'], schema('made')])
-  expect((await served.ask('/')).text).toContain('api::made.made.find')
-  expect((await served.ask('/api/mades')).status).toBe(403)
+  expect((await served.request('/')).text).toContain('api::made.made.find')
+  expect((await served.request('/api/mades')).status).toBe(403)
   // Nothing is written over, also where a folder has no schema.
   mkdirSync(join(api, 'taken'))
   for (const name of ['made', 'taken']) expect(await sendSchema(served, schema(name, { attributes: {} }))).toBe(409)
@@ -173,7 +173,7 @@ rule('start-page.12', 'only the page in a local browser can create types, and ne
   )
   for (const served of [unset, locked]) {
     expect(await sendSchema(served, schema('made'))).toBe(405)
-    expect((await served.ask('/')).text).not.toContain('Create the first content-type')
+    expect((await served.request('/')).text).not.toContain('Create the first content-type')
     expect(existsSync(join(served.folder, 'src', 'api', 'made'))).toBe(false)
     await served.close()
   }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([magazine, strapi, notes].map((served) => served.close())))
 
-const slugs = async (query: string, served = magazine) => all(await served.ask(`/api/articles?pagination[pageSize]=100&${query}`))
+const slugs = async (query: string, served = magazine) => all(await served.request(`/api/articles?pagination[pageSize]=100&${query}`))
 
 /** Documents whose versions differ in every way that a publication filter distinguishes: name by locale and state. */
 const noteLocales: Readonly<Record<string, Seeded['locales']>> = {
@@ -43,13 +43,13 @@ rule('status.1', 'published versions are read by default', async () => {
   const published = expected(versions('article'))
   expect(await slugs('')).toEqual(published)
   expect(await slugs('status=published')).toEqual(published)
-  for (const { publishedAt } of (await magazine.ask('/api/articles?fields=publishedAt')).body.data)
+  for (const { publishedAt } of (await magazine.request('/api/articles?fields=publishedAt')).body.data)
     expect(Date.parse(publishedAt)).toBeGreaterThan(0)
-  expect((await magazine.ask('/api/homepage')).body.data.publishedAt).toBe('2026-10-16T05:30:00.000Z')
+  expect((await magazine.request('/api/homepage')).body.data.publishedAt).toBe('2026-10-16T05:30:00.000Z')
 })
 
 rule('status.2', 'drafts have no publishedAt, and every document has one', async () => {
-  const { data } = (await magazine.ask('/api/articles?status=draft')).body
+  const { data } = (await magazine.request('/api/articles?status=draft')).body
   const drafts = versions('article', { status: 'draft' })
   expect(expected(data)).toEqual(expected(drafts))
   expect(new Set(expected(data, 'publishedAt'))).toEqual(new Set([null]))
@@ -62,14 +62,14 @@ rule('status.2', 'a changed draft shows its change, the published version does n
   )
   expect(draft!.title).not.toBe(published!.title)
   const title = async (status: string) =>
-    (await magazine.ask(`/api/articles?filters[slug]=${published!.slug}&status=${status}`)).body.data[0].title
+    (await magazine.request(`/api/articles?filters[slug]=${published!.slug}&status=${status}`)).body.data[0].title
   expect([await title('draft'), await title('published')]).toEqual([draft!.title, published!.title])
 })
 
 for (const value of ['modified', 'PUBLISHED', '', 'all']) {
   rule('status.3', `specification: status=${value} is refused`, async () => {
     for (const path of ['/api/articles', '/api/homepage', '/api/articles/x']) {
-      const { status, body } = await magazine.ask(`${path}?status=${value}`)
+      const { status, body } = await magazine.request(`${path}?status=${value}`)
       expect([path, status, body.error.name]).toEqual([path, 400, 'ValidationError'])
     }
   })
@@ -80,22 +80,22 @@ for (const value of ['modified', 'PUBLISHED', '', 'all']) {
 }
 
 rule('status.3', 'a list is no status either', async () => {
-  expect((await magazine.ask('/api/articles?status[]=published')).status).toBe(400)
-  expect((await magazine.ask('/api/articles?status=published&status=draft')).status).toBe(400)
+  expect((await magazine.request('/api/articles?status[]=published')).status).toBe(400)
+  expect((await magazine.request('/api/articles?status=published&status=draft')).status).toBe(400)
   expect(await slugs('status[]=published', strapi)).toEqual(expected(versions('article', { status: 'draft' })))
 })
 
 rule('status.4', 'types without Draft & Publish show the same for both', async () => {
-  const { text } = await magazine.ask('/api/tags')
-  expect((await magazine.ask('/api/tags?status=draft')).text).toBe(text)
-  expect((await magazine.ask('/api/tags?status=published')).text).toBe(text)
-  expect((await magazine.ask('/api/setting?status=draft')).status).toBe(200)
+  const { text } = await magazine.request('/api/tags')
+  expect((await magazine.request('/api/tags?status=draft')).text).toBe(text)
+  expect((await magazine.request('/api/tags?status=published')).text).toBe(text)
+  expect((await magazine.request('/api/setting?status=draft')).status).toBe(200)
 })
 
 rule('status.5', 'populated relations show the same status as the request', async () => {
   const relatedTo = async (status: string) =>
     (
-      await magazine.ask(
+      await magazine.request(
         `/api/articles?status=${status}&filters[slug]=the-mill-that-waits-for-the-moon&populate[relatedTo][fields]=slug,publishedAt`,
       )
     ).body.data[0].relatedTo as Version[]
@@ -112,7 +112,7 @@ rule('status.5', 'populated relations show the same status as the request', asyn
 rule('status.5', 'so do relations of types without Draft & Publish', async () => {
   const articles = async (status: string) =>
     expected(
-      (await magazine.ask(`/api/authors?status=${status}&filters[slug]=emil-sarovic&populate[articles][fields]=slug`)).body.data[0]
+      (await magazine.request(`/api/authors?status=${status}&filters[slug]=emil-sarovic&populate[articles][fields]=slug`)).body.data[0]
         .articles,
     )
   for (const status of ['draft', 'published'] as const) {
@@ -132,13 +132,14 @@ rule('status.6', 'hasPublishedVersion finds documents that were ever published',
 })
 
 rule('status.6', 'a version in another locale counts', async () => {
-  const names = async (value: boolean) => all(await notes.ask(`/api/notes?status=draft&hasPublishedVersion=${value}`), 'name')
+  const names = async (value: boolean) => all(await notes.request(`/api/notes?status=draft&hasPublishedVersion=${value}`), 'name')
   expect(await names(true)).toEqual(['same', 'edited later', 'abroad', 'orphan'])
   expect(await names(false)).toEqual(['fresh'])
 })
 
 rule('status.6', 'other values are refused', async () => {
-  for (const value of ['1', 'yes', '', 'TRUE']) expect((await magazine.ask(`/api/articles?hasPublishedVersion=${value}`)).status).toBe(400)
+  for (const value of ['1', 'yes', '', 'TRUE'])
+    expect((await magazine.request(`/api/articles?hasPublishedVersion=${value}`)).status).toBe(400)
 })
 
 rule('status.7', 'publicationFilter compares the versions of a document', async () => {
@@ -159,7 +160,7 @@ rule('status.7', 'publicationFilter compares the versions of a document', async 
     'locale=de&publicationFilter=published-with-draft': ['auswärts'],
   }
   for (const [query, names] of Object.entries(cases))
-    expect([query, all(await notes.ask(`/api/notes?${query}`), 'name')]).toEqual([query, names])
+    expect([query, all(await notes.request(`/api/notes?${query}`), 'name')]).toEqual([query, names])
 })
 
 rule('status.7', 'the magazine shows drafts changed since their publication', async () => {
@@ -172,9 +173,9 @@ rule('status.7', 'the magazine shows drafts changed since their publication', as
 })
 
 rule('status.7', 'it works on one document, and refuses other values', async () => {
-  const { documentId } = (await magazine.ask('/api/articles')).body.data[0]
-  expect((await magazine.ask(`/api/articles/${documentId}?publicationFilter=published-with-draft`)).status).toBe(200)
-  expect((await magazine.ask(`/api/articles/${documentId}?publicationFilter=published-without-draft`)).status).toBe(404)
-  const { status, body } = await magazine.ask('/api/articles?publicationFilter=new')
+  const { documentId } = (await magazine.request('/api/articles')).body.data[0]
+  expect((await magazine.request(`/api/articles/${documentId}?publicationFilter=published-with-draft`)).status).toBe(200)
+  expect((await magazine.request(`/api/articles/${documentId}?publicationFilter=published-without-draft`)).status).toBe(404)
+  const { status, body } = await magazine.request('/api/articles?publicationFilter=new')
   expect([status, body.error.name]).toEqual([400, 'ValidationError'])
 })

@@ -13,7 +13,7 @@ const serve = async (files: Readonly<Record<string, unknown>>) => {
   all.push(served)
   await addToken(served, 'full', { type: 'full-access' })
   const send = (method: string, path: string, body?: object) =>
-    served.ask(path, {
+    served.request(path, {
       ...{ method, token: 'full' },
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     })
@@ -32,7 +32,7 @@ const signIn = { identifier: account.email, password: account.password }
 describe('paths', () => {
   rule('projects.19', 'a content-type comes first at a path that the service has as well', async () => {
     const name = { name: { type: 'string' } }
-    const { ask, send, warnings, service, sql } = await serve({
+    const { request, send, warnings, service, sql } = await serve({
       ...contentType('user', name),
       ...contentType('language', name, { plural: 'i18n' }),
       ...contentType('upload', name, { kind: 'singleType', plural: 'uploads-of-us' }),
@@ -44,8 +44,8 @@ describe('paths', () => {
     await sql("insert into up_users (document_id, username, email) values ('abc', 'anna', 'anna@users.example')")
     expect(await own.findMany()).toHaveLength(1)
     // Public attributes of accounts are not at the path of the type.
-    expect(await ask('/api/users')).toMatchObject({ status: 403 })
-    expect(await ask('/api/Users/1')).toMatchObject({ status: 403 })
+    expect(await request('/api/users')).toMatchObject({ status: 403 })
+    expect(await request('/api/Users/1')).toMatchObject({ status: 403 })
     const { status, body } = await send('POST', '/api/users', { data: { name: 'berta' } })
     expect([status, body.data.name]).toEqual([201, 'berta'])
     const at = `/api/users/${body.data.documentId}`
@@ -58,7 +58,7 @@ describe('paths', () => {
     expect(await send('DELETE', '/api/users/1')).toMatchObject({ status: 204 })
     expect(await own.findMany()).toHaveLength(1)
     expect(await send('DELETE', at)).toMatchObject({ status: 204 })
-    expect(await ask('/api/i18n')).toMatchObject({ status: 200, body: { data: [] } })
+    expect(await request('/api/i18n')).toMatchObject({ status: 200, body: { data: [] } })
     expect(await send('PUT', '/api/upload', { data: { name: 'one' } })).toMatchObject({ body: { data: { name: 'one' } } })
     expect(await send('POST', '/api/auth/local', signIn)).toMatchObject({
       status: 400,
@@ -66,7 +66,7 @@ describe('paths', () => {
     })
     const form = new FormData()
     form.append('files', new Blob(['text'], { type: 'text/plain' }), 'a.txt')
-    expect(await ask('/api/upload', { method: 'POST', token: 'full', body: form })).toMatchObject({
+    expect(await request('/api/upload', { method: 'POST', token: 'full', body: form })).toMatchObject({
       status: 201,
       body: [{ name: 'a.txt' }],
     })
@@ -84,7 +84,7 @@ describe('paths', () => {
 
 describe('extensions', () => {
   rule('projects.17', 'an extension is merged into the type of the plugin key by key', async () => {
-    const { ask, send, warnings } = await serve({
+    const { request, send, warnings } = await serve({
       ...extension('users-permissions', 'role', { options: { draftAndPublish: false } }),
       ...extension('upload', 'file', { pluginOptions: { search: { include: true } } }),
       ...extension('i18n', 'locale', { info: { displayName: 'Language' } }),
@@ -93,13 +93,13 @@ describe('extensions', () => {
     })
     expect(await send('POST', '/api/users', account)).toMatchObject({ status: 201, body: { username: 'anna' } })
     expect(await send('POST', '/api/auth/local', signIn)).toMatchObject({ status: 200, body: { user: { email: account.email } } })
-    expect(await ask('/api/upload/files', { token: 'full' })).toMatchObject({ status: 200 })
-    expect(await ask('/api/i18n/locales', { token: 'full' })).toMatchObject({ status: 200, body: [{ code: 'en' }] })
+    expect(await request('/api/upload/files', { token: 'full' })).toMatchObject({ status: 200 })
+    expect(await request('/api/i18n/locales', { token: 'full' })).toMatchObject({ status: 200, body: [{ code: 'en' }] })
     expect(warnings().filter((text) => text.includes('schema.json'))).toEqual([])
   })
 
   rule('projects.17', 'attributes missing in it stay; those of users are in no response', async () => {
-    const { ask, send, warnings } = await serve({
+    const { request, send, warnings } = await serve({
       ...user({ color: { type: 'string' }, email: { type: 'email', required: true } }),
       ...extension('users-permissions', 'role', { attributes: { name: { type: 'string' } } }),
       ...extension('users-permissions', 'permission', { attributes: {} }),
@@ -121,7 +121,7 @@ describe('extensions', () => {
     })
     const form = new FormData()
     form.append('files', new Blob(['text'], { type: 'text/plain' }), 'a.txt')
-    const uploaded = await ask('/api/upload', { method: 'POST', token: 'full', body: form })
+    const uploaded = await request('/api/upload', { method: 'POST', token: 'full', body: form })
     expect(uploaded).toMatchObject({ status: 201, body: [{ name: 'a.txt', url: expect.stringContaining('/uploads/') }] })
     expect(await send('GET', '/api/users-permissions/roles')).toMatchObject({
       body: { roles: [{ type: 'authenticated', nb_users: 1 }, { type: 'public' }] },

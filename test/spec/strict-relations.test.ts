@@ -4,7 +4,7 @@ import { rule } from '../support/rule.js'
 import { serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 import { component, contentType } from './library.js'
-import { type Press, serveWritable } from './press.js'
+import { serveWritable, type WritableProject } from './writable-project.js'
 
 const relation = (kind: string) => ({ type: 'relation', relation: kind, target: 'api::topic.topic', required: true })
 const pic = { type: 'media', multiple: false, required: true }
@@ -44,22 +44,22 @@ const files = {
   'config/api.js': 'module.exports = { documents: { strictRelations: true } }',
 }
 
-let press: Press
+let project: WritableProject
 let topics: readonly string[]
 let file: number
 beforeAll(async () => {
-  press = await serveWritable(files, 'strapi')
-  const made = [await press.make('topics', { name: 'a' }), await press.make('topics', { name: 'b' })]
+  project = await serveWritable(files, 'strapi')
+  const made = [await project.make('topics', { name: 'a' }), await project.make('topics', { name: 'b' })]
   topics = made.map(({ documentId }) => documentId)
   const form = new FormData()
   form.append('files', new Blob(['text'], { type: 'text/plain' }), 'a.txt')
-  file = (await press.served.ask('/api/upload', { method: 'POST', token: 'full', body: form })).body[0].id
+  file = (await project.served.request('/api/upload', { method: 'POST', token: 'full', body: form })).body[0].id
 })
-afterAll(() => press.served.close())
+afterAll(() => project.served.close())
 
 const whole = (more: object = {}) => ({ topic: topics[0], topics, pic: file, pics: [file], ...more })
 const missing = async (method: string, path: string, data: object): Promise<readonly string[]> => {
-  const { status, body } = await press.send(method, path, data)
+  const { status, body } = await project.send(method, path, data)
   if (status < 300) return []
   if (status !== 400) throw new Error(JSON.stringify(body))
   return body.error.details.errors.map(({ path: at, message }: { path: string[]; message: string }) => `${at.join('.')}: ${message}`).sort()
@@ -79,7 +79,7 @@ rule('writing.31', 'a document without required relations and files is refused, 
     ])
     expect(await missing('POST', path, whole({ one: { topic: topics[1], pic: file } }))).toEqual([])
   }
-  const { documentId } = await press.make('pages?status=draft', { name: 'draft' })
+  const { documentId } = await project.make('pages?status=draft', { name: 'draft' })
   expect(await missing('PUT', `pages/${documentId}?status=draft`, { topics: [] })).toEqual([])
   expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual(all)
   expect(await missing('PUT', `pages/${documentId}`, { name: 'more' })).toEqual(all)
@@ -89,9 +89,9 @@ rule('writing.31', 'a document without required relations and files is refused, 
 
 rule('writing.31', 'an update must not remove the last link, stored or new', async () => {
   for (const path of ['items', 'pages']) {
-    const made = await press.make(`${path}?populate=one`, whole({ one: { topic: topics[0], pic: file } }))
+    const made = await project.make(`${path}?populate=one`, whole({ one: { topic: topics[0], pic: file } }))
     const at = `${path}/${made.documentId}`
-    const draft = path === 'items' ? made : await press.read(`${at}?status=draft&populate=one`)
+    const draft = path === 'items' ? made : await project.read(`${at}?status=draft&populate=one`)
     expect(await missing('PUT', at, { name: 'another' })).toEqual([])
     expect(await missing('PUT', at, { topics: { disconnect: [topics[0]] } })).toEqual([])
     for (const topicsLeft of [{ disconnect: [topics[1]] }, [], { set: [] }, null])
@@ -111,7 +111,7 @@ rule('writing.31', 'an update must not remove the last link, stored or new', asy
 })
 
 rule('writing.31', 'publications need published targets', async () => {
-  const { documentId: draft } = await press.make('topics?status=draft', { name: 'draft' })
+  const { documentId: draft } = await project.make('topics?status=draft', { name: 'draft' })
   const inside = { topic: draft, pic: file }
   const drafts = whole({ topic: draft, topics: [draft], one: inside, list: [inside] })
   const wanted = ['list.0.topic: topic', 'one.topic: topic', 'topic: topic', 'topics: topics'].map((each) => `${each} must be defined.`)
@@ -119,15 +119,15 @@ rule('writing.31', 'publications need published targets', async () => {
   expect(await missing('POST', 'pages', whole({ topics: [draft, topics[0]] }))).toEqual([])
   // Without drafts the link itself is required.
   expect(await missing('POST', 'items', drafts)).toEqual([])
-  const { documentId } = await press.make('pages?status=draft', drafts)
+  const { documentId } = await project.make('pages?status=draft', drafts)
   expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual(wanted)
-  await press.send('POST', `topics/${draft}/actions/publish`)
+  await project.send('POST', `topics/${draft}/actions/publish`)
   expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual([])
   expect(await missing('PUT', `pages/${documentId}`, { name: 'later' })).toEqual([])
 })
 
 rule('writing.31', 'an update may not reveal that a required link is missing', async () => {
-  const { documentId } = await press.make('cards?populate=one', { kind: 'short', one: {} })
+  const { documentId } = await project.make('cards?populate=one', { kind: 'short', one: {} })
   const at = `cards/${documentId}`
   expect(await missing('PUT', at, { kind: 'other' })).toEqual([])
   const inside = ['one.pic: pic must be defined.', 'one.topic: topic must be defined.']
@@ -142,7 +142,7 @@ rule('writing.31', 'octavo.config overrides config/api', async () => {
   const served = await serveProject(files, { environment: secrets, config })
   await addToken(served, 'full', { type: 'full-access' })
   const headers = { 'content-type': 'application/json' }
-  expect((await served.ask('/api/items', { method: 'POST', token: 'full', headers, body: '{"data":{}}' })).status).toBe(201)
+  expect((await served.request('/api/items', { method: 'POST', token: 'full', headers, body: '{"data":{}}' })).status).toBe(201)
   await served.close()
 })
 
@@ -168,5 +168,5 @@ rule('writing.32', 'null empties lists that are not required in the contract spe
   expect(await spec.change(`front?${populate}`, full)).toMatchObject({ items: [entry] })
   expect(await spec.change(`front?${populate}`, { ...emptied, needed: null })).toMatchObject({ ...found, needed: [] })
   await spec.served.close()
-  expect(await press.refusal('POST', 'shelves', { items: null, needed: [entry] })).toMatch(/^items must be a `array` type/)
+  expect(await project.refusal('POST', 'shelves', { items: null, needed: [entry] })).toMatch(/^items must be a `array` type/)
 })

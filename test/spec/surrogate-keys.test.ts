@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import type { ContentEvent } from '../../src/foundation/public/events.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { addToken, secrets } from './callers.js'
 import { access, contentType, reading } from './library.js'
@@ -32,14 +32,14 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const keysOf = ({ headers }: Answer): readonly string[] => headers.get('surrogate-key')?.split(' ') ?? []
+const keysOf = ({ headers }: TestResponse): readonly string[] => headers.get('surrogate-key')?.split(' ') ?? []
 /** The keys that the example of the guide purges. */
 const purgedBy = (event: ContentEvent): readonly string[] =>
   'entry' in event ? [`t-${event.uid}`, `d-${event.entry.documentId}`, 't-all'] : ['t-plugin::upload.file', 't-all']
 
 async function write(method: string, path: string, data?: object): Promise<string> {
   const headers = { 'content-type': 'application/json' }
-  const answer = await served.ask(`/api/${path}`, { method, headers, ...(data !== undefined && { body: JSON.stringify({ data }) }) })
+  const answer = await served.request(`/api/${path}`, { method, headers, ...(data !== undefined && { body: JSON.stringify({ data }) }) })
   expect(answer.status, answer.text).toBeLessThan(300)
   return answer.body?.data.documentId ?? ''
 }
@@ -47,41 +47,41 @@ async function write(method: string, path: string, data?: object): Promise<strin
 rule('caching.7', 'public responses name their types and document', async () => {
   const article = await write('POST', 'articles', { title: 'first' })
   const uids = (...types: readonly string[]) => types.map((type) => `t-api::${type}.${type}`)
-  const keys = async (path: string) => keysOf(await served.ask(`/api/${path}`))
+  const keys = async (path: string) => keysOf(await served.request(`/api/${path}`))
   expect(await keys('places')).toEqual(uids('place'))
   expect(await keys(`articles/${article}`)).toEqual([...uids('article'), `d-${article}`])
   for (const path of ['populate=author', 'filters[author][name]=nobody', 'sort=author.name'])
     expect(await keys(`articles?${path}`), path).toEqual(uids('article', 'author'))
   expect(await keys('articles?populate[author][populate]=articles.tags')).toEqual(expect.arrayContaining(uids('article', 'author')))
-  const first = await served.ask(`/api/articles/${article}`)
-  const again = await served.ask(`/api/articles/${article}`, { headers: { 'if-none-match': first.headers.get('etag')! } })
+  const first = await served.request(`/api/articles/${article}`)
+  const again = await served.request(`/api/articles/${article}`, { headers: { 'if-none-match': first.headers.get('etag')! } })
   expect([again.status, keysOf(again)]).toEqual([304, [...uids('article'), `d-${article}`]])
   // Caches of others keep no response to credentials.
   await addToken(served, 'reader', { type: 'full-access' })
-  const own = await served.ask('/api/places', { token: 'reader' })
+  const own = await served.request('/api/places', { token: 'reader' })
   expect([own.status, keysOf(own)]).toEqual([200, []])
   const plain = await serveProject(project)
-  expect((await plain.ask('/api/places')).headers.has('surrogate-key')).toBe(false)
+  expect((await plain.request('/api/places')).headers.has('surrogate-key')).toBe(false)
   await plain.close()
   const tagged = await serveProject(project, { config: { cache: { surrogateKeys: 'Cache-Tag' } } })
-  expect((await tagged.ask('/api/articles?populate=author')).headers.get('cache-tag')).toBe(uids('article', 'author').join(','))
+  expect((await tagged.request('/api/articles?populate=author')).headers.get('cache-tag')).toBe(uids('article', 'author').join(','))
   await tagged.close()
 })
 
 rule('caching.10', 'a missing document has the caching and keys of an existing one, and no ETag', async () => {
   const ofArticle = ['t-api::article.article', 'd-nothing']
   for (const method of ['GET', 'HEAD']) {
-    const gone = await served.ask('/api/articles/nothing', { method })
+    const gone = await served.request('/api/articles/nothing', { method })
     expect([gone.status, keysOf(gone)], method).toEqual([404, ofArticle])
     expect([gone.headers.get('cache-control'), gone.headers.get('etag')], method).toEqual(['public, no-cache', null])
   }
-  const populated = await served.ask('/api/articles/nothing?populate=author')
+  const populated = await served.request('/api/articles/nothing?populate=author')
   expect(keysOf(populated)).toEqual(['t-api::article.article', 't-api::author.author', 'd-nothing'])
   await addToken(served, 'editor', { type: 'full-access' })
-  const own = await served.ask('/api/articles/nothing', { token: 'editor' })
+  const own = await served.request('/api/articles/nothing', { token: 'editor' })
   expect([own.status, own.headers.get('cache-control'), keysOf(own)]).toEqual([404, 'private, no-cache', []])
   // No document: nothing would forget it.
-  const unknown = await served.ask('/api/nothing')
+  const unknown = await served.request('/api/nothing')
   expect([unknown.status, unknown.headers.get('cache-control'), keysOf(unknown)]).toEqual([404, null, []])
   // Once it is there, an event purges the 404, and the document is sent.
   const made = await write('POST', 'articles', { title: 'later' })
@@ -107,8 +107,8 @@ rule('caching.7', 'every change of a response is followed by an event about one 
     'tags?filters[articles][title][$ne]=two',
     'places?sort=name',
   ]
-  const look = async (): Promise<ReadonlyMap<string, Answer>> =>
-    new Map(await Promise.all(paths.map(async (path) => [path, await served.ask(`/api/${path}`)] as const)))
+  const look = async (): Promise<ReadonlyMap<string, TestResponse>> =>
+    new Map(await Promise.all(paths.map(async (path) => [path, await served.request(`/api/${path}`)] as const)))
   const changes: readonly (() => Promise<unknown>)[] = [
     () => write('PUT', `articles/${article}`, { title: 'two' }),
     () => write('PUT', `authors/${author}`, { name: 'Grace' }),
@@ -153,7 +153,7 @@ rule('caching.8', 'a response with too many keys has one for everything', async 
     },
     { config: { cache: { surrogateKeys: 'Surrogate-Key' }, limits: { surrogateKeyBytes: 200 } } },
   )
-  expect(keysOf(await own.ask('/api/hubs'))).toEqual(['t-api::hub.hub'])
-  expect(keysOf(await own.ask('/api/hubs?populate=*'))).toEqual(['t-all'])
+  expect(keysOf(await own.request('/api/hubs'))).toEqual(['t-api::hub.hub'])
+  expect(keysOf(await own.request('/api/hubs?populate=*'))).toEqual(['t-all'])
   await own.close()
 })

@@ -1,11 +1,11 @@
-// Changes of the model that give tables the names of others, or names that cannot be given, and files that cannot be read, over HTTP.
+// Changes of the model that name tables like existing ones, or impossible names, and files that cannot be read, over HTTP.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { isOnPostgres, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 
 const full = 'may-do-everything'
@@ -57,17 +57,17 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const send = (method: string, path: string, body: object = {}): Promise<Answer> =>
-  served.ask(path, { method, token: full, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
-const write = (path: string, data: object): Promise<Answer> => send('POST', path, { data })
-const change = (data: object, renames: readonly object[] = []): Promise<Answer> =>
+const send = (method: string, path: string, body: object = {}): Promise<TestResponse> =>
+  served.request(path, { method, token: full, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+const write = (path: string, data: object): Promise<TestResponse> => send('POST', path, { data })
+const change = (data: object, renames: readonly object[] = []): Promise<TestResponse> =>
   send('PUT', '/api/content-type-builder/schemas', { data, renames })
 
 /** Content of the API, without times and ids (those of entries follow from the table). */
 async function content(...paths: readonly string[]): Promise<unknown> {
   const answers: unknown[] = []
   for (const path of paths) {
-    const { body, text: sent } = await served.ask(`${path}?populate=*&sort=id`, { token: full })
+    const { body, text: sent } = await served.request(`${path}?populate=*&sort=id`, { token: full })
     expect(body.data, sent).toBeDefined()
     answers.push(body.data)
   }
@@ -189,7 +189,7 @@ rule('live-model.4', 'names that the database cannot give are refused', async ()
   const nowhere = [{ name: 'widgets_nowhere', columns: ['nowhere'] }]
   const refused = await change({ 'api::widget.widget': { ...indexes, indexes: nowhere } })
   expect(refused.status, refused.text).toBe(409)
-  expect((await served.ask('/api/notes', { token: full })).status).toBe(200)
+  expect((await served.request('/api/notes', { token: full })).status).toBe(200)
 })
 
 rule('live-model.4', 'tables named pg and pg_ are no names of the database', async () => {
@@ -245,7 +245,7 @@ rule('live-model.4', 'a schema file that cannot be read is named, and one with a
     expect(refused.body.error.message).not.toContain(served.folder)
   }
   writeFileSync(file, `\uFEFF${former}`)
-  const other = await serveBeside(served, secrets)
+  const other = await serveExisting(served, secrets)
   await other.close()
   expect((await change(data)).status).toBe(200)
   expect((await send('POST', '/content-type-builder/update-schema', update)).status).toBe(200)
@@ -255,17 +255,17 @@ rule('live-model.4', 'a schema file that cannot be read is named, and one with a
 rule('live-model.8', 'a process that cannot follow a change says why, until its files are repaired', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
   cpSync(served.folder, folder, { recursive: true })
-  const other = await serveBeside({ folder }, { ...secrets, ...served.sameDatabase })
+  const other = await serveExisting({ folder }, { ...secrets, ...served.sameDatabase })
   try {
     const file = join(folder, 'src/api/tag/content-types/tag/schema.json')
     const former = readFileSync(file, 'utf8')
     writeFileSync(file, '{ broken')
     expect((await change({ 'api::page.page': typeOf('page', 'pages', { ...zone, further: text }) })).status).toBe(200)
-    const refused = await other.ask('/api/pages', { token: full })
+    const refused = await other.request('/api/pages', { token: full })
     expect(refused.status, refused.text).toBe(503)
     expect(refused.body.error.message).toContain('src/api/tag/content-types/tag/schema.json is not valid JSON')
     writeFileSync(file, former)
-    expect((await other.ask('/api/pages', { token: full })).status).toBe(200)
+    expect((await other.request('/api/pages', { token: full })).status).toBe(200)
   } finally {
     await other.close()
     rmSync(folder, { recursive: true, force: true })

@@ -99,7 +99,7 @@ rule('transactions.2', 'a create has its documentId at once, for relations and f
   expect(story).toMatchObject(whole)
   expect(published).toMatchObject({ documentId: story.documentId, entries: [whole] })
   expect(await documents(article).findOne({ documentId: story.documentId, status: 'published', populate: '*' })).toMatchObject(whole)
-  const answer = await served.ask(`/api/articles/${story.documentId}`)
+  const answer = await served.request(`/api/articles/${story.documentId}`)
   expect([200, 403]).toContain(answer.status)
 })
 

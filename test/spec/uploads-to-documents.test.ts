@@ -40,7 +40,7 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
 
   const send = sending(() => served, 'everything')
   const upload = (ref: string, refId: string | number, field: string, query = '') =>
-    served.ask(`/api/upload${query}`, {
+    served.request(`/api/upload${query}`, {
       ...{ method: 'POST', token: 'everything' },
       body: formOf([file('a', 'a.txt', 'text/plain'), ['ref', ref], ['refId', String(refId)], ['field', field]]),
     })

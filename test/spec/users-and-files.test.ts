@@ -22,10 +22,10 @@ beforeAll(async () => {
 afterAll(() => magazine.close())
 
 const seededUsers = readProject('seed/access.json').users as readonly Version[]
-const ask = (path: string, token: string | undefined = 'full') => magazine.ask(`/api/${path}`, token === 'nobody' ? {} : { token })
-const body = async (path: string, token?: string) => (await ask(path, token)).body
+const request = (path: string, token: string | undefined = 'full') => magazine.request(`/api/${path}`, token === 'nobody' ? {} : { token })
+const body = async (path: string, token?: string) => (await request(path, token)).body
 const refused = async (path: string, token?: string) => {
-  const { status, body } = await ask(path, token)
+  const { status, body } = await request(path, token)
   return [status, body?.error?.name, body?.error?.message]
 }
 
@@ -46,8 +46,8 @@ rule('users-and-files.1', 'they are filtered and sorted like documents', async (
 })
 
 rule('users-and-files.1', 'the count is a bare number', async () => {
-  expect((await ask('users/count')).text).toBe(String(seededUsers.length))
-  expect((await ask('users/count?filters[username]=anna-fell')).text).toBe('1')
+  expect((await request('users/count')).text).toBe(String(seededUsers.length))
+  expect((await request('users/count?filters[username]=anna-fell')).text).toBe('1')
 })
 
 rule('users-and-files.2', 'a row id returns one user, or 204', async () => {
@@ -61,7 +61,7 @@ rule('users-and-files.2', 'a row id returns one user, or 204', async () => {
     'users/0',
     'users/-1',
   ]) {
-    const { status, text } = await ask(path)
+    const { status, text } = await request(path)
     expect([path, status, text]).toEqual([path, 204, ''])
   }
 })
@@ -81,7 +81,7 @@ rule('users-and-files.3', 'a user has no secrets', async () => {
     updatedAt: moment,
     publishedAt: moment,
   })
-  expect((await ask('users?populate=*&fields=*')).text).not.toMatch(/\$2[aby]\$|password|[tT]oken/)
+  expect((await request('users?populate=*&fields=*')).text).not.toMatch(/\$2[aby]\$|password|[tT]oken/)
 })
 
 rule('users-and-files.3', 'secrets cannot be filtered, sorted or selected', async () => {
@@ -90,7 +90,7 @@ rule('users-and-files.3', 'secrets cannot be filtered, sorted or selected', asyn
       for (const path of ['users', 'users/1', 'users/count'])
         expect([query, await refused(`${path}?${query}`)]).toEqual([query, [400, 'ValidationError', `Invalid key ${name}`]])
   }
-  expect((await ask('users?_q=%242')).body).toEqual([])
+  expect((await request('users?_q=%242')).body).toEqual([])
 })
 
 rule('users-and-files.4', 'the role is visible to callers that may find roles', async () => {
@@ -152,7 +152,7 @@ rule('users-and-files.6', 'a role has the tree of its permissions', async () => 
   expect([controllers.find.enabled, controllers.findOne.enabled]).toEqual([false, true])
   expect(role.permissions['api::tag'].controllers.tag.find.enabled).toBe(true)
   expect(role.permissions['plugin::users-permissions'].controllers.user.find.enabled).toBe(false)
-  expect((await ask('users-permissions/roles/999')).status).toBe(404)
+  expect((await request('users-permissions/roles/999')).status).toBe(404)
 })
 
 rule('users-and-files.6', 'the tree of all permissions enables none', async () => {
@@ -178,7 +178,8 @@ rule('users-and-files.7', 'they are filtered and sorted', async () => {
   expect(expected(await body('upload/files?filters[mime]=image/png'), 'url')).toEqual(expected(pictures, 'url'))
   const sizes = expected(files(), 'size') as number[]
   expect(expected(await body('upload/files?sort=size:desc&fields=size'), 'size')).toEqual([...sizes].sort((a, b) => b - a))
-  for (const query of ['filters[folderPath]=/', 'sort=nope', 'fields=folder']) expect((await ask(`upload/files?${query}`)).status).toBe(400)
+  for (const query of ['filters[folderPath]=/', 'sort=nope', 'fields=folder'])
+    expect((await request(`upload/files?${query}`)).status).toBe(400)
 })
 
 rule('users-and-files.7', 'a row id returns one file, or 404', async () => {
@@ -196,7 +197,7 @@ rule('users-and-files.8', 'uploads are served with their type, byte by byte', as
     expect(Buffer.from(await response.arrayBuffer()).equals(readFileSync(join(uploads, `${hash}${ext}`)))).toBe(true)
   }
   const [{ formats }] = files() as unknown as [{ formats: Record<string, { url: string }> }]
-  for (const { url } of Object.values(formats)) expect((await magazine.ask(url)).status).toBe(200)
+  for (const { url } of Object.values(formats)) expect((await magazine.request(url)).status).toBe(200)
 })
 
 rule('users-and-files.8', 'non-upload paths return 404', async () => {
@@ -209,7 +210,7 @@ rule('users-and-files.8', 'non-upload paths return 404', async () => {
     '.env',
     '%00',
   ]) {
-    const { status, text } = await magazine.ask(`/uploads/${path}`)
+    const { status, text } = await magazine.request(`/uploads/${path}`)
     expect([path, status]).toEqual([path, expect.toSatisfy((status: number) => status === 404 || status === 400 || status === 403)])
     expect(text).not.toContain('contract')
   }
@@ -217,7 +218,7 @@ rule('users-and-files.8', 'non-upload paths return 404', async () => {
 
 rule('users-and-files.8', 'a file never runs in a browser', async () => {
   const drawing = files().find(({ ext }) => ext === '.svg')!
-  const policy = (await magazine.ask(drawing.url)).headers.get('content-security-policy')
+  const policy = (await magazine.request(drawing.url)).headers.get('content-security-policy')
   expect(policy).toContain("default-src 'none'")
   expect(policy).toContain('sandbox')
   expect(policy).not.toContain('script-src')
@@ -255,6 +256,6 @@ rule('users-and-files.10', 'components too; unknown names are 404', async () => 
   const { data: link } = await body('content-type-builder/components/shared.link')
   expect(link).toMatchObject({ uid: 'shared.link', category: 'shared', schema: { displayName: 'Link', attributes: schema.attributes } })
   for (const path of ['content-types/api::nope.nope', 'components/nope.nope', 'content-types/article'])
-    expect((await ask(`content-type-builder/${path}`)).status).toBe(404)
-  expect((await ask('content-type-builder/content-types', 'nobody')).status).toBe(403)
+    expect((await request(`content-type-builder/${path}`)).status).toBe(404)
+  expect((await request('content-type-builder/content-types', 'nobody')).status).toBe(403)
 })

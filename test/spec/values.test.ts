@@ -13,7 +13,12 @@ afterAll(() => served.close())
 
 async function send(data: object): Promise<readonly [number, unknown]> {
   const headers = { 'content-type': 'application/json' }
-  const answer = await served.ask('/api/bounds', { method: 'POST', token: goldenTokens().full!, headers, body: JSON.stringify({ data }) })
+  const answer = await served.request('/api/bounds', {
+    method: 'POST',
+    token: goldenTokens().full!,
+    headers,
+    body: JSON.stringify({ data }),
+  })
   return [answer.status, answer.body.error?.message]
 }
 
@@ -44,7 +49,7 @@ rule('writing.7', 'space after the digits of a time does not count, space before
     ])
   for (const text of [' 1700000000003', '1700000000003 0'])
     expect([text, await send({ uDatetime: text })]).toEqual([text, [400, 'Invalid format, expected a timestamp or an ISO date']])
-  const { body } = await served.ask('/api/bounds?filters[uDatetime]=1700000000001%20&fields=id', { token: goldenTokens().full! })
+  const { body } = await served.request('/api/bounds?filters[uDatetime]=1700000000001%20&fields=id', { token: goldenTokens().full! })
   expect(body.data).toHaveLength(1)
 })
 
@@ -53,7 +58,7 @@ rule('writing.12', 'a locale that is longer than its column is 400', async () =>
   const body = JSON.stringify({ data: { name: 'long' } })
   const made = async (length: number) => {
     const path = `/api/categories?locale=${'x'.repeat(length)}`
-    const answer = await served.ask(path, { method: 'POST', token: goldenTokens().full!, headers, body })
+    const answer = await served.request(path, { method: 'POST', token: goldenTokens().full!, headers, body })
     return [answer.status, answer.body.error?.message]
   }
   expect(await made(255)).toEqual([201, undefined])
@@ -69,7 +74,7 @@ rule('writing.7', 'digits that are an ISO 8601 date are that date in a body too,
   ] as const) {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ data: { uDatetime: given } })
-    const answer = await served.ask('/api/bounds', { method: 'POST', token: goldenTokens().full!, headers, body })
+    const answer = await served.request('/api/bounds', { method: 'POST', token: goldenTokens().full!, headers, body })
     expect([given, answer.body.data.uDatetime]).toEqual([given, moment])
   }
 })
@@ -78,7 +83,7 @@ rule('relations.3', 'media that say nothing change nothing, where Strapi takes t
   const token = goldenTokens().full!
   const headers = { 'content-type': 'application/json' }
   const write = async (method: string, path: string, data: object) => {
-    const { body } = await served.ask(`/api/articles${path}`, { method, token, headers, body: JSON.stringify({ data }) })
+    const { body } = await served.request(`/api/articles${path}`, { method, token, headers, body: JSON.stringify({ data }) })
     return body.data
   }
   const { documentId } = await write('POST', '?status=draft', { title: 'With files', cover: 3, gallery: [3, 6] })

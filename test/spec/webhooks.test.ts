@@ -5,8 +5,8 @@ import { text as textOf } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
-import { goldenTokens, serveBeside, serveGolden } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
+import { goldenTokens, serveExisting, serveGolden } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { allEvents, headerOf, insertWebhook, ok, openReceiver, type Received, type Receiver, status } from '../webhooks/receiver.js'
 import { replaceResolver } from '../webhooks/resolver.js'
@@ -37,11 +37,11 @@ beforeEach(() => {
 })
 afterEach(() => served.sql('delete from strapi_webhooks'))
 
-const send = (method: string, path: string, data?: object): Promise<Answer> =>
-  served.ask(path, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
+const send = (method: string, path: string, data?: object): Promise<TestResponse> =>
+  served.request(path, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
 const addCity = async (name: string): Promise<string> => (await send('POST', '/api/cities', { name })).body.data.documentId
-const addCityTo = (service: Served, name: string): Promise<Answer> =>
-  service.ask('/api/cities', { method: 'POST', token, headers: json, body: JSON.stringify({ data: { name } }) })
+const addCityTo = (service: Served, name: string): Promise<TestResponse> =>
+  service.request('/api/cities', { method: 'POST', token, headers: json, body: JSON.stringify({ data: { name } }) })
 const webhook = (name: string, path: string, events: readonly string[] = allEvents, headers: Readonly<Record<string, string>> = {}) =>
   insertWebhook(served.sql, { name, url: `${receiver.origin}${path}`, events, headers })
 const at = (path: string): readonly Received[] => receiver.received.filter(({ url }) => url === path)
@@ -92,10 +92,10 @@ describe('requests', () => {
     const data = { title: 'Nothing private', internalNote: 'hush-note', secretCode: 'hush-code', author: 2 }
     expect((await send('POST', '/api/articles?status=draft', data)).status).toBe(201)
     const user = { username: 'newcomer', email: 'newcomer@example.test', password: 'secret-of-newcomer', role: 1 }
-    expect((await served.ask('/api/users', { method: 'POST', token, headers: json, body: JSON.stringify(user) })).status).toBe(201)
+    expect((await served.request('/api/users', { method: 'POST', token, headers: json, body: JSON.stringify(user) })).status).toBe(201)
     const form = new FormData()
     form.set('fileInfo', JSON.stringify({ caption: 'a caption' }))
-    expect((await served.ask('/api/upload?id=1', { method: 'POST', token, body: form })).status).toBe(200)
+    expect((await served.request('/api/upload?id=1', { method: 'POST', token, body: form })).status).toBe(200)
     await expect.poll(() => at('/bodies').length, patience).toBe(3)
     const [article, person, file] = ['article', 'user', undefined].map((model) => at('/bodies').find(({ body }) => body.model === model)!)
     expect(Object.keys(article!.body)).toEqual(['event', 'createdAt', 'model', 'uid', 'entry'])
@@ -205,7 +205,7 @@ describe('effects of responses', () => {
       await addCity('kept 1')
       await expect.poll(() => at('/kept').length, patience).toBeGreaterThan(0)
       receiver.respond = ok
-      const other = await serveBeside(served, { NODE_ENV: 'development' })
+      const other = await serveExisting(served, { NODE_ENV: 'development' })
       try {
         await Promise.all([2, 3, 4, 5].map((index) => addCity(`kept ${index}`)))
         await expect.poll(() => [...new Set(names('/kept'))].sort(), patience).toEqual([1, 2, 3, 4, 5].map((index) => `kept ${index}`))
@@ -283,7 +283,7 @@ describe('stored deliveries', () => {
       await expect.poll(() => at('/few').length, patience).toBe(20)
       await expect.poll(logged, patience).toBeGreaterThan(15)
       await own.service.close()
-      others.push(await serveBeside(own, { NODE_ENV: 'development' }))
+      others.push(await serveExisting(own, { NODE_ENV: 'development' }))
       await addCityTo(others[0]!, 'few 20')
       await expect.poll(() => at('/few').length, patience).toBe(21)
       await expect.poll(logged, patience).toBeLessThanOrEqual(6)
@@ -389,7 +389,7 @@ describe('over restarts', () => {
       ]),
     )
     await own.service.close()
-    const again = await serveBeside(own, { NODE_ENV: 'development' })
+    const again = await serveExisting(own, { NODE_ENV: 'development' })
     others.push(again)
     await addCityTo(again, 'second')
     await expect.poll(() => names('/other'), patience).toEqual(['first', 'second'])
@@ -401,7 +401,7 @@ describe('over restarts', () => {
     const { out } = await octavoBeside(own, 'webhooks', 'resend', 'quiet', own.folder, '--sequence', String(sequence))
     expect(out).toBe('1 event will be sent again.')
     await expect.poll(() => [...names('/quiet')].sort(), patience).toEqual(['first', 'first', 'second'])
-    // No receiver can ask for so much: the clock was set back, or the limit was larger then.
+    // No receiver can request such a delay: the clock was set back, or the limit was larger then.
     await own.sql('update octavo_consumers set paused_until = ?', Date.now() + 100 * hour)
     await addCityTo(again, 'third')
     await expect.poll(() => names('/quiet'), patience).toContain('third')

@@ -236,9 +236,11 @@ rule('projects.6', 'routes and schedules that are changed are served and run as 
   const dev = await startDev(project({ ...notes, 'octavo.config.ts': config('/word'), 'lib/word.ts': "export const word = 'one'" }))
   await dev.prints(/Octavo serves/)
   // Each request has its own connection: one that is idle for 100 ms ends with the process that is replaced, which may cross a request.
-  const ask = async (path: string) => (await (await fetch(dev.origin + path, { headers: { connection: 'close' } })).json()) as unknown
+  const request = async (path: string) => (await (await fetch(dev.origin + path, { headers: { connection: 'close' } })).json()) as unknown
   const ticks = async (word: string) => {
-    const { meta } = (await ask(`/api/notes?filters[name]=${word}&pagination[pageSize]=1`)) as { meta: { pagination: { total: number } } }
+    const { meta } = (await request(`/api/notes?filters[name]=${word}&pagination[pageSize]=1`)) as {
+      meta: { pagination: { total: number } }
+    }
     return meta.pagination.total
   }
   const ticked = (word: string, more: number) =>
@@ -246,12 +248,12 @@ rule('projects.6', 'routes and schedules that are changed are served and run as 
       () => `${more} ticks of ${word} after ${dev.printed()}`,
       async () => (await ticks(word)) >= more,
     )
-  expect(await ask('/api/word')).toBe('one')
+  expect(await request('/api/word')).toBe('one')
   await ticked('one', 1)
   dev.save('lib/word.ts', "export const word = 'two'")
   await until(
     () => dev.printed(),
-    async () => (await ask('/api/word')) === 'two',
+    async () => (await request('/api/word')) === 'two',
   )
   await ticked('two', 1)
   const former = await ticks('one')
@@ -260,7 +262,7 @@ rule('projects.6', 'routes and schedules that are changed are served and run as 
   dev.save('octavo.config.ts', config('/notes'))
   await dev.prints(/shadows GET \/notes of api::note\.note/)
   await dev.prints(/change not applied/)
-  expect(await ask('/api/word')).toBe('two')
+  expect(await request('/api/word')).toBe('two')
   dev.save('octavo.config.ts', config('/words'))
   await becomes(dev, '/api/words', 200)
   await becomes(dev, '/api/word', 404)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { contentType } from '../spec/library.js'
 import { isOnMysql, isOnPostgres, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { type Served, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, serveExisting, serveProject } from '../support/serve.js'
 import { octavo, project, removeProjects } from './command.js'
 
 let served: Served
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const refusal = async (): Promise<string> => {
   try {
-    const again = await serveBeside(served)
+    const again = await serveExisting(served)
     await again.close()
     return 'started'
   } catch (error) {

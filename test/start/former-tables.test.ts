@@ -1,6 +1,6 @@
 // Tables of earlier versions whose rows belong to other tables today: the next start moves the rows, on every database.
 import { expect, test } from 'vitest'
-import { serveBeside, serveMagazine } from '../support/serve.js'
+import { serveExisting, serveMagazine } from '../support/serve.js'
 
 test('cursors and times of schedules of an earlier version are kept, and its tables are gone', async () => {
   const first = await serveMagazine()
@@ -16,7 +16,7 @@ test('cursors and times of schedules of an earlier version are kept, and its tab
     ])
       await first.sql(statement)
     for (const _ of ['moves', 'finds nothing to move']) {
-      await (await serveBeside(first)).close()
+      await (await serveExisting(first)).close()
       expect(await first.sql('select name, sequence, paused_until from octavo_consumers order by name')).toEqual([
         { name: 'index', sequence: 20, paused_until: 5 },
         { name: 'mailer', sequence: 12, paused_until: 0 },

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, vi } from 'vitest'
 import {
   allServe,
-  askAnew,
   canListProcesses,
   childrenOf,
   endAll,
@@ -13,6 +12,7 @@ import {
   lines,
   notes,
   openLoad,
+  requestOnce,
   run,
   withGate,
 } from '../instances/started.js'
@@ -50,7 +50,7 @@ describe.skipIf(!canListProcesses)('SIGHUP without a terminal', () => {
       await vi.waitFor(() => expect(isHeld(folder)).toBe(true), patience)
       child.signal('SIGHUP')
       rmSync(join(folder, 'gate'))
-      expect((await askAnew(await child.origin, '/api/notes')).status).toBe(200)
+      expect((await requestOnce(await child.origin, '/api/notes')).status).toBe(200)
     })
 
   rule('instances.16', 'one of several processes leaves it to the main process, also while it starts', async () => {
@@ -88,13 +88,13 @@ describe.skipIf(!canListProcesses || !hasTerminal)('a terminal that is closed', 
       const pid = Number(readFileSync(noted, 'utf8'))
       const serving = new Set<number>()
       await vi.waitFor(async () => {
-        serving.add((await askAnew(origin, '/api/pid')).body.pid)
+        serving.add((await requestOnce(origin, '/api/pid')).body.pid)
         expect(serving.size).toBe(Number(processes))
       }, patience)
       terminal.kill('SIGKILL')
       // It still serves, as after SIGTERM.
-      await vi.waitFor(async () => expect((await askAnew(origin, '/_health')).status).toBe(503), patience)
-      expect((await askAnew(origin, '/api/notes')).status).toBe(200)
+      await vi.waitFor(async () => expect((await requestOnce(origin, '/_health')).status).toBe(503), patience)
+      expect((await requestOnce(origin, '/api/notes')).status).toBe(200)
       await vi.waitFor(() => expect(isRunning(pid)).toBe(false), patience)
       expect([...serving].filter(isRunning)).toEqual([])
       expect(output()).toMatch(/"msg":"stopping"/)

@@ -21,7 +21,7 @@ import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
-import { serveBeside } from '../support/serve.js'
+import { serveExisting } from '../support/serve.js'
 import { type Ended, octavo, root } from './command.js'
 
 const place = mkdtempSync(join(tmpdir(), 'octavo-init-'))
@@ -94,14 +94,14 @@ describe('creates', () => {
     const { status, out } = await octavo(['start', folder])
     expect([status, out]).toEqual([0, expect.stringContaining('Octavo serves')])
     expect(out).not.toMatch(/"level":[4-6]0/)
-    const served = await serveBeside({ folder })
+    const served = await serveExisting({ folder })
     const answers = await Promise.all(
       [
         '/api/upload/files?nonsense=1',
         '/api/posts?populate=cover',
         '/api/posts?status=draft',
         '/api/articles?populate=cover&sort=reportedOn:desc',
-      ].map((path) => served.ask(path)),
+      ].map((path) => served.request(path)),
     )
     await served.close()
     const [files, posts, drafts, articles] = answers.map(({ status: code, body }) => [code, body] as const)
@@ -113,8 +113,10 @@ describe('creates', () => {
   })
 
   rule('projects.3', 'unknown query parameters are refused in a new project, and so are drafts without their permission', async () => {
-    const served = await serveBeside({ folder: join(place, 'from-blog') })
-    const statuses = await Promise.all(['filter[title]=x', 'status=draft', 'sort=title'].map((query) => served.ask(`/api/posts?${query}`)))
+    const served = await serveExisting({ folder: join(place, 'from-blog') })
+    const statuses = await Promise.all(
+      ['filter[title]=x', 'status=draft', 'sort=title'].map((query) => served.request(`/api/posts?${query}`)),
+    )
     await served.close()
     expect(statuses.map(({ status }) => status)).toEqual([400, 403, 200])
   })
@@ -127,7 +129,7 @@ describe('creates', () => {
       database.close()
       return found
     }
-    const served = await serveBeside({ folder })
+    const served = await serveExisting({ folder })
     await expect.poll(indexes, { timeout: 60_000 }).toEqual(expect.arrayContaining(['posts', 'posts_author_lnk']))
     await served.close()
   })
@@ -406,7 +408,7 @@ describe('creates nothing', () => {
 })
 
 describe('in a terminal', () => {
-  /** Runs the command in a terminal and types keys, each after the question that it answers. Resolves to the screen. */
+  /** Runs the command in a terminal and types keys, each after its question. Resolves to the screen. */
   function typed(words: readonly string[], keys: readonly (readonly [string, string])[]): Promise<string> {
     const command = [process.execPath, join(installed, 'dist', 'main.js'), ...words].map((word) => `'${word}'`).join(' ')
     const child = spawn('script', ['-qefc', `stty cols 120 rows 40; ${command}`, '/dev/null'], {

@@ -38,11 +38,18 @@ const locales = (...given: readonly string[]) => octavo('locales', ...given, ser
 
 const send = async (method: string, path: string, data?: object) => {
   const headers = { 'content-type': 'application/json' }
-  const { status, body } = await served.ask(path, { method, headers, ...(data === undefined ? {} : { body: JSON.stringify({ data }) }) })
+  const { status, body } = await served.request(path, {
+    method,
+    headers,
+    ...(data === undefined ? {} : { body: JSON.stringify({ data }) }),
+  })
   return { status, data: body?.data, message: body?.error?.message as string | undefined }
 }
 const listed = async () =>
-  ((await served.ask('/api/i18n/locales')).body as { code: string; isDefault: boolean }[]).map(({ code, isDefault }) => [code, isDefault])
+  ((await served.request('/api/i18n/locales')).body as { code: string; isDefault: boolean }[]).map(({ code, isDefault }) => [
+    code,
+    isDefault,
+  ])
 
 test('a locale that is added can be written and is listed at the next request', async () => {
   expect(await send('POST', '/api/notes?locale=de', { name: 'Stein' })).toMatchObject({
@@ -140,12 +147,12 @@ test('the start page of a project that shows nothing names a command that does',
   const files = { ...secrets, ...contentType('pebble', { name: { type: 'string' } }) }
   // In production the page names no type that is closed.
   const closed = await serveProject(files, { environment: { NODE_ENV: 'development' } })
-  const page = await closed.ask('/')
+  const page = await closed.request('/')
   const [, command] = /data-copy="npx octavo (roles grant [^"]+)"/.exec(page.text) ?? []
   expect(command).toBe(`roles grant public api::pebble.pebble.find,api::pebble.pebble.findOne ${closed.folder}`)
   expect(octavo(...command!.split(' ')).status).toBe(0)
-  const answer = await closed.ask('/api/pebbles')
-  const open = await closed.ask('/')
+  const answer = await closed.request('/api/pebbles')
+  const open = await closed.request('/')
   await closed.close()
   expect(answer.status).toBe(200)
   expect(open.text).not.toContain('No content is public yet')

@@ -6,7 +6,7 @@ import { type Child, copyGolden, remove, start } from '../faults/child.js'
 import { contentType } from '../spec/library.js'
 import { managementOrigin } from '../support/management.js'
 import { rule } from '../support/rule.js'
-import { askAt } from '../support/serve.js'
+import { requestAt } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { octavo, project, removeProjects } from './command.js'
 
@@ -34,23 +34,23 @@ rule('operations.4', 'a stopping service is not ready at once, keeps serving, an
   child = start(folder)
   const origin = await child.origin
   const management = managementOrigin(child.output().split('\n'))!
-  expect((await askAt(management, '/ready')).status).toBe(200)
+  expect((await requestAt(management, '/ready')).status).toBe(200)
   child.signal('SIGTERM')
-  await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), patience)
-  const { body } = await askAt(management, '/ready')
+  await vi.waitFor(async () => expect((await requestAt(management, '/ready')).status).toBe(503), patience)
+  const { body } = await requestAt(management, '/ready')
   expect(body).toEqual({ status: 'not ready', failing: [{ part: 'service', problem: 'The service is stopping' }] })
   // Requests are still served now.
-  expect((await askAt(origin, '/api/tags')).status).toBe(200)
-  expect((await askAt(management, '/live')).status).toBe(200)
+  expect((await requestAt(origin, '/api/tags')).status).toBe(200)
+  expect((await requestAt(management, '/live')).status).toBe(200)
   // Once the service accepts no more connections, the management port still responds, or the process has ended.
   const refused = vi.fn()
   for (;;) {
-    const isServed = await askAt(origin, '/api/tags').then(
+    const isServed = await requestAt(origin, '/api/tags').then(
       () => true,
       () => false,
     )
     if (!isServed) break
-    const ready = await askAt(management, '/ready')
+    const ready = await requestAt(management, '/ready')
     refused(ready.status)
     expect(ready.status).toBe(503)
   }
@@ -73,10 +73,10 @@ rule('operations.3', 'while the database is prepared, the port responds: live, a
     expect(origin).not.toBeNull()
     return origin!
   }, patience)
-  expect((await askAt(management, '/live')).status).toBe(200)
-  const { status, body } = await askAt(management, '/ready')
+  expect((await requestAt(management, '/live')).status).toBe(200)
+  const { status, body } = await requestAt(management, '/ready')
   expect([status, body]).toEqual([503, { status: 'not ready', failing: [{ part: 'service', problem: 'The service does not listen yet' }] }])
-  const { text } = await askAt(management, '/metrics')
+  const { text } = await requestAt(management, '/metrics')
   expect(text).toContain('octavo_ready 0')
   // A metric without requests has no value yet.
   expect(text).not.toMatch(/^octavo_schema_version/m)

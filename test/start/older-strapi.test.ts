@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, expect } from 'vitest'
-import { copyGoldenTo, goldenTokens, removeProject, serveBeside } from '../support/serve.js'
+import { copyGoldenTo, goldenTokens, removeProject, serveExisting } from '../support/serve.js'
 import { testSqlite } from '../support/sqlite-only.js'
 import { octavo } from './command.js'
 
@@ -39,20 +39,21 @@ testSqlite('nothing of the panel is added or changed, and tokens work', 'tables 
 
   const { full, readonly } = goldenTokens() as { full: string; readonly: string }
   const created = (await octavo(['tokens', 'create', folder, '--name', 'new', '--type', 'full-access'], environment)).out.trim()
-  const served = await serveBeside({ folder })
+  const served = await serveExisting({ folder })
   try {
-    for (const token of [full, readonly, created]) expect((await served.ask('/api/tags', { token })).status).toBe(200)
+    for (const token of [full, readonly, created]) expect((await served.request('/api/tags', { token })).status).toBe(200)
     const renewed = (await octavo(['tokens', 'regenerate', 'new', folder], environment)).out.trim()
     expect([
-      (await served.ask('/api/tags', { token: created })).status,
-      (await served.ask('/api/tags', { token: renewed })).status,
+      (await served.request('/api/tags', { token: created })).status,
+      (await served.request('/api/tags', { token: renewed })).status,
     ]).toEqual([401, 200])
     // A newer Strapi adds the column; its tokens for the panel are none of the content API.
     database.exec('alter table strapi_api_tokens add column kind varchar(255)')
     database.exec("update strapi_api_tokens set kind = case name when 'new' then 'admin' else 'content-api' end")
-    expect([(await served.ask('/api/tags', { token: renewed })).status, (await served.ask('/api/tags', { token: full })).status]).toEqual([
-      401, 200,
-    ])
+    expect([
+      (await served.request('/api/tags', { token: renewed })).status,
+      (await served.request('/api/tags', { token: full })).status,
+    ]).toEqual([401, 200])
   } finally {
     await served.close()
     database.close()

@@ -13,7 +13,7 @@ test('values that make an engine backtrack are refused, others are taken; the st
   const attributes = Object.fromEntries(Object.entries(patterns).map(([name, regex]) => [name, { type: 'text', regex }]))
   const served = await serveProject({ ...contentType('note', attributes), ...access(['api::note.note.create']) })
   const post = (data: object) =>
-    served.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+    served.request('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
   for (const name of ['nested', 'ahead']) {
     const { status, body } = await post({ [name]: `${'a'.repeat(60)}!` })
     expect([name, status, body.error.message]).toEqual([name, 400, expect.stringContaining('must match the following')])
@@ -34,7 +34,7 @@ test('all values of a body have one deadline together, and the body is refused',
     ...access(['api::note.note.create']),
   })
   const post = (texts: readonly string[]) =>
-    served.ask('/api/notes', {
+    served.request('/api/notes', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ data: { parts: texts.map((text) => ({ text })) } }),
@@ -58,7 +58,7 @@ test('characters beyond 16 bits count twice, however the pattern is written', as
       ['👍👍', 400],
     ] as const) {
       const body = JSON.stringify({ data: { [name]: value } })
-      expect([name, value, (await served.ask('/api/notes', { method: 'POST', headers, body })).status]).toEqual([name, value, status])
+      expect([name, value, (await served.request('/api/notes', { method: 'POST', headers, body })).status]).toEqual([name, value, status])
     }
   await served.close()
 })

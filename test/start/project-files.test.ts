@@ -1,4 +1,4 @@
-// Configuration that a project brings along: octavo.config in TypeScript, and what Strapi's own `config/api` says of answers.
+// Configuration files of a project: octavo.config in TypeScript, and the settings for responses in Strapi's `config/api`.
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { access, component, contentType, plain, reading, seeded } from '../spec/library.js'
@@ -32,7 +32,7 @@ async function serve(files: Readonly<Record<string, unknown>>, options: ServeOpt
 }
 
 test("Strapi's config/api in TypeScript sets the prefix, the pages and private attributes", async () => {
-  const { ask } = await serve(
+  const { request } = await serve(
     {
       'config/api.ts': `import type { Core } from '@strapi/strapi'
         type Limits = { defaultLimit: number; maxLimit: number }
@@ -45,15 +45,15 @@ test("Strapi's config/api in TypeScript sets the prefix, the pages and private a
     },
     { environment: { API_PREFIX: '/v2', WITH_COUNT: 'false' } },
   )
-  const { body } = await ask('/v2/stones?populate=*')
+  const { body } = await request('/v2/stones?populate=*')
   expect(body.data).toHaveLength(3)
   expect(body.meta.pagination).toEqual({ page: 1, pageSize: 3 })
   expect(body.data[0]).toHaveProperty('weight')
   expect(JSON.stringify(body)).not.toContain('quarry')
-  expect((await ask('/v2/stones?pagination[pageSize]=50')).body.data).toHaveLength(7)
-  expect((await ask('/api/stones')).status).toBe(404)
+  expect((await request('/v2/stones?pagination[pageSize]=50')).body.data).toHaveLength(7)
+  expect((await request('/api/stones')).status).toBe(404)
   for (const hidden of ['filters[origin]=quarry', 'sort=origin', 'fields=origin', 'filters[vein][origin]=quarry']) {
-    expect([hidden, (await ask(`/v2/stones?${hidden}`)).body.error.message]).toEqual([
+    expect([hidden, (await request(`/v2/stones?${hidden}`)).body.error.message]).toEqual([
       hidden,
       expect.stringContaining('Invalid key origin'),
     ])
@@ -61,13 +61,13 @@ test("Strapi's config/api in TypeScript sets the prefix, the pages and private a
 })
 
 test('octavo.config wins over config/api, and config/env over config', async () => {
-  const { ask } = await serve({
+  const { request } = await serve({
     'config/api.js': 'module.exports = { rest: { defaultLimit: 3, maxLimit: 7 } }',
     'config/env/production/api.json': { rest: { defaultLimit: 4 } },
     'octavo.config.json': { api: { rest: { maxLimit: 9 } } },
   })
-  expect((await ask('/api/stones')).body.data).toHaveLength(4)
-  expect((await ask('/api/stones?pagination[pageSize]=50')).body.data).toHaveLength(9)
+  expect((await request('/api/stones')).body.data).toHaveLength(4)
+  expect((await request('/api/stones?pagination[pageSize]=50')).body.data).toHaveLength(9)
 })
 
 test('a config/api that cannot be used is named', async () => {
@@ -81,8 +81,8 @@ test('a config/api that cannot be used is named', async () => {
 
 rule('projects.23', 'config/api is read as Strapi reads it: numbers as text, no largest page, no prefix', async () => {
   const sizes = async (rest: string, prefix = '/api') => {
-    const { ask, log } = await serve({ 'config/api.js': rest })
-    const asked = await Promise.all(['', '?pagination[pageSize]=11'].map((query) => ask(`${prefix}/stones${query}`)))
+    const { request, log } = await serve({ 'config/api.js': rest })
+    const asked = await Promise.all(['', '?pagination[pageSize]=11'].map((query) => request(`${prefix}/stones${query}`)))
     const warned = log.filter((line) => line.includes('config/api.js: rest.')).map((line) => /config\/api\.js: (rest\.\w+)/.exec(line)![1])
     return [...asked.map(({ body }) => body.data.length), warned]
   }
@@ -100,7 +100,7 @@ rule('projects.23', 'config/api is read as Strapi reads it: numbers as text, no 
 })
 
 rule('projects.23', 'without a prefix, the pages and files of the service stay where they are', async () => {
-  const { ask } = await serve({ 'config/api.json': { rest: { prefix: '' } } }, { config: { admin: { model: 'always' } } })
+  const { request } = await serve({ 'config/api.json': { rest: { prefix: '' } } }, { config: { admin: { model: 'always' } } })
   for (const [path, status] of [
     ['/', 200],
     ['/docs', 200],
@@ -112,11 +112,11 @@ rule('projects.23', 'without a prefix, the pages and files of the service stay w
     ['/content-type-builder/components', 403],
     ['/admin/api/start', 401],
   ] as const)
-    expect([path, (await ask(path)).status]).toEqual([path, status])
+    expect([path, (await request(path)).status]).toEqual([path, status])
 })
 
 test('octavo.config.ts is read, types and hooks included, where Octavo is not installed', async () => {
-  const { ask } = await serve({
+  const { request } = await serve({
     'octavo.config.ts': `import { ApiError, defineConfig } from 'octavo'
       import type { BeforeCall } from 'octavo'
       const heaviest: number = 100
@@ -130,9 +130,9 @@ test('octavo.config.ts is read, types and hooks included, where Octavo is not in
         }],
       })`,
   })
-  expect((await ask('/api/stones')).body.data).toHaveLength(2)
+  expect((await request('/api/stones')).body.data).toHaveLength(2)
   const create = (weight: number) =>
-    ask('/api/stones', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data: { weight } }) })
+    request('/api/stones', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data: { weight } }) })
   expect((await create(101)).body.error).toMatchObject({ status: 400, name: 'ValidationError', message: 'Too heavy' })
   expect((await create(99)).status).toBe(201)
 })
@@ -142,11 +142,11 @@ test('octavo.config.ts finds in octavo what the package exports, but for service
     (name) => name !== 'createService' && name !== 'loadConfig',
   )
   expect(exported).toContain('defineHook')
-  const { ask } = await serve({
+  const { request } = await serve({
     'octavo.config.ts': `import * as octavo from 'octavo'
       const missing = ${JSON.stringify(exported)}.filter((name) => octavo[name] === undefined)
       if (missing.length > 0) throw new Error('octavo lacks ' + missing.join(', '))
       export default octavo.defineConfig({ hooks: [octavo.defineHook({ types: ['api::stone.stone'], after: () => {} })] })`,
   })
-  expect((await ask('/api/stones')).status).toBe(200)
+  expect((await request('/api/stones')).status).toBe(200)
 })

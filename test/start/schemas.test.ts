@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { loadModel } from '../../src/model/schema/load.js'
 import { access, component, contentType } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import { goldenProject, serveBeside, serveGolden, serveProject } from '../support/serve.js'
+import { goldenProject, serveExisting, serveGolden, serveProject } from '../support/serve.js'
 import { octavo, project, removeProjects, root } from './command.js'
 
 afterAll(removeProjects)
@@ -149,7 +149,7 @@ describe('is reported', () => {
       join(served.folder, file),
       JSON.stringify(contentType('menu', { title: { type: 'string' }, served: { type: 'date' } })[file]),
     )
-    const again = await serveBeside(served)
+    const again = await serveExisting(served)
     const warned = again.log.map((text) => JSON.parse(text)).filter(({ level }) => level === 40)
     await again.close()
     expect(warned).toMatchObject([
@@ -235,7 +235,7 @@ describe('ends the start, but is only reported if Strapi serves the project too'
     const headers = { 'content-type': 'application/json' }
     const create = async (data: object) => {
       const body = JSON.stringify({ data: { title: 'a', ...data } })
-      return (await served.ask('/api/menus?populate=*', { method: 'POST', headers, body })).body
+      return (await served.request('/api/menus?populate=*', { method: 'POST', headers, body })).body
     }
     const warned = served.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 40)
     const answers = [

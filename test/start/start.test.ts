@@ -165,7 +165,7 @@ test("a plugin's custom field is text unless its attribute has a type; relations
     ...seeded('note', plain({ first: { colour: '#fff', mood: 'calm', tags: ['a'] } })),
     ...access(reading('note')),
   })
-  const { data } = (await served.ask('/api/notes?populate=*&filters[colour]=%23fff')).body
+  const { data } = (await served.request('/api/notes?populate=*&filters[colour]=%23fff')).body
   await served.close()
   expect(data).toMatchObject([{ name: 'first', colour: '#fff', mood: 'calm', tags: ['a'] }])
   expect(data[0]).not.toHaveProperty('menu')
@@ -199,7 +199,7 @@ test("Octavo's indexes come with statistics, which open connections follow", asy
 
 test("the example's documents with changed drafts are found", async () => {
   const magazine = await serveMagazine()
-  const titles = async (query: string) => (await magazine.ask(`/api/articles?${query}&fields[0]=title`)).body.data.length
+  const titles = async (query: string) => (await magazine.request(`/api/articles?${query}&fields[0]=title`)).body.data.length
   expect(await titles('status=draft&publicationFilter=modified')).toBeGreaterThan(0)
   expect(await titles('publicationFilter=modified')).toBeGreaterThan(0)
   await magazine.close()
@@ -217,7 +217,7 @@ test('the default locale of a new database may be set in .env', async () => {
     ...notes,
     ...access(['plugin::i18n.locales.listLocales']),
   })
-  const { body } = await served.ask('/api/i18n/locales')
+  const { body } = await served.request('/api/i18n/locales')
   expect(body).toMatchObject([{ code: 'nl', isDefault: true }])
   await served.close()
 })

@@ -6,7 +6,7 @@ import { afterAll, expect } from 'vitest'
 import { contentType } from '../spec/library.js'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { serveBeside, serveProject } from '../support/serve.js'
+import { serveExisting, serveProject } from '../support/serve.js'
 import { octavo, project, removeProjects } from './command.js'
 
 afterAll(removeProjects)
@@ -38,12 +38,12 @@ rule('projects.20', 'the schema that Strapi has stored in a database decides the
     'seed/access.json': { roles: { public: ['api::page.page.find'] } },
   })
   // Only the contract strapi takes media in filters.
-  const ask = async (at: typeof served) => (await at.ask('/api/pages?filters[pic][name]=a')).status
-  expect(await ask(served)).toBe(400)
+  const request = async (at: typeof served) => (await at.request('/api/pages?filters[pic][name]=a')).status
+  expect(await request(served)).toBe(400)
   await served.service.close()
   await served.sql("insert into strapi_database_schema (id, hash) values (1, 'abc')")
-  const again = await serveBeside(served)
-  expect(await ask(again)).toBe(200)
+  const again = await serveExisting(served)
+  expect(await request(again)).toBe(200)
   await again.service.close()
   if (!isOnServer) {
     const { out } = await octavo(['start', served.folder])
@@ -92,7 +92,7 @@ rule('projects.21', 'files may begin with a byte order mark', async () => {
   expect(out).not.toContain('has no effect')
   const text = readFileSync(join(folder, '.env'), 'utf8')
   expect(text.match(/JWT_SECRET/g)).toHaveLength(1)
-  // An empty value in the first line is the place of a secret that is made.
+  // An empty value in the first line is filled with a generated secret.
   writeFileSync(join(folder, '.env'), `${mark}JWT_SECRET=\r\nAPI_TOKEN_SALT=salt\r\n`)
   expect((await octavo(['start', folder])).out).toContain('Generated JWT_SECRET')
   expect(readFileSync(join(folder, '.env'), 'utf8')).toMatch(/^JWT_SECRET=[\w-]{20,}\r?\n/)

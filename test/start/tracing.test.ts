@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { type Child, copyGolden, remove, start } from '../faults/child.js'
 import { rule } from '../support/rule.js'
-import { type Answer, askAt, goldenTokens } from '../support/serve.js'
+import { goldenTokens, requestAt, type TestResponse } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
 import { patience } from '../support/until.js'
 import { headerOf, insertWebhook, openReceiver, type Receiver } from '../webhooks/receiver.js'
@@ -84,9 +84,9 @@ async function traced(
   path: string,
   headers: Record<string, string> = {},
   more: object = {},
-): Promise<readonly [Answer, readonly Exported[]]> {
+): Promise<readonly [TestResponse, readonly Exported[]]> {
   const before = new Set(spans().map(({ id }) => id))
-  const answer = await askAt(origin, path, { headers, token, ...more })
+  const answer = await requestAt(origin, path, { headers, token, ...more })
   return vi.waitFor(() => {
     const found = spans().filter(({ id }) => !before.has(id))
     const own = found.find(({ kind }) => kind === 1)
@@ -146,7 +146,7 @@ rule(
       expect(own[0]!.trace).not.toBe(traceId)
     }
     // Requests that the sender does not sample have no spans, but their ids in the log.
-    await askAt(origin, '/api/tags', { headers: { traceparent: `00-${'a'.repeat(32)}-${parentId}-00` }, token })
+    await requestAt(origin, '/api/tags', { headers: { traceparent: `00-${'a'.repeat(32)}-${parentId}-00` }, token })
     await vi.waitFor(() => expect(logged().at(-1)).toMatchObject({ trace_id: 'a'.repeat(32) }), patience)
     expect(spans().some(({ trace }) => trace === 'a'.repeat(32))).toBe(false)
   },
@@ -171,7 +171,7 @@ rule('operations.20', 'a delivery to a webhook is a separate trace, which the re
   await insertWebhook(sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: { traceparent: 'own' } })
   await vi.waitFor(async () => {
     const body = JSON.stringify({ data: { name: 'for a webhook' } })
-    await askAt(origin, '/api/tags', { method: 'POST', token, headers: { 'content-type': 'application/json' }, body })
+    await requestAt(origin, '/api/tags', { method: 'POST', token, headers: { 'content-type': 'application/json' }, body })
     expect(receiver.received.length).toBeGreaterThan(0)
   }, patience)
   const sent = headerOf(receiver.received[0]!, 'traceparent')!
@@ -201,7 +201,7 @@ rule(
         const plain = start(own, environment)
         const at = await plain.origin
         const traceparent = `00-${'b'.repeat(32)}-${parentId}-01`
-        expect((await askAt(at, '/api/tags', { headers: { traceparent }, token })).status).toBe(200)
+        expect((await requestAt(at, '/api/tags', { headers: { traceparent }, token })).status).toBe(200)
         plain.signal('SIGTERM')
         await plain.ended
         expect(plain.output()).toContain('"msg":"request"')

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Child, start } from '../faults/child.js'
-import { type AdminAsked, adminPassword, askAdmin } from '../support/administration.js'
+import { type AdminRequestOptions, adminPassword, requestAdmin } from '../support/administration.js'
 import { createDatabase, isOnServer, removeDatabase } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Asked, askAt } from '../support/serve.js'
+import { type RequestOptions, requestAt, type TestResponse } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { octavo } from './command.js'
 import { articleAttributes, articleSchema, everySchema, scalars } from './every-attribute.js'
@@ -59,16 +59,16 @@ function listening(): readonly string[] {
   return fields.filter(([, , , state, , , , , , inode]) => state === '0A' && held.has(`socket:[${inode}]`)).map((row) => row[9]!)
 }
 
-const ask = (path: string, asked?: Asked) => askAt(origin, path, asked)
-const read = (path: string, token?: string) => ask(path, token === undefined ? {} : { token })
-const sent = (method: string, path: string, body: object, token: string, headers: Record<string, string> = {}): Promise<Answer> =>
-  ask(path, { method, token, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
+const request = (path: string, asked?: RequestOptions) => requestAt(origin, path, asked)
+const read = (path: string, token?: string) => request(path, token === undefined ? {} : { token })
+const sent = (method: string, path: string, body: object, token: string, headers: Record<string, string> = {}): Promise<TestResponse> =>
+  request(path, { method, token, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
 
 let session: string
-const admin = (path: string, asked: AdminAsked = {}) => askAdmin({ origin, ask }, path, { token: session, ...asked })
+const admin = (path: string, asked: AdminRequestOptions = {}) => requestAdmin({ origin, request }, path, { token: session, ...asked })
 
 /** The value of a response that has to be successful. */
-function ok({ status, text, body }: Answer) {
+function ok({ status, text, body }: TestResponse) {
   expect(status, text).toBeLessThan(300)
   return body
 }
@@ -85,7 +85,7 @@ rule('administration.11', 'the first administrator comes in with the code from t
   await expect.poll(() => child.output(), patience).toContain('The code for the first one is')
   const [, code] = /The code for the first one is ([A-Z2-9-]{19}),/.exec(child.output())!
   const body = { email: 'ada@example.com', firstname: 'Ada', password: adminPassword, code }
-  session = ok(await askAdmin({ origin, ask }, '/session/first', { method: 'POST', body })).data.accessToken
+  session = ok(await requestAdmin({ origin, request }, '/session/first', { method: 'POST', body })).data.accessToken
   expect(ok(await admin('/start')).data).toMatchObject({
     types: [{ uid: 'plugin::users-permissions.user' }],
     settings: { changesModel: true },
@@ -115,7 +115,7 @@ rule('administration.23', 'roles and tokens get what new types allow, and are in
   ok(await admin('/users', { method: 'POST', body: user }))
   const credentials = { identifier: 'grace@example.com', password: user.password }
   const headers = { 'content-type': 'application/json' }
-  keys.planner = ok(await ask('/api/auth/local', { method: 'POST', body: JSON.stringify(credentials), headers })).jwt
+  keys.planner = ok(await request('/api/auth/local', { method: 'POST', body: JSON.stringify(credentials), headers })).jwt
   const own = [...reading, 'api::article.article.create', 'api::profile.profile.find', 'api::profile.profile.create']
   keys.site = ok(await admin('/tokens', { method: 'POST', body: { name: 'Site', type: 'custom', actions: own } })).key
   expect((await read('/api/articles')).body.data).toEqual([])
@@ -129,7 +129,7 @@ async function written(name: string, data: object): Promise<string> {
 }
 
 /** Does something with the draft of a document as it is now. */
-async function acted(name: string, id: string | undefined, asked: AdminAsked, act = '') {
+async function acted(name: string, id: string | undefined, asked: AdminRequestOptions, act = '') {
   const path = `/content/api::${name}.${name}/${id}`
   const headers = { 'if-match': `"${ok(await admin(path)).data.revision}"` }
   return ok(await admin(path + act, { headers, ...asked })).data
@@ -139,7 +139,7 @@ const publish = (name: string, id: string) => acted(name, id, { method: 'POST', 
 rule('administration-content.10', 'the administrator writes documents with every kind of attribute', async () => {
   const form = new FormData()
   form.append('files', new Blob([pixel], { type: 'image/png' }), 'pixel.png')
-  picture = ok(await ask('/api/upload', { method: 'POST', token: keys.model!, body: form }))[0]
+  picture = ok(await request('/api/upload', { method: 'POST', token: keys.model!, body: form }))[0]
   ids.logic = await written('tag', { name: 'logic' })
   ids.poetry = await written('tag', { name: 'poetry' })
   ids.ada = await written('writer', { name: 'Ada', favourite: ids.logic })
@@ -186,7 +186,7 @@ rule('rights.1', 'content API clients write at the same time as the administrato
 /** Reads that the public and the token may do, with what both get; `lead` is the name of that attribute. */
 async function checkReads(lead: string, hasEvents: boolean): Promise<void> {
   const { lead: text, ...others } = scalars
-  // PostgreSQL answers a time without the zeros of its milliseconds, as it does below Strapi.
+  // PostgreSQL returns a time without the zeros of its milliseconds, as with Strapi.
   const engines = { ...others, [lead]: text, hour: expect.stringMatching(/^12:30:00(?:\.000)?$/) }
   const callers = { public: undefined, site: keys.site }
   for (const [caller, token] of Object.entries(callers)) {

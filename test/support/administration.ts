@@ -4,7 +4,7 @@ import { refusalStatuses } from '../../src/http/admin/openapi.js'
 import type { Resource } from '../../src/http/admin/resource.js'
 import { resources } from '../../src/http/admin/resources.js'
 import { isTagged } from '../../src/http/admin/revisions.js'
-import type { Answer, Served } from './serve.js'
+import type { Served, TestResponse } from './serve.js'
 import type { Row, Value } from './statements.js'
 
 /** A project with notes. */
@@ -45,7 +45,7 @@ export async function allowAdmins(served: Pick<Served, 'sql'>, code: string, ...
   }
 }
 
-/** Writes an administrator with roles, by their codes, and gives the row id. */
+/** Writes an administrator with roles, by their codes, and returns the row id. */
 export async function addAdministrator(
   served: Pick<Served, 'sql'>,
   email: string,
@@ -70,7 +70,7 @@ export interface SignedIn {
   readonly accessToken: string
   /** `octavo_admin=…`, as the browser sends it. */
   readonly cookie: string
-  readonly answer: Answer
+  readonly answer: TestResponse
 }
 
 /** The headers of a request of the page. */
@@ -81,7 +81,7 @@ export const pageHeaders = (origin: string): Readonly<Record<string, string>> =>
 })
 
 /** Parts of a request other than its path. */
-export interface AdminAsked {
+export interface AdminRequestOptions {
   readonly method?: string
   readonly token?: string
   readonly cookie?: string
@@ -92,9 +92,13 @@ export interface AdminAsked {
 }
 
 /** Asks the administration API, as its page does. Responses are compared with the table of resources. */
-export async function askAdmin(served: Pick<Served, 'origin' | 'ask'>, path: string, asked: AdminAsked = {}): Promise<Answer> {
+export async function requestAdmin(
+  served: Pick<Served, 'origin' | 'request'>,
+  path: string,
+  asked: AdminRequestOptions = {},
+): Promise<TestResponse> {
   const { method = 'GET', token, cookie, body, headers = {}, isForeign = false } = asked
-  const answer = await served.ask(`/admin/api${path}`, {
+  const answer = await served.request(`/admin/api${path}`, {
     method,
     headers: { ...(isForeign ? {} : pageHeaders(served.origin)), ...(cookie === undefined ? {} : { cookie }), ...headers },
     ...(token === undefined ? {} : { token }),
@@ -116,7 +120,7 @@ function resourceAt(method: string, path: string): Resource | undefined {
 }
 
 /** Checks a response by what its resource declares. @throws Error if it is another one */
-function checkAnswer(method: string, path: string, { body, headers, status }: Answer): void {
+function checkAnswer(method: string, path: string, { body, headers, status }: TestResponse): void {
   const resource = resourceAt(method, path)
   if (resource === undefined) {
     if (status >= 400) return
@@ -142,13 +146,13 @@ function checkAnswer(method: string, path: string, { body, headers, status }: An
 
 /** Signs in. @throws Error unless that succeeds */
 export async function signInAdmin(served: Served, email: string, more: object = {}): Promise<SignedIn> {
-  const answer = await askAdmin(served, '/session', { method: 'POST', body: { email, password: adminPassword, ...more } })
+  const answer = await requestAdmin(served, '/session', { method: 'POST', body: { email, password: adminPassword, ...more } })
   if (answer.status !== 200) throw new Error(`${email} could not sign in: ${answer.text}`)
   return { accessToken: answer.body.data.accessToken, cookie: cookieOf(answer), answer }
 }
 
 /** The cookie that a response sets, as the browser sends it back. */
-export const cookieOf = ({ headers }: Answer): string => (headers.get('set-cookie') ?? '').split(';')[0]!
+export const cookieOf = ({ headers }: TestResponse): string => (headers.get('set-cookie') ?? '').split(';')[0]!
 
 /** The rows of a table in the order of their ids. */
 export const rowsOf = (served: Pick<Served, 'sql'>, table: string): Promise<readonly Row[]> =>

@@ -28,6 +28,6 @@ export function nameDatabase(folder: string, database: Readonly<Record<string, s
   if (lines.length > 0) appendFileSync(join(folder, '.env'), `${lines.join('')}\n`)
 }
 
-/** Removes a database that `createDatabase` made. */
+/** Removes a database of `createDatabase`. */
 export const removeDatabase = async ({ DATABASE_URL }: Readonly<Record<string, string>>): Promise<void> =>
   (await server!).removeDatabase(DATABASE_URL!)

@@ -1,5 +1,5 @@
-// Talks to the management port of a service, whose address is in its log.
-import { type Answer, type Asked, askAt } from './serve.js'
+// Requests to the management port of a service, whose address is in its log.
+import { type RequestOptions, requestAt, type TestResponse } from './serve.js'
 
 /** Settings of a service with a separate management port. */
 export const managed = { management: { port: 0 } } as const
@@ -11,10 +11,14 @@ export function managementOrigin(log: readonly string[]): string | null {
 }
 
 /** Sends a request to the management port. */
-export function askManagement({ log }: { readonly log: readonly string[] }, path: string, asked?: Asked): Promise<Answer> {
+export function requestManagement(
+  { log }: { readonly log: readonly string[] },
+  path: string,
+  asked?: RequestOptions,
+): Promise<TestResponse> {
   const origin = managementOrigin(log)
   if (origin === null) throw new Error('the log names no management port')
-  return askAt(origin, path, asked)
+  return requestAt(origin, path, asked)
 }
 
 /** A value of a metric, with its labels. */
@@ -34,7 +38,7 @@ export const samplesOf = (text: string): readonly Sample[] =>
 
 /** Scrapes a service. */
 export const scrape = async (served: { readonly log: readonly string[] }): Promise<readonly Sample[]> =>
-  samplesOf((await askManagement(served, '/metrics')).text)
+  samplesOf((await requestManagement(served, '/metrics')).text)
 
 /** The sum of a metric's values with these labels; null: there is none. */
 export function sumOf(samples: readonly Sample[], name: string, labels: Readonly<Record<string, string>> = {}): number | null {

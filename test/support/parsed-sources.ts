@@ -1,4 +1,4 @@
-// The syntax trees of src/ and packages/, and what test/tidy.test.ts looks for in them: words of one SQL dialect, types of one name, long functions.
+// The syntax trees of src/ and packages/, and the searches of test/tidy.test.ts in them: words of one SQL dialect, types of one name, long functions.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'

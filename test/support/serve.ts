@@ -15,15 +15,15 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export const goldenProject = join(root, 'test', 'golden', 'project')
 const magazineProject = join(root, 'examples', 'magazine')
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   readonly body: any
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly method?: string
   readonly headers?: Record<string, string>
   /** A bearer token. */
@@ -42,7 +42,7 @@ export interface Served {
   readonly log: readonly string[]
   /** The service as a script in the same process sees it. */
   readonly service: Octavo.Service
-  ask(path: string, asked?: Asked): Promise<Answer>
+  request(path: string, asked?: RequestOptions): Promise<TestResponse>
   /** Runs a statement on the project's database as another program would; see `runStatement`. */
   sql(text: string, ...values: readonly Value[]): Promise<readonly Row[]>
   close(): Promise<void>
@@ -82,7 +82,7 @@ export async function copyGoldenTo(folder: string): Promise<string> {
   return database.DATABASE_URL ?? join(folder, '.tmp', 'data.db')
 }
 
-/** Removes a project and the database that was made for it. */
+/** Removes a project and its database. */
 export async function removeProject(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   const database = databases.get(folder)
@@ -131,7 +131,7 @@ async function serveCopy(fill: (folder: string) => void, { config, environment, 
 const databases = new Map<string, Readonly<Record<string, string>>>()
 
 /** A service on an existing project: as a second process would run it, or after commands. */
-export const serveBeside = (
+export const serveExisting = (
   other: Pick<Served, 'folder'>,
   environment: ServeOptions['environment'] = {},
   code: ServeOptions['code'] = {},
@@ -175,7 +175,7 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
     sameDatabase: url === undefined ? { DATABASE_FILENAME: database } : environmentOf(url),
     log,
     service,
-    ask: (path, asked) => askAt(origin, path, asked),
+    request: (path, asked) => requestAt(origin, path, asked),
     sql: (text, ...values) => runStatement(database, text, values),
     close: async () => {
       await service.close()
@@ -185,7 +185,11 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
 }
 
 /** Sends a request to a service at this origin. */
-export async function askAt(origin: string, path: string, { method = 'GET', headers = {}, token, body }: Asked = {}): Promise<Answer> {
+export async function requestAt(
+  origin: string,
+  path: string,
+  { method = 'GET', headers = {}, token, body }: RequestOptions = {},
+): Promise<TestResponse> {
   const response = await fetch(origin + path, {
     method,
     // Compressing what tests read at once would only take time; the client that replays recordings accepts it.
@@ -198,7 +202,7 @@ export async function askAt(origin: string, path: string, { method = 'GET', head
   try {
     parsed = text === '' ? null : JSON.parse(text)
   } catch {
-    // Not every answer is JSON.
+    // Not every response is JSON.
   }
   return { status: response.status, headers: response.headers, text, body: parsed }
 }

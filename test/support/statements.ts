@@ -4,7 +4,7 @@ import { createConnection, type ResultSetHeader, type RowDataPacket } from 'mysq
 import pg from 'pg'
 
 export type Value = string | number | bigint | null
-// biome-ignore lint/suspicious/noExplicitAny: tests look into columns of every type
+// biome-ignore lint/suspicious/noExplicitAny: tests read columns of every type
 export type Row = Readonly<Record<string, any>>
 
 /**
@@ -66,7 +66,7 @@ async function runOnPostgres(url: string, text: string, values: readonly Value[]
   }
 }
 
-/** The values as the types that the server gives their places want them. */
+/** Converts the values to the types of their parameters. */
 async function encode(client: pg.Client, text: string, values: readonly Value[]): Promise<readonly unknown[]> {
   await client.query(`prepare described as ${text}`)
   const described = `select unnest(parameter_types)::oid::int as type from pg_prepared_statements where name = 'described'`
@@ -79,7 +79,7 @@ const firstMoment = Date.UTC(2000, 0, 1)
 
 const two = (number: number): string => String(number).padStart(2, '0')
 
-/** A moment as the wall clock of this process shows it: Strapi's driver stores that. */
+/** A time in the local zone of this process, as Strapi's driver stores it. */
 function wallClock(milliseconds: number): string {
   const at = new Date(milliseconds)
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`

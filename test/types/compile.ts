@@ -24,7 +24,7 @@ const options: ts.CompilerOptions = {
   skipLibCheck: true,
 }
 
-/** One mistake: its file, the place in it, and the message. */
+/** An error: its file, its position, and the message. */
 export interface Mistake {
   readonly file: string
   readonly start: number

@@ -130,7 +130,7 @@ rule('types.2', 'required attributes have values in every published version of t
     const always = publicFields(type)
       .filter((attribute) => !isNullable(attribute))
       .map(({ name }) => name)
-    const { status, body } = await served.ask(
+    const { status, body } = await served.request(
       `/api/${path}?pagination[pageSize]=100&locale=${type.localized && !type.singleType ? '*' : ''}`,
       { token },
     )

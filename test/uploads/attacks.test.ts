@@ -133,7 +133,7 @@ describe('S091: what could run in a browser is stored, and does not run', () => 
     if (first.status === 400) return expect(first.body.error.message).toBe('File is not a valid image')
     const [{ id, url }] = first.body
     if (road === 'replaced') await send(served, [file(content, name, type)], { path: `/api/upload?id=${id}` })
-    const { headers } = await served.ask(url)
+    const { headers } = await served.request(url)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     const shown = headers.get('content-type')!
     const harmless = /^(image\/(?!svg)|audio\/|video\/|font\/|application\/pdf|text\/plain)/.test(shown)
@@ -322,7 +322,7 @@ rule('uploads.9', 'S098: uploads that break off leave no file, no row and no des
 rule('uploads.4', 'S101: who may upload but not delete may not delete', async () => {
   const { body } = await send(served, [file(sample('tiny.png'), 'mine.png')])
   for (const as of ['alice', 'readonly', 'custom']) {
-    expect((await served.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token: tokens[as]! })).status).toBe(403)
+    expect((await served.request(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token: tokens[as]! })).status).toBe(403)
   }
-  expect((await served.ask(`/api/upload/files/${body[0].id}`, { token: tokens.full! })).status).toBe(200)
+  expect((await served.request(`/api/upload/files/${body[0].id}`, { token: tokens.full! })).status).toBe(200)
 })

@@ -9,7 +9,7 @@ import { until } from '../support/until.js'
 import { bombs } from './bombs.js'
 import { file, leftovers, noise, send } from './sending.js'
 
-/** Those that take long to make, or are hundreds of megabytes, are for measurements by hand. */
+/** Files that are slow to create, or hundreds of megabytes, are for manual measurements. */
 const slow = /^(?:jpeg 10,000|jpeg of|webp 10,000|webp of 1,000,000|gif of 10,000,000|avif|tiff of 50,000|png of 1,000,000)/
 const megabyte = 1_000_000
 
@@ -73,7 +73,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('O06 a picture beyond its bounds
       try {
         const { status, body } = await send(strict, [file(photograph, 'large.jpg')])
         expect([status, body[0].mime, body[0].size > 0]).toEqual([201, 'image/jpeg', true])
-        expect((await strict.ask(body[0].url)).status).toBe(200)
+        expect((await strict.request(body[0].url)).status).toBe(200)
         expect(leftovers(strict)).toEqual([])
       } finally {
         await strict.close()

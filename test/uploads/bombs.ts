@@ -28,7 +28,7 @@ interface PngShape {
 
 const channels: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 6: 4 }
 
-/** Zeros, compressed; made from the stream that a shorter run of zeros repeats, so that gigabytes cost nothing here. */
+/** Compressed zeros, built by repeating the stream of a shorter run, so that gigabytes cost nothing here. */
 function zeros(count: number): Buffer {
   if (count < 50_000_000) return deflateSync(Buffer.alloc(count), { level: 9 })
   // One block of a fixed code: a zero, then copies of 258 zeros from one byte before.
@@ -219,7 +219,7 @@ function blackTiff(shape: TiffShape): Buffer {
 const black = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: '#000' }, limitInputPixels: false })
 
-/** A progressive JPEG whose last pass comes again and again. */
+/** A progressive JPEG with a repeated last pass. */
 async function passes(width: number, height: number, count: number): Promise<Buffer> {
   const jpeg = await black(width, height).jpeg({ progressive: true }).toBuffer()
   const last = jpeg.lastIndexOf(Buffer.from([0xff, 0xda]))

@@ -51,7 +51,7 @@ test.each<readonly [string | undefined, readonly unknown[]]>([
   for (const body of [JSON.stringify({ fileInfo: info }), JSON.stringify({ fileInfo: info === none ? none : JSON.parse(info) })]) {
     const id = await add()
     const headers = { 'content-type': 'application/json' }
-    const answer = await served.ask(`/api/upload?id=${id}`, { method: 'POST', headers, token: tokens.full!, body })
+    const answer = await served.request(`/api/upload?id=${id}`, { method: 'POST', headers, token: tokens.full!, body })
     expect([answer.status, shown(answer.body)]).toEqual([200, expected])
   }
 })

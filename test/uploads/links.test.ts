@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { serveBeside, serveGolden } from '../support/serve.js'
+import { serveExisting, serveGolden } from '../support/serve.js'
 import { file, noise, sample, send } from './sending.js'
 
 let served: Served
@@ -45,20 +45,20 @@ describe('S090: reading', () => {
     ['a folder', () => {}, 'real'],
   ])('%s is not there', async (_what, make, path) => {
     make()
-    for (const method of ['GET', 'HEAD']) expect((await served.ask(`/uploads/${path}`, { method })).status).toBe(404)
+    for (const method of ['GET', 'HEAD']) expect((await served.request(`/uploads/${path}`, { method })).status).toBe(404)
   })
 
   test.skipIf(process.platform === 'win32')('a pipe that nobody writes into is not there, and holds nobody up', async () => {
     execFileSync('mkfifo', [uploads('pipe.txt')])
-    const answers = await Promise.all(Array.from({ length: 12 }, () => served.ask('/uploads/pipe.txt')))
+    const answers = await Promise.all(Array.from({ length: 12 }, () => served.request('/uploads/pipe.txt')))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
-    expect((await served.ask('/uploads/real/deep/own.txt')).text).toBe('own')
+    expect((await served.request('/uploads/real/deep/own.txt')).text).toBe('own')
   })
 
   test('real files are there, in folders too', async () => {
     writeFileSync(uploads('plain.txt'), 'plain')
-    expect((await served.ask('/uploads/plain.txt')).text).toBe('plain')
-    expect((await served.ask('/uploads/real/deep/own.txt')).text).toBe('own')
+    expect((await served.request('/uploads/plain.txt')).text).toBe('plain')
+    expect((await served.request('/uploads/real/deep/own.txt')).text).toBe('own')
   })
 
   test('a folder that is exchanged for a link again and again never shows what the link leads to', async () => {
@@ -66,8 +66,8 @@ describe('S090: reading', () => {
     writeFileSync(uploads('swap', 'secret.txt'), 'own')
     symlinkSync(outside, uploads('link'))
     const [seen, end] = [new Set<string>(), performance.now() + 2_000]
-    const ask = async () => {
-      while (performance.now() < end) seen.add((await served.ask('/uploads/swap/secret.txt')).text.slice(0, 20))
+    const request = async () => {
+      while (performance.now() < end) seen.add((await served.request('/uploads/swap/secret.txt')).text.slice(0, 20))
     }
     const swap = async () => {
       while (performance.now() < end) {
@@ -79,7 +79,7 @@ describe('S090: reading', () => {
         await new Promise((resolve) => setImmediate(resolve))
       }
     }
-    await Promise.all([swap(), ask(), ask(), ask(), ask()])
+    await Promise.all([swap(), request(), request(), request(), request()])
     expect(seen).toContain('own')
     expect([...seen].filter((text) => text.includes('SECRET'))).toEqual([])
   })
@@ -89,12 +89,12 @@ rule('uploads.10', 'the folder of uploads itself may be a link', async () => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'octavo-elsewhere-'))
   cpSync(uploads('real'), join(elsewhere, 'real'), { recursive: true })
   symlinkSync(elsewhere, join(served.folder, 'linked'))
-  const other = await serveBeside(served, { UPLOADS_DIR: 'linked' })
+  const other = await serveExisting(served, { UPLOADS_DIR: 'linked' })
   try {
-    expect((await other.ask('/uploads/real/deep/own.txt')).text).toBe('own')
+    expect((await other.request('/uploads/real/deep/own.txt')).text).toBe('own')
     const { status, body } = await send(other, [file('text', 'text.txt')])
     expect(status).toBe(201)
-    expect((await other.ask(body[0].url)).text).toBe('text')
+    expect((await other.request(body[0].url)).text).toBe('text')
   } finally {
     await other.close()
     rmSync(elsewhere, { recursive: true, force: true })
@@ -108,7 +108,7 @@ describe('S090: writing', () => {
     rmSync(uploads(`${hash}.txt`))
     symlinkSync(join(outside, 'secret.txt'), uploads(`${hash}.txt`))
     expect((await send(served, [file('other', 'text.txt')], { path: `/api/upload?id=${id}` })).status).toBe(200)
-    expect((await served.ask(url)).text).toBe('other')
+    expect((await served.request(url)).text).toBe('other')
     const { readFileSync } = await import('node:fs')
     expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('SECRET')
   })
@@ -117,7 +117,7 @@ describe('S090: writing', () => {
     const { body } = await send(served, [file('text', 'text.txt')])
     const traversal = `../../../../../../../${outside}/secret`
     await served.sql('update files set hash = ?, ext = ? where id = ?', traversal, '.txt', body[0].id)
-    await served.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token: (await import('./sending.js')).tokens.full! })
+    await served.request(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token: (await import('./sending.js')).tokens.full! })
     const { existsSync } = await import('node:fs')
     expect(existsSync(join(outside, 'secret.txt'))).toBe(true)
     expect(await served.sql(`select id from files where id = ${body[0].id}`)).toEqual([])
@@ -128,7 +128,7 @@ describe('S090: writing', () => {
     mkdirSync(join(served.folder, 'trapped'))
     symlinkSync(target, join(served.folder, 'trapped', '.octavo'))
     try {
-      await expect(serveBeside(served, { UPLOADS_DIR: 'trapped' })).rejects.toThrow(/is a symbolic link/)
+      await expect(serveExisting(served, { UPLOADS_DIR: 'trapped' })).rejects.toThrow(/is a symbolic link/)
     } finally {
       rmSync(target, { recursive: true, force: true })
     }
@@ -138,7 +138,7 @@ describe('S090: writing', () => {
 describe('S135: policies', () => {
   const policy = async (content: Uint8Array | string, name: string) => {
     const { body } = await send(served, [file(content, name)])
-    const { headers } = await served.ask(body[0].url)
+    const { headers } = await served.request(body[0].url)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     return headers.get('content-security-policy')
   }
@@ -171,9 +171,9 @@ describe('S135: policies', () => {
 
   rule('uploads.11', 'also where only a part, or nothing new, is sent', async () => {
     const { body } = await send(served, [file('some words', 'a.txt')])
-    const whole = await served.ask(body[0].url)
+    const whole = await served.request(body[0].url)
     const etag = whole.headers.get('etag')!
     for (const headers of [{ range: 'bytes=0-1' }, { 'if-none-match': etag }, { range: 'bytes=99-' }] as Record<string, string>[])
-      expect((await served.ask(body[0].url, { headers })).headers.get('content-security-policy')).toMatch(/sandbox$/)
+      expect((await served.request(body[0].url, { headers })).headers.get('content-security-policy')).toMatch(/sandbox$/)
   })
 })

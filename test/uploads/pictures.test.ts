@@ -19,7 +19,7 @@ function pictureProcesses(): readonly number[] {
     .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('image-process'))
 }
 
-/** True while formats of a picture are made: the smallest is there, and the work goes on. */
+/** True while formats of a picture are created: the smallest is there, and the work goes on. */
 const isAtWork = ({ folder }: Served): boolean =>
   readdirSync(join(folder, 'uploads', '.octavo'), { recursive: true, encoding: 'utf8' }).some((name) => name.endsWith('thumbnail'))
 
@@ -93,7 +93,7 @@ rule('uploads.21', 'callers take turns, quick pictures pass, and who has most in
   await until('two are answered', () => answered.length === 2)
   expect(await upload('bob', quick, 'quick.jpg')).toBe(201)
   expect(answered).toEqual(['full 503', 'full 503', 'bob 201'])
-  // Both at once: one has no place and waits, in the line of those who wait for themselves.
+  // Both at once: one finds no free slot and waits in its client's own queue.
   const both = await Promise.all([upload('bob', quick, 'quick.jpg'), upload('bob', quick, 'quick.jpg')])
   expect(both).toEqual([201, 201])
   expect(answered.filter((text) => text === 'full 201').length).toBeLessThan(2)

@@ -1,4 +1,4 @@
-// Private files of the local disk: served under signed addresses only, which every answer carries and which end.
+// Private files of the local disk: served under signed addresses only, which all responses contain and which expire.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-const status = async (address: string, headers: Record<string, string> = {}) => (await served.ask(address, { headers })).status
+const status = async (address: string, headers: Record<string, string> = {}) => (await served.request(address, { headers })).status
 
 async function uploaded(): Promise<{ readonly id: number; readonly url: string; readonly hash: string; readonly formats: object }> {
   const link = [
@@ -24,17 +24,17 @@ async function uploaded(): Promise<{ readonly id: number; readonly url: string; 
 test('answers carry signed addresses of the file and its formats, rows the bare one', async () => {
   const { id, url, formats, hash } = await uploaded()
   expect(await served.sql(`select url, provider from files where id = ${id}`)).toEqual([{ url: `/uploads/${hash}.jpg`, provider: 'local' }])
-  const { body } = await served.ask('/api/articles?filters[id]=1&status=draft&populate=cover', { token: tokens.full! })
+  const { body } = await served.request('/api/articles?filters[id]=1&status=draft&populate=cover', { token: tokens.full! })
   const [{ cover }] = body.data
   expect([cover.isUrlSigned, cover.formats.small.isUrlSigned]).toEqual([true, true])
   for (const address of [url, cover.url, cover.formats.small.url, (formats as typeof cover.formats).thumbnail.url]) {
     expect(address).toMatch(/^\/uploads\/[\w.]+\?expires=\d+&signature=[\w-]{43}$/)
-    const answer = await served.ask(address)
+    const answer = await served.request(address)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
     expect(answer.headers.get('cache-control')).toMatch(/^private, max-age=\d{1,3}$/)
   }
   expect(await status(cover.url, { range: 'bytes=0-9' })).toBe(206)
-  const etag = (await served.ask(cover.url)).headers.get('etag')!
+  const etag = (await served.request(cover.url)).headers.get('etag')!
   expect(await status(cover.url, { 'if-none-match': etag })).toBe(304)
 })
 
@@ -74,11 +74,11 @@ test('an address that has ended is refused', async () => {
   const short = await serveGolden({ config: { uploads: { storage: { provider: 'local', private: true, signedUrlExpires: 30 } } } })
   try {
     const [{ url }] = (await send(short, [file('x', 'x.txt')])).body
-    expect((await short.ask(url)).status).toBe(200)
+    expect((await short.request(url)).status).toBe(200)
     const now = Date.now
     Date.now = () => now() + 31_000
     try {
-      expect((await short.ask(url)).status).toBe(403)
+      expect((await short.request(url)).status).toBe(403)
     } finally {
       Date.now = now
     }

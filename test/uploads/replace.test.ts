@@ -52,9 +52,9 @@ describe('on the local disk', () => {
     await locked(served, async () => {
       const { status } = await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })
       expect(status).toBe(isOnServer ? 500 : 503)
-      expect((await served.ask(url)).text).toBe('old bytes')
+      expect((await served.request(url)).text).toBe('old bytes')
     })
-    expect((await served.ask(url)).text).toBe('old bytes')
+    expect((await served.request(url)).text).toBe('old bytes')
     expect([stored(served), await served.sql('select * from files')]).toEqual(before)
     expect([leftovers(served), hidden(served)]).toEqual([[], ['.octavo']])
   })
@@ -65,7 +65,7 @@ describe('on the local disk', () => {
     const sent = contents.map((content) => send(served, [file(content, 'a.txt')], { path: `/api/upload?id=${id}` }))
     expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([200]))
     const [{ size }] = (await served.sql(`select size from files where id = ${id}`)) as unknown as [{ size: number }]
-    expect((await served.ask(url)).text).toHaveLength(Math.round(size * 1000))
+    expect((await served.request(url)).text).toHaveLength(Math.round(size * 1000))
     expect([await served.sql('select * from octavo_file_swaps'), leftovers(served)]).toEqual([[], []])
   })
 
@@ -90,7 +90,7 @@ describe('on the local disk', () => {
     await served.sql("insert into octavo_file_swaps (id) values ('swap-0')")
     const copy = await serveGolden({ environment: { UPLOADS_DIR: uploads, ...served.sameDatabase } })
     try {
-      expect(await Promise.all(ids.map(async ({ url }) => (await copy.ask(url)).text))).toEqual(['new 1', 'old 2'])
+      expect(await Promise.all(ids.map(async ({ url }) => (await copy.request(url)).text))).toEqual(['new 1', 'old 2'])
       expect(await served.sql('select * from octavo_file_swaps')).toEqual([])
       expect(readdirSync(uploads).filter((name) => name.startsWith('.staged'))).toEqual([])
     } finally {

@@ -1,7 +1,7 @@
 // Files in S3: their locations, their rows, signed addresses, and failures of the storage.
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { addAdministrator, askAdmin, signInAdmin } from '../support/administration.js'
+import { addAdministrator, requestAdmin, signInAdmin } from '../support/administration.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { until } from '../support/until.js'
@@ -44,7 +44,7 @@ describe('a public bucket', () => {
     expect(s3.keys().filter((key) => key.includes(hash))).toEqual(names.map((name) => `root/here/${name}.jpg`).sort())
     expect(s3.metadata(`root/here/${hash}.jpg`)).toMatchObject({ 'content-type': 'image/jpeg' })
     expect([stored(served), leftovers(served)]).toEqual([before, []])
-    expect((await served.ask(`/api/upload/files/${body[0].id}`, { token: tokens.full! })).body).toEqual(body[0])
+    expect((await served.request(`/api/upload/files/${body[0].id}`, { token: tokens.full! })).body).toEqual(body[0])
   })
 
   test('a bucket that refuses ACLs gets files without one, replaced ones too, and the log says so once', async () => {
@@ -77,7 +77,7 @@ describe('a public bucket', () => {
     const content = await (await fetch(`${s3.origin}/${bucket}/${key}`)).arrayBuffer()
     expect((await sharp(content).metadata()).format).toBe('png')
     expect(s3.metadata(key)).toMatchObject({ 'content-type': 'image/png' })
-    await served.ask(`/api/upload/files/${id}`, { method: 'DELETE', token: tokens.full! })
+    await served.request(`/api/upload/files/${id}`, { method: 'DELETE', token: tokens.full! })
     expect(s3.keys().filter((one) => one.includes(hash))).toEqual([])
     expect(await served.sql('select * from octavo_file_swaps')).toEqual([])
   })
@@ -85,10 +85,10 @@ describe('a public bucket', () => {
   test('files of the local disk stay where they are until they are replaced or deleted', async () => {
     const [row] = await served.sql("select id, url, hash, ext from files where provider = 'local' and ext = '.txt'")
     const { id, url, hash, ext } = row as Readonly<Record<string, string>>
-    expect((await served.ask(url!)).status).toBe(200)
+    expect((await served.request(url!)).status).toBe(200)
     const { body } = await send(served, [file('other', 'other.txt')], { path: `/api/upload?id=${id}` })
     expect(body).toMatchObject({ provider: 'aws-s3', hash, url: `https://cdn.example.test/x/root/here/${hash}${ext}` })
-    expect([s3.keys().includes(`root/here/${hash}${ext}`), (await served.ask(url!)).status]).toEqual([true, 404])
+    expect([s3.keys().includes(`root/here/${hash}${ext}`), (await served.request(url!)).status]).toEqual([true, 404])
   })
 })
 
@@ -117,9 +117,9 @@ describe('a private bucket', () => {
     await addAdministrator(served, 'ada@bucket.example')
     const { accessToken: token } = await signInAdmin(served, 'ada@bucket.example')
     const form = formOf([file(sample('large.jpg'), 'large.jpg', 'image/jpeg')])
-    const { body } = await served.ask('/admin/api/files', { method: 'POST', token, body: form })
+    const { body } = await served.request('/admin/api/files', { method: 'POST', token, body: form })
     const crop = () =>
-      askAdmin(served, `/files/${body.data[0].id}/crop`, { method: 'POST', token, body: { x: 0, y: 0, width: 300, height: 200 } })
+      requestAdmin(served, `/files/${body.data[0].id}/crop`, { method: 'POST', token, body: { x: 0, y: 0, width: 300, height: 200 } })
     const cut = await crop()
     expect(cut.status, cut.text).toBe(200)
     expect(cut.body.data).toMatchObject({ width: 300, height: 200, isUrlSigned: true })
@@ -137,14 +137,14 @@ describe('a private bucket', () => {
     const bare = `${s3.origin}/${bucket}/${uploaded.hash}.jpg`
     expect(await served.sql(`select url from files where id = ${uploaded.id}`)).toEqual([{ url: bare }])
     const token = tokens.full!
-    const found = (await served.ask(`/api/upload/files/${uploaded.id}`, { token })).body
-    const listed = (await served.ask(`/api/upload/files?filters[id]=${uploaded.id}`, { token })).body[0]
-    const paged = (await served.ask(`/api/upload/files/page?filters[id]=${uploaded.id}`, { token })).body.data[0]
-    const populated = (await served.ask(`${draftWithCover}&populate=cover`, { token })).body.data[0].cover
-    const starred = (await served.ask(`${draftWithCover}&populate=*`, { token })).body.data[0].cover
-    const nested = await served.ask(`${draftWithCover}&populate=cover`, { token, headers: { 'strapi-response-format': 'v4' } })
-    const { documentId } = (await served.ask(draftWithCover, { token })).body.data[0]
-    const written = await served.ask(`/api/articles/${documentId}?status=draft&populate=cover`, {
+    const found = (await served.request(`/api/upload/files/${uploaded.id}`, { token })).body
+    const listed = (await served.request(`/api/upload/files?filters[id]=${uploaded.id}`, { token })).body[0]
+    const paged = (await served.request(`/api/upload/files/page?filters[id]=${uploaded.id}`, { token })).body.data[0]
+    const populated = (await served.request(`${draftWithCover}&populate=cover`, { token })).body.data[0].cover
+    const starred = (await served.request(`${draftWithCover}&populate=*`, { token })).body.data[0].cover
+    const nested = await served.request(`${draftWithCover}&populate=cover`, { token, headers: { 'strapi-response-format': 'v4' } })
+    const { documentId } = (await served.request(draftWithCover, { token })).body.data[0]
+    const written = await served.request(`/api/articles/${documentId}?status=draft&populate=cover`, {
       method: 'PUT',
       token,
       headers: { 'content-type': 'application/json' },
@@ -162,13 +162,13 @@ describe('a private bucket', () => {
   })
 
   test('an address alone is signed too', async () => {
-    const { body } = await served.ask(`${draftWithCover}&populate[cover][fields]=url`, { token: tokens.full! })
+    const { body } = await served.request(`${draftWithCover}&populate[cover][fields]=url`, { token: tokens.full! })
     expect(body.data[0].cover.isUrlSigned).toBe(true)
     await expectReadable([body.data[0].cover.url])
   })
 
   test('files stored elsewhere keep their addresses', async () => {
-    const { body } = await served.ask('/api/upload/files?filters[id]=1', { token: tokens.full! })
+    const { body } = await served.request('/api/upload/files?filters[id]=1', { token: tokens.full! })
     expect([body[0].url.startsWith('/uploads/'), body[0].url.includes('?'), body[0].isUrlSigned]).toEqual([true, false, false])
   })
 })
@@ -194,7 +194,7 @@ describe('trouble (R14)', () => {
     expect([status, body.error.name, headers.get('retry-after')]).toEqual([503, 'ServiceUnavailableError', '1'])
     await quiet()
     expect(await state()).toEqual(before)
-    expect((await served.ask('/api/articles?pagination[pageSize]=1')).status).toBe(200)
+    expect((await served.request('/api/articles?pagination[pageSize]=1')).status).toBe(200)
     s3.trouble = { all: 'none' }
     expect((await send(served, [file('x', 'x.txt')])).status).toBe(201)
   })
@@ -209,7 +209,7 @@ describe('trouble (R14)', () => {
 
   test('documents are written while the storage is away', async () => {
     s3.trouble = { all: 'silence' }
-    const written = await served.ask('/api/tags', {
+    const written = await served.request('/api/tags', {
       method: 'POST',
       token: tokens.full!,
       headers: { 'content-type': 'application/json' },
@@ -223,7 +223,7 @@ describe('trouble (R14)', () => {
     const { body } = await send(other, [file('gone', 'gone.txt')])
     const key = `${body[0].hash}.txt`
     s3.trouble = { all: 'none', DELETE: 500 }
-    const deleted = await other.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token: tokens.full! })
+    const deleted = await other.request(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token: tokens.full! })
     expect(deleted.status).toBe(200)
     expect(await other.sql(`select id from files where id = ${body[0].id}`)).toEqual([])
     expect([leftovers(other).length, s3.keys().includes(key)]).toEqual([1, true])

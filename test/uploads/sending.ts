@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { goldenProject, goldenTokens } from '../support/serve.js'
 
 export const tokens = goldenTokens()
@@ -28,7 +28,11 @@ export function formOf(parts: readonly Part[]): FormData {
 }
 
 /** Posts a form to /api/upload. */
-export async function send(served: Served, parts: readonly Part[], { path = '/api/upload', as = 'full' }: Sent = {}): Promise<Answer> {
+export async function send(
+  served: Served,
+  parts: readonly Part[],
+  { path = '/api/upload', as = 'full' }: Sent = {},
+): Promise<TestResponse> {
   const headers: Record<string, string> = as === 'none' ? {} : { authorization: `Bearer ${tokens[as]}` }
   const response = await fetch(served.origin + path, { method: 'POST', headers, body: formOf(parts) })
   const text = await response.text()
@@ -36,7 +40,7 @@ export async function send(served: Served, parts: readonly Part[], { path = '/ap
   try {
     body = JSON.parse(text)
   } catch {
-    // Not every answer is JSON.
+    // Not every response is JSON.
   }
   return { status: response.status, headers: response.headers, text, body }
 }

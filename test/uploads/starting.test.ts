@@ -16,7 +16,7 @@ afterEach(() => {
   syncBuiltinESMExports()
 })
 
-/** Starts other programs than the service asks for: each word of a command may be another. */
+/** Starts other programs than the service requests: each word of a command may be replaced. */
 function replaced(word: (word: string) => string): void {
   const other = (file: string, words: readonly string[], options: childProcess.SpawnOptions) => spawn(word(file), words.map(word), options)
   childProcess.spawn = other as typeof spawn

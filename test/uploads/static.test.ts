@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => served.close())
 
 test('a file comes with its type, length, tag and date', async () => {
-  const { status, headers, text: got } = await served.ask(url)
+  const { status, headers, text: got } = await served.request(url)
   expect([status, got]).toEqual([200, text])
   expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
   expect(headers.get('content-length')).toBe(String(text.length))
@@ -38,16 +38,16 @@ test.each([
   ['bytes=0-1,3-4', 200, text, null],
   ['lines=0-4', 200, text, null],
 ])('the range %s is %i', async (range, status, content, contentRange) => {
-  const answer = await served.ask(url, { headers: { range } })
+  const answer = await served.request(url, { headers: { range } })
   expect([answer.status, answer.text, answer.headers.get('content-range')]).toEqual([status, content, contentRange])
 })
 
 test('HEAD has the same headers without the content', async () => {
-  const [get, head] = [await served.ask(url), await served.ask(url, { method: 'HEAD' })]
+  const [get, head] = [await served.request(url), await served.request(url, { method: 'HEAD' })]
   expect([head.status, head.text]).toEqual([200, ''])
   for (const name of ['content-type', 'content-length', 'etag', 'last-modified']) expect(head.headers.get(name)).toBe(get.headers.get(name))
   for (const range of ['bytes=0-4', 'bytes=29-']) {
-    const ranged = await served.ask(url, { method: 'HEAD', headers: { range } })
+    const ranged = await served.request(url, { method: 'HEAD', headers: { range } })
     expect([ranged.status, ranged.headers.get('content-length'), ranged.headers.get('content-range')]).toEqual([
       200,
       String(text.length),
@@ -57,7 +57,7 @@ test('HEAD has the same headers without the content', async () => {
 })
 
 test('unchanged content is not sent again', async () => {
-  const { headers } = await served.ask(url)
+  const { headers } = await served.request(url)
   const etag = headers.get('etag')!
   const modified = headers.get('last-modified')!
   const conditions = [
@@ -67,18 +67,18 @@ test('unchanged content is not sent again', async () => {
     ['if-modified-since', modified],
   ] as const
   for (const [name, value] of conditions) {
-    const answer = await served.ask(url, { headers: { [name]: value } })
+    const answer = await served.request(url, { headers: { [name]: value } })
     const sent = value.includes('W/') ? `W/${etag}` : etag
     expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([304, '', sent])
   }
-  expect((await served.ask(url, { headers: { 'if-none-match': '"x"', 'if-modified-since': modified } })).status).toBe(200)
-  expect((await served.ask(url, { headers: { 'if-range': '"x"', range: 'bytes=0-4' } })).status).toBe(200)
-  expect((await served.ask(url, { headers: { 'if-range': etag, range: 'bytes=0-4' } })).status).toBe(206)
+  expect((await served.request(url, { headers: { 'if-none-match': '"x"', 'if-modified-since': modified } })).status).toBe(200)
+  expect((await served.request(url, { headers: { 'if-range': '"x"', range: 'bytes=0-4' } })).status).toBe(200)
+  expect((await served.request(url, { headers: { 'if-range': etag, range: 'bytes=0-4' } })).status).toBe(206)
 })
 
 test('an empty file is served as one', async () => {
   const { body } = await send(served, [file('', 'empty.txt'), file('x', 'x.txt')])
-  const answer = await served.ask(body[0].url)
+  const answer = await served.request(body[0].url)
   expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([200, '', '0'])
 })
 
@@ -89,7 +89,7 @@ test('files on their way, hidden files and folders are not served', async () => 
   writeFileSync(join(uploads, '.hidden'), 'hidden')
   mkdirSync(join(uploads, '.octavo', 'other'), { recursive: true })
   writeFileSync(join(uploads, '.octavo', 'other', 'a.part'), 'half')
-  expect((await served.ask('/uploads/below/fine.txt')).text).toBe('fine')
+  expect((await served.request('/uploads/below/fine.txt')).text).toBe('fine')
   for (const path of [
     '.hidden',
     '.octavo/other/a.part',
@@ -105,10 +105,10 @@ test('files on their way, hidden files and folders are not served', async () => 
     '%00',
     `${'x'.repeat(400)}.png`,
   ]) {
-    const { status, body } = await served.ask(`/uploads/${path}`)
+    const { status, body } = await served.request(`/uploads/${path}`)
     expect([path, status, body.error.name]).toEqual([path, 404, 'NotFoundError'])
   }
-  expect((await served.ask('/uploads/below/fine.txt', { method: 'POST' })).status).toBe(405)
+  expect((await served.request('/uploads/below/fine.txt', { method: 'POST' })).status).toBe(405)
 })
 
 test('while a file is replaced, every reader gets the old bytes or the new ones', async () => {

@@ -111,7 +111,7 @@ test('a file named like a picture is served as nothing executable, and refused w
     file(Buffer.alloc(500, 0xe7), 'y.png'),
   ])
   for (const { url } of body) {
-    const { headers } = await served.ask(url)
+    const { headers } = await served.request(url)
     expect([headers.get('content-type'), headers.get('x-content-type-options')]).toEqual(['image/png', 'nosniff'])
   }
   const strict = await serveGolden({ config: { uploads: { allowedTypes: ['image/*'] } } })
@@ -129,8 +129,8 @@ async function zip(): Promise<Buffer> {
 }
 
 rule('uploads.1', 'several files get their infos, their order, and their place in a list', async () => {
-  const [{ id: article }] = (await served.ask('/api/articles?fields[0]=id&pagination[pageSize]=1&sort=id', { token: tokens.full! })).body
-    .data
+  const [{ id: article }] = (await served.request('/api/articles?fields[0]=id&pagination[pageSize]=1&sort=id', { token: tokens.full! }))
+    .body.data
   const parts = (caption: string) => [
     file(sample('tiny.png'), 'one.png'),
     file(sample('notes.txt'), 'two.txt'),
@@ -166,7 +166,7 @@ rule('uploads.1', 'a hash is made of the name without the extension of the file,
 })
 
 async function gallery(article: number): Promise<readonly number[]> {
-  const { body } = await served.ask(`/api/articles?filters[id]=${article}&populate=gallery`, { token: tokens.full! })
+  const { body } = await served.request(`/api/articles?filters[id]=${article}&populate=gallery`, { token: tokens.full! })
   return (body.data[0].gallery ?? []).map(({ id }: { id: number }) => id)
 }
 
@@ -236,7 +236,7 @@ rule('uploads.3', 'information about a file changes alone, also with a JSON body
     caption: '',
     alternativeText: 'b',
   })
-  const json = await served.ask(path, {
+  const json = await served.request(path, {
     method: 'POST',
     token: tokens.full!,
     headers: { 'content-type': 'application/json' },
@@ -250,7 +250,7 @@ rule('uploads.4', 'deleting removes the file and its formats', async () => {
   const { body } = await send(served, [file(sample('large.jpg'), 'gone.jpg')])
   const [{ id, hash }] = body
   expect(stored(served).filter((name) => name.includes(hash))).toHaveLength(5)
-  const deleted = await served.ask(`/api/upload/files/${id}`, { method: 'DELETE', token: tokens.full! })
+  const deleted = await served.request(`/api/upload/files/${id}`, { method: 'DELETE', token: tokens.full! })
   expect(deleted.body).toEqual(body[0])
   expect(stored(served).filter((name) => name.includes(hash))).toEqual([])
   expect(await served.sql(`select * from files_folder_lnk where file_id = ${id}`)).toEqual([])

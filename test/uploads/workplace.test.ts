@@ -39,7 +39,7 @@ function ahead(): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import ${path}` }
 }
 
-/** To a process whose clock is ahead, what others touch looks this old. */
+/** Apparent age of fresh files for a process whose clock is ahead. */
 const age = () => {
   for (const place of readdirSync(workplaces())) utimesSync(join(workplaces(), place), 1, 1)
 }

@@ -10,7 +10,7 @@ export const types = {
   [article]: {
     defaults: { populate: { tags: { fields: ['name'] } }, sort: 'title' },
     policies: {
-      // Only those who may publish make an article featured.
+      // Featuring an article needs permission to publish.
       create: mayFeature,
       update: mayFeature,
     },

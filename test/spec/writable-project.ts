@@ -1,5 +1,5 @@
-// A small press of the tests' own, to be written to: books in two languages with drafts, tags, people, a front page.
-import type { Answer, Served } from '../support/serve.js'
+// A project to write to: books in two languages with drafts, tags, people, a front page.
+import type { Served, TestResponse } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 import { access, component, contentType, reading } from './library.js'
@@ -79,12 +79,12 @@ const project = {
 // biome-ignore lint/suspicious/noExplicitAny: documents of every type
 export type Document = any
 
-export interface Press {
+export interface WritableProject {
   readonly served: Served
-  send(method: string, path: string, data?: unknown, token?: string): Promise<Answer>
-  /** Creates a document and gives it as it was answered. */
+  send(method: string, path: string, data?: unknown, token?: string): Promise<TestResponse>
+  /** Creates a document and returns it from the response. */
   make(path: string, data: object): Promise<Document>
-  /** Changes a document and gives it as it was answered. */
+  /** Changes a document and returns it from the response. */
   change(path: string, data: object): Promise<Document>
   /** The document that a read returns. */
   read(path: string): Promise<Document>
@@ -92,18 +92,21 @@ export interface Press {
   refusal(method: string, path: string, data: unknown): Promise<string>
 }
 
-/** Serves the press with a token `full` that may do everything. */
-export const servePress = (contract: 'specification' | 'strapi'): Promise<Press> => serveWritable(project, contract)
+/** Serves the project with a token `full` that may do everything. */
+export const servePublisher = (contract: 'specification' | 'strapi'): Promise<WritableProject> => serveWritable(project, contract)
 
 /** The same over a project of the test's own. */
-export async function serveWritable(files: Readonly<Record<string, unknown>>, contract: 'specification' | 'strapi'): Promise<Press> {
+export async function serveWritable(
+  files: Readonly<Record<string, unknown>>,
+  contract: 'specification' | 'strapi',
+): Promise<WritableProject> {
   const served = await serveProject(files, { config: { api: { rest: { contract } } }, environment: secrets })
   await addToken(served, 'full', { type: 'full-access' })
-  const send: Press['send'] = (method, path, data, token = 'full') => {
+  const send: WritableProject['send'] = (method, path, data, token = 'full') => {
     const body = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }
-    return served.ask(`/api/${path}`, { method, ...body, ...(token === 'nobody' ? {} : { token }) })
+    return served.request(`/api/${path}`, { method, ...body, ...(token === 'nobody' ? {} : { token }) })
   }
-  const expectStatus = async (answer: Promise<Answer>, wanted: number): Promise<Answer> => {
+  const expectStatus = async (answer: Promise<TestResponse>, wanted: number): Promise<TestResponse> => {
     const { status, text } = await answer
     if (status !== wanted) throw new Error(`${status} in place of ${wanted}: ${text}`)
     return answer

@@ -1,5 +1,5 @@
 // A small project on a database of a server, PostgreSQL or MariaDB, for tests of many requests at once and of faults.
-import { type Answer, type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
+import { type Served, type ServeOptions, serveExisting, serveProject, type TestResponse } from '../support/serve.js'
 import { environmentOf, type TestServer } from './server.js'
 
 const actions = (type: string): readonly string[] =>
@@ -17,7 +17,7 @@ const typeOf = (name: string, drafts: boolean, attributes: object): Readonly<Rec
   },
 })
 
-export const deskFiles = {
+export const notesProject = {
   ...typeOf('note', false, { code: { type: 'string', unique: true }, text: { type: 'text' } }),
   ...typeOf('memo', true, {
     title: { type: 'string', required: true },
@@ -41,40 +41,42 @@ export const deskFiles = {
   'seed/access.json': { roles: { public: ['note', 'memo', 'card', 'board'].flatMap(actions) } },
 }
 
-export interface Desk extends Served {
-  send(method: string, path: string, data?: object): Promise<Answer>
+export interface NotesService extends Served {
+  send(method: string, path: string, data?: object): Promise<TestResponse>
 }
 
-function desk(served: Served): Desk {
+function service(served: Served): NotesService {
   const json = { 'content-type': 'application/json' }
   return {
     ...served,
     send: (method, path, data) =>
-      served.ask(path, data === undefined ? { method } : { method, headers: json, body: JSON.stringify({ data }) }),
+      served.request(path, data === undefined ? { method } : { method, headers: json, body: JSON.stringify({ data }) }),
   }
 }
 
 /** Serves the project on a database; the first one on it prepares it. */
-export const serveDesk = async (url: string, { environment, ...options }: ServeOptions = {}): Promise<Desk> =>
-  desk(await serveProject(deskFiles, { ...options, environment: { ...environmentOf(url), ...environment } }))
+export const serveNotes = async (url: string, { environment, ...options }: ServeOptions = {}): Promise<NotesService> =>
+  service(await serveProject(notesProject, { ...options, environment: { ...environmentOf(url), ...environment } }))
 
 /** A second service of the same project. */
-export const serveDeskBeside = async (other: Served, url: string, environment: ServeOptions['environment'] = {}): Promise<Desk> =>
-  desk(await serveBeside(other, { ...environmentOf(url), ...environment }))
+export const serveSecondNotes = async (other: Served, url: string, environment: ServeOptions['environment'] = {}): Promise<NotesService> =>
+  service(await serveExisting(other, { ...environmentOf(url), ...environment }))
 
 /** On a busy machine, hundreds of writers wait for a connection for longer than the three seconds of the default. */
 const patient = { DATABASE_CONNECTION_TIMEOUT: '60000' }
 
 /** Two services of the project on one new database. */
-export async function serveTwoDesks(server: TestServer): Promise<{ readonly url: string; readonly first: Desk; readonly second: Desk }> {
+export async function serveTwoNotes(
+  server: TestServer,
+): Promise<{ readonly url: string; readonly first: NotesService; readonly second: NotesService }> {
   const url = await server.createDatabase()
-  const first = await serveDesk(url, { environment: patient })
-  return { url, first, second: await serveDeskBeside(first, url, patient) }
+  const first = await serveNotes(url, { environment: patient })
+  return { url, first, second: await serveSecondNotes(first, url, patient) }
 }
 
 /** Closes services, one after the other. */
-export async function closeDesks(...desks: readonly Desk[]): Promise<void> {
-  for (const desk of desks) await desk.close()
+export async function closeServices(...services: readonly NotesService[]): Promise<void> {
+  for (const service of services) await service.close()
 }
 
 export const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)

@@ -1,6 +1,6 @@
 // A project for tests of content in the administration API: stories with everything that rights are about, and administrators with roles.
-import { addAdministrator, adminRole, askAdmin, signInAdmin } from '../support/administration.js'
-import type { Answer, Served, ServeOptions } from '../support/serve.js'
+import { addAdministrator, adminRole, requestAdmin, signInAdmin } from '../support/administration.js'
+import type { Served, ServeOptions, TestResponse } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { formOf, type Part } from '../uploads/sending.js'
 import { secrets } from './callers.js'
@@ -84,7 +84,7 @@ const files = {
 }
 
 /** Serves the project, with the locales English and German, and with a super administrator. */
-export async function serveOffice(options: ServeOptions = {}): Promise<Served> {
+export async function serveNewsroom(options: ServeOptions = {}): Promise<Served> {
   const served = await serveProject(files, { environment: secrets, config: { limits: { authRateLimit: 1_000 } }, ...options })
   const known = (await served.sql('SELECT code FROM i18n_locale')).map(({ code }) => code)
   for (const [code, name] of [
@@ -113,7 +113,7 @@ const everything = (conditions: readonly string[] = [], properties: unknown = { 
   acts.map((action) => ({ action, subject: story, properties, conditions }))
 
 /** Roles for tables of resources against roles, with their rows. */
-export const officeRoles: Readonly<Record<string, readonly RightRow[]>> = {
+export const newsroomRoles: Readonly<Record<string, readonly RightRow[]>> = {
   editor: [...everything(), { action: 'read', subject: writer }],
   author: everything(['admin::is-creator']),
   colleague: everything(['admin::has-same-role-as-creator']),
@@ -149,30 +149,30 @@ export async function giveRights({ sql }: Served, code: string, rows: readonly R
 }
 
 /** Requests of one administrator. */
-export interface Desk {
+export interface AdminClient {
   /** The row id. */
   readonly id: number
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
-  send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
+  send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
   /** Sends a form with files. */
-  sendForm(path: string, parts: readonly Part[], headers?: Readonly<Record<string, string>>): Promise<Answer>
+  sendForm(path: string, parts: readonly Part[], headers?: Readonly<Record<string, string>>): Promise<TestResponse>
   /** The same administrator at another process. */
-  at(other: Served): Desk
+  at(other: Served): AdminClient
 }
 
 /** Signs a new administrator in, with roles by their codes. */
-export async function openDesk(served: Served, email: string, roles?: readonly string[]): Promise<Desk> {
+export async function signInClient(served: Served, email: string, roles?: readonly string[]): Promise<AdminClient> {
   const id = await addAdministrator(served, email, roles)
   const { accessToken } = await signInAdmin(served, email)
   return deskAt(served, id, accessToken)
 }
 
-function deskAt(served: Served, id: number, token: string): Desk {
-  const send: Desk['send'] = (method, path, body, headers = {}) =>
-    askAdmin(served, path, { method, token, headers, ...(body === undefined ? {} : { body }) })
+function deskAt(served: Served, id: number, token: string): AdminClient {
+  const send: AdminClient['send'] = (method, path, body, headers = {}) =>
+    requestAdmin(served, path, { method, token, headers, ...(body === undefined ? {} : { body }) })
   return {
     ...{ id, send, get: (path, headers) => send('GET', path, undefined, headers) },
-    sendForm: (path, parts, headers = {}) => served.ask(`/admin/api${path}`, { method: 'POST', token, headers, body: formOf(parts) }),
+    sendForm: (path, parts, headers = {}) => served.request(`/admin/api${path}`, { method: 'POST', token, headers, body: formOf(parts) }),
     at: (other) => deskAt(other, id, token),
   }
 }

@@ -9,14 +9,14 @@ import { loadModel } from '../../src/model/schema/load.js'
 import type { Component, ContentType, Model, Scalar } from '../../src/model/schema/types.js'
 import { attributeTypes } from '../../src/model/types/attribute-types.js'
 import type { ContractName } from '../../src/query/contract.js'
-import type { Answer, Asked, Served, ServeOptions } from '../support/serve.js'
+import type { RequestOptions, Served, ServeOptions, TestResponse } from '../support/serve.js'
 import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
 import type { Value } from '../support/statements.js'
 
 export const callers = ['public', 'alice', 'bob', 'carol', 'dan', 'full', 'readonly', 'custom', 'expired', 'wrong'] as const
 export type Caller = (typeof callers)[number]
 
-/** Those whose roles or tokens let them find secret-notes: the only ones that may see their texts. */
+/** Callers with permission to find secret-notes: the only ones that may see their texts. */
 const initiated: readonly Caller[] = ['alice', 'bob', 'dan', 'full', 'readonly']
 
 export const secrets = parseEnv(readFileSync(join(goldenProject, '.env'), 'utf8')) as Readonly<Record<string, string>>
@@ -31,14 +31,14 @@ export function jwt(payload: object, header: object = { alg: 'HS256', typ: 'JWT'
 
 export const tokens: Readonly<Record<string, string>> = { ...goldenTokens(), dan: jwt({ id: 4, iat: 1_735_718_569, exp: 4_889_318_569 }) }
 
-export interface SiegeAsked extends Asked {
+export interface AttackRequestOptions extends RequestOptions {
   readonly as?: Caller
 }
 
-export interface Siege {
+export interface AttackFixture {
   readonly served: Served
-  /** Asks and searches the answer for canaries. Paths are below `/api` unless they start with a double dot. */
-  ask(path: string, asked?: SiegeAsked): Promise<Answer>
+  /** Sends a request and searches the response for canaries. Paths are below `/api` unless they start with a double dot. */
+  request(path: string, asked?: AttackRequestOptions): Promise<TestResponse>
   /** Searches what came over a socket of the test's own. */
   search(seen: string, caller: Caller, what: string): void
   /** Changes the database as another process would. */
@@ -49,7 +49,7 @@ export interface Siege {
 }
 
 /** Serves a golden project for the tests of the surrounding file or `describe`, and ends with the search of its log. */
-export function siege(contract: ContractName = 'strapi', options: ServeOptions = {}): Siege {
+export function attackFixture(contract: ContractName = 'strapi', options: ServeOptions = {}): AttackFixture {
   let served: Served | undefined
   let hidden: readonly string[] = []
   const leaks: string[] = []
@@ -66,10 +66,11 @@ export function siege(contract: ContractName = 'strapi', options: ServeOptions =
     expect(leaks).toEqual([])
   })
 
-  const look: Siege['look'] = async (statement, ...values) => (await served!.sql(statement, ...values)).map((row) => Object.values(row)[0])
+  const look: AttackFixture['look'] = async (statement, ...values) =>
+    (await served!.sql(statement, ...values)).map((row) => Object.values(row)[0])
 
   function search(sent: string, caller: Caller, what: string): void {
-    // The ids of requests are random and the clock runs on: now and then either looks like a canary.
+    // The ids of requests are random and the clock runs on: sometimes either looks like a canary.
     const seen = sent.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<="time":)\d{13}/g, '')
     const [canary] = /kanarie[0-9a-f]{12}|77391\d{4}/.exec(seen) ?? []
     if (canary !== undefined) leaks.push(`${canary} in ${what}`)
@@ -82,9 +83,9 @@ export function siege(contract: ContractName = 'strapi', options: ServeOptions =
       return served!
     },
     search,
-    ask: async (path, { as = 'public', ...asked } = {}) => {
+    request: async (path, { as = 'public', ...asked } = {}) => {
       const token = as === 'public' ? {} : { token: tokens[as]! }
-      const answer = await served!.ask(path.startsWith('..') ? path.slice(2) : `/api${path}`, { ...token, ...asked })
+      const answer = await served!.request(path.startsWith('..') ? path.slice(2) : `/api${path}`, { ...token, ...asked })
       const what = `${as}: ${asked.method ?? 'GET'} ${path.slice(0, 200)}`
       search(answer.text, as, what)
       search([...answer.headers].join('\n'), as, `the headers of ${what}`)
@@ -130,7 +131,7 @@ export function unreadable(shape: ContentType | Component): readonly Scalar[] {
 export type Parameter = 'filters' | 'sort' | 'fields' | 'populate'
 
 /** The refusal of a name that is not there or may not be seen, to the byte. */
-export function expectInvalidKey(answer: Answer, param: Parameter, key: string, path: string | null): void {
+export function expectInvalidKey(answer: TestResponse, param: Parameter, key: string, path: string | null): void {
   const where = path !== null && path !== key ? ` at ${path}` : ''
   expect(answer.body).toEqual({
     data: null,

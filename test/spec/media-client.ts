@@ -1,6 +1,6 @@
-// The media library as administrators ask it: forms with files, and roles with rights to files.
+// Requests of administrators to the media library: forms with files, and roles with rights to files.
 import { adminRole, type SignedIn } from '../support/administration.js'
-import type { Answer, Served } from '../support/serve.js'
+import type { Served, TestResponse } from '../support/serve.js'
 import { formOf, type Part } from '../uploads/sending.js'
 
 /** Sends a form with files to the administration API. */
@@ -9,7 +9,7 @@ export const sendForm = (
   path: string,
   parts: readonly Part[],
   { accessToken: token }: Pick<SignedIn, 'accessToken'>,
-): Promise<Answer> => served.ask(`/admin/api${path}`, { method: 'POST', token, body: formOf(parts) })
+): Promise<TestResponse> => served.request(`/admin/api${path}`, { method: 'POST', token, body: formOf(parts) })
 
 /** Gives a role one of Strapi's rights to files. */
 export async function giveFileRight({ sql }: Served, code: string, action: string, conditions: readonly string[] = []): Promise<void> {

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Cluster } from '../../bench/postgres-cluster.mjs'
 import { scrape, sumOf } from '../support/management.js'
 import { until } from '../support/until.js'
-import type { Desk } from './desk.js'
+import type { NotesService } from './notes-service.js'
 
 export type SqlRows = readonly Readonly<Record<string, unknown>>[]
 
@@ -49,10 +49,10 @@ export interface ExecutedReads {
 }
 
 /** Begins to count the reads of a service, which has a management port. Each call returns those since the call before. */
-export function countReads(desk: Desk): () => Promise<ExecutedReads> {
+export function countReads(service: NotesService): () => Promise<ExecutedReads> {
   let counted: readonly number[] = [0, 0, 0]
   return async () => {
-    const samples = await scrape(desk)
+    const samples = await scrape(service)
     const now = ['used', 'fell_back', 'repeated'].map((result) => sumOf(samples, 'octavo_replica_reads_total', { result }) ?? 0)
     const [used, fellBack, repeated] = now.map((value, index) => value - counted[index]!)
     counted = now
