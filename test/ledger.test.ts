@@ -8,18 +8,18 @@ const root = join(import.meta.dirname, '..')
 
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
-  foundation: { files: 90, lines: 6661, prose: 15.7 },
+  foundation: { files: 51, lines: 6520, prose: 15.1 },
   model: { files: 64, lines: 9875, prose: 3 },
   database: { files: 111, lines: 18278, prose: 3 },
   query: { files: 21, lines: 3515, prose: 3 },
-  content: { files: 116, lines: 16008, prose: 3 },
-  identity: { files: 21, lines: 3407, prose: 3 },
-  project: { files: 34, lines: 5545, prose: 3 },
-  operations: { files: 40, lines: 7759, prose: 3 },
+  content: { files: 116, lines: 16002, prose: 3 },
+  identity: { files: 21, lines: 3405, prose: 3 },
+  project: { files: 34, lines: 5600, prose: 3 },
+  operations: { files: 40, lines: 7757, prose: 3 },
   admin: { files: 45, lines: 7752, prose: 3 },
-  http: { files: 76, lines: 12585, prose: 3 },
-  service: { files: 55, lines: 6707, prose: 3 },
-  packages: { files: 28, lines: 5035, prose: 3 },
+  http: { files: 76, lines: 12583, prose: 3 },
+  service: { files: 55, lines: 6701, prose: 3 },
+  packages: { files: 28, lines: 5034, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

@@ -2,7 +2,6 @@
 
 export * from '../../src/foundation/public/content/blocks.js'
 export * from '../../src/foundation/public/content/content-types.js'
-export * from '../../src/foundation/public/content/filters.js'
 export * from '../../src/foundation/public/content/inputs.js'
 export * from '../../src/foundation/public/content/queries.js'
 export * from '../../src/foundation/public/content/results.js'

@@ -1,7 +1,7 @@
 // The compared requests: from a file, an access log, or the content model.
 import * as z from 'zod'
 import { ConfigError } from '../../src/foundation/errors/errors.js'
-import { withoutMark } from '../../src/foundation/runtime/byte-order-mark.js'
+import { withoutMark } from '../../src/foundation/runtime/file-operations.js'
 import { isRecord } from './differences.js'
 import type { KnownModel, KnownType } from './model.js'
 

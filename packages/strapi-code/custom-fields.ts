@@ -1,7 +1,7 @@
 // The custom fields that a project's code registers: `strapi.customFields.register({ name, plugin, type })` in src/index and src/plugins.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { withoutMark } from '../../src/foundation/runtime/byte-order-mark.js'
+import { withoutMark } from '../../src/foundation/runtime/file-operations.js'
 import { findCodeFiles } from './code-files.js'
 import { evaluate, findProperty, type Location, resolve, unknown } from './constants.js'
 import { calleeName, createModuleReader, type Module } from './modules.js'

@@ -1,7 +1,7 @@
 // The one door to a project's database: which driver it is opened with is decided here.
 import type { Config } from '../foundation/config/config.js'
-import type { DatabaseClient } from '../foundation/config/database-client.js'
-import { onceDone } from '../foundation/runtime/once-done.js'
+import type { DatabaseClient } from '../foundation/config/database.js'
+import { onceDone } from '../foundation/runtime/coalesce.js'
 import { newDocumentId } from '../model/schema/document-id.js'
 import type { Model } from '../model/schema/types.js'
 import type { FillDatabase } from './database.js'

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ReadBytes } from '../content/documents/read/find.js'
 import type { Config } from '../foundation/config/config.js'
-import { contentHash } from '../foundation/runtime/content-hash.js'
+import { contentHash } from '../foundation/runtime/file-operations.js'
 import type { Reply, RequestContext } from './request-context.js'
 
 /** The version of a file: its strong ETag with quotes, and the time of its last change in whole seconds. */

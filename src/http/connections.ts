@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pause } from '../foundation/runtime/clock.js'
-import { leavePort } from '../foundation/runtime/shared-port.js'
+import { leavePort } from '../foundation/runtime/shutdown.js'
 
 export interface Connections {
   /** True once the shutdown has started, unless others serve on the same port. */

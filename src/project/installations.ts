@@ -2,20 +2,26 @@
 import { createIdempotencyKeys } from '../content/documents/idempotency.js'
 import { createInSync } from '../content/documents/store/modified-drafts.js'
 import { ApiError } from '../foundation/errors/errors.js'
-import { beginExclusion, type Exclusion } from '../foundation/runtime/exclusion.js'
+import { elapsed } from '../foundation/runtime/clock.js'
 import type { Model } from '../model/schema/types.js'
-import type { Installation, InstallationOptions, InstalledModel, Lasting, OpenedInstallation } from './installation.js'
-import { openInstallation } from './installation.js'
+import {
+  type Installation,
+  type InstallationOptions,
+  type InstalledModel,
+  type Lasting,
+  type OpenedInstallation,
+  openInstallation,
+} from './installation.js'
 
 /** An installation held by one request. */
-export interface HeldInstallation {
+interface HeldInstallation {
   readonly installation: Installation
   /** Releases the installation; may be called more than once. */
   end(): void
 }
 
 /** A held installation, at once or after content has been moved. */
-export type Entered = HeldInstallation | Promise<HeldInstallation>
+type Entered = HeldInstallation | Promise<HeldInstallation>
 
 /** Runs work with a held installation, and releases it. */
 export async function holding<Result>(entered: Entered, work: (installation: Installation, end: () => void) => Promise<Result>) {
@@ -134,6 +140,61 @@ export function openInstallations(options: InstallationOptions): Installations {
     close: () => {
       current.isRetired = true
       settle(current)
+    },
+  }
+}
+
+/** Uses wait while there is one. Whoever has it counts the uses. */
+interface Exclusion {
+  /**
+   * Whether a use may begin. `isNested`: it may be part of another use, so it waits only while the work runs, not while that waits for uses
+   * under way.
+   */
+  admits(isNested: boolean): boolean
+  /** Resolves when a use that is not admitted may try again. */
+  change(): Promise<void>
+  /** Is told how many uses are left when one has ended. */
+  ended(uses: number): void
+  /** Resolves to whether nothing is in use, after `wait` milliseconds at most. From then on nothing is admitted, if so. */
+  alone(uses: number, wait: number): Promise<boolean>
+  /** Lets those that wait try again. */
+  end(): void
+}
+
+/** Begins one. */
+function beginExclusion(): Exclusion {
+  let isAlone = false
+  let waiting: (() => void)[] = []
+  let settled: (() => void) | null = null
+  return {
+    admits: (isNested) => isNested && !isAlone,
+    change: () => new Promise((go) => waiting.push(go)),
+    ended: (uses) => {
+      if (uses === 0) settled?.()
+    },
+    alone: async (uses, wait) => {
+      let left = uses
+      const deadline = elapsed() + wait
+      while (left > 0 && elapsed() < deadline) {
+        let timer: NodeJS.Timeout | undefined
+        await new Promise<void>((go) => {
+          settled = () => {
+            left = 0
+            isAlone = true
+            go()
+          }
+          timer = setTimeout(go, deadline - elapsed())
+        })
+        clearTimeout(timer)
+        settled = null
+      }
+      isAlone ||= left === 0
+      return isAlone
+    },
+    end: () => {
+      const now = waiting
+      waiting = []
+      for (const go of now) go()
     },
   }
 }

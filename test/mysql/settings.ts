@@ -1,5 +1,5 @@
 // Connection settings of a server at a URL.
-import type { ServerSettings } from '../../src/foundation/config/database-server.js'
+import type { ServerSettings } from '../../src/foundation/config/database.js'
 
 /** The settings of a pool with `max` connections; `connectionTimeout` in milliseconds. */
 export const settingsOf = (url: string, { max = 5, connectionTimeout = 5_000 } = {}): ServerSettings => ({

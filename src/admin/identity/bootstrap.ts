@@ -4,7 +4,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secrets } from '../../foundation/config/secrets.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
-import { commandLine } from '../../foundation/runtime/command-line.js'
+import { commandLine } from '../../foundation/runtime/terminal.js'
 import { strangerAt } from '../../identity/access/rate-limit.js'
 import { logActivity } from '../activity.js'
 import type { Administration } from '../context.js'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Database, PlanHandle, PlanSubject, ReadResult, TableScan } from '../../database/database.js'
 import { type ReadPlan, statementsOf } from '../../database/plan.js'
-import type { SlowLog } from '../../foundation/runtime/slow-log.js'
+import type { SlowLog } from '../../foundation/runtime/throttled-logs.js'
 import type { WriteOperation } from './operation.js'
 
 /** The most statements of a plan that are logged, and characters of one. */

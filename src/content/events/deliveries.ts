@@ -1,7 +1,7 @@
 // All deliveries of a process, one per consumer: polls for events recorded by other processes, wakes the deliveries up, and knows which
 // events are still needed.
 
-import { openWakeUp, type WakeUp } from '../../foundation/runtime/wake-up.js'
+import { openWakeUp, type WakeUp } from '../../foundation/runtime/notifier.js'
 import type { Consumer, DeliveryParts } from './consumer.js'
 import { readWaiting } from './delivery-queue.js'
 import { type InFlight, openInFlight } from './in-flight.js'

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FileLock, lockFile } from '../../database/sqlite/file/exclusive-access.js'
-import { makeUploadsFolder, onUploadsFolder } from '../../foundation/config/uploads-folder.js'
+import { makeUploadsFolder, onUploadsFolder } from '../../foundation/config/storage.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 
 /** The staging folder of this process. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { commandLine } from '../../foundation/runtime/command-line.js'
+import { commandLine } from '../../foundation/runtime/terminal.js'
 
 /** The name of the note in the uploads folder. */
 export const restoreNoteName = '.octavo-restore.json'

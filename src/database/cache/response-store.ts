@@ -1,6 +1,6 @@
 // Answers in memory, bounded by their bytes. Each is returned for as long as nothing that it was read from has changed.
 import { LRUCache } from 'lru-cache'
-import { contentHash } from '../../foundation/runtime/content-hash.js'
+import { contentHash } from '../../foundation/runtime/file-operations.js'
 import type { ReadResult } from '../database.js'
 import { type CacheMemory, createCacheMemory, type Piece } from './cache-memory.js'
 import type { TableChanges } from './table-changes.js'

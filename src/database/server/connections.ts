@@ -1,7 +1,7 @@
 // Options of the reads and writes of a service on a server, and statistics about waiting for connections.
 
 import type { Config } from '../../foundation/config/config.js'
-import type { ServerSettings } from '../../foundation/config/database-server.js'
+import type { ServerSettings } from '../../foundation/config/database.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { PoolActivity, ReadDatabase } from '../database.js'
 import { maxWriteResponseBytes } from '../limits.js'

@@ -1,7 +1,7 @@
 // Commits to a SQLite database, by table. The service's writer notes the tables that it changes; the database reports whether there was any
 // commit, and the writer's connection whether another process made one.
 import type Database from 'better-sqlite3'
-import { shared } from '../../foundation/runtime/shared-calls.js'
+import { shared } from '../../foundation/runtime/coalesce.js'
 import { type CommitWatch, type DependentTables, type TableChanges, toDependents } from '../cache/table-changes.js'
 import { retrySchemaChanges } from './connection.js'
 import type { CommitVersion } from './main-connection.js'

@@ -1,6 +1,8 @@
 // Settings of the REST API: from octavo.config, and from Strapi's `config/api` where octavo.config does not override it.
+
 import * as z from 'zod'
-import { dependsOnOctavo, signOfStrapi } from './files.js'
+import type { Environment } from './environment.js'
+import { dependsOnOctavo, type ListLimit, merged, readStrapiConfig, signOfStrapi } from './files.js'
 import { maxQueryParameters } from './limits.js'
 
 const rest = () =>
@@ -92,3 +94,74 @@ export function apiOf(
   const contractReason = dependsOnOctavo(root) ? 'package.json depends on octavo' : 'the default'
   return { contract: 'specification', contractReason, ...settings, isContractGuessed: !dependsOnOctavo(root), saysContract: false }
 }
+
+/** The settings of the API in a project of Strapi. */
+interface StrapiApi {
+  /** Null: the project has none. */
+  readonly api: { readonly config: unknown; readonly source: string } | null
+  /** What is to be said of them, as sentences for the log. */
+  readonly warnings: readonly string[]
+}
+
+/** Reads `config/api`, with what `config/middlewares` says of the API. @throws ConfigError if a file cannot be read */
+export async function readStrapiApi(root: string, environment: Environment, limit: ListLimit | null): Promise<StrapiApi> {
+  const file = await readStrapiConfig(root, 'api', environment)
+  if (file === null) return { api: withListLimit(null, limit), warnings: [] }
+  const { config, warnings } = asStrapiReads(file.config)
+  return { api: withListLimit({ ...file, config }, limit), warnings: warnings.map((warning) => `${file.source}: ${warning}`) }
+}
+
+function withListLimit(api: StrapiApi['api'], limit: ListLimit | null): StrapiApi['api'] {
+  if (limit === null || limit.arrayLimit === null) return api
+  const { config, source } = api ?? { config: {}, source: null }
+  const merge = merged(config, { rest: { arrayLimit: limit.arrayLimit } })
+  return { config: merge, source: source === null ? limit.source : `${source} and ${limit.source}` }
+}
+
+/** The largest page where a project says that there is no largest one. Responses stay within `limits.responseBytes`. */
+const unbounded = 2 ** 31 - 1
+
+type Reading = { readonly value: unknown; readonly warning?: string }
+
+/** A number as it is, or as text: `env('MAX_LIMIT')` in place of `env.int`. */
+const numberOf = (value: unknown): unknown => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value)
+
+/** A text that is not a number is kept, for the check of the configuration to name. */
+const isUnreadable = (value: unknown): boolean => typeof value === 'string' && Number.isNaN(numberOf(value))
+
+function pageSize(value: unknown, whereUnbounded: string | null): Reading {
+  const number = isUnreadable(value) ? value : numberOf(value)
+  if (typeof number === 'string' || (typeof number === 'number' && number >= 1))
+    return { value: typeof number === 'number' ? Math.min(unbounded, Math.floor(number)) : number }
+  if (whereUnbounded !== null) return { value: unbounded, warning: whereUnbounded }
+  return { value: undefined, warning: 'it has no effect' }
+}
+
+const isNegative = (value: unknown): boolean => typeof numberOf(value) === 'number' && (numberOf(value) as number) < 0
+
+const readings: Readonly<Record<string, (value: unknown) => Reading>> = {
+  maxLimit: (value) => pageSize(value, 'pages have no largest size, as in Strapi'),
+  defaultLimit: (value) => pageSize(value, isNegative(value) ? 'pages are as large as they may be' : null),
+  withCount: (value) =>
+    typeof value === 'boolean' ? { value } : { value: Boolean(value), warning: `as in Strapi, it counts as ${Boolean(value)}` },
+  strictParams: (value) => (typeof value === 'boolean' ? { value } : { value: false, warning: 'as in Strapi, it counts as false' }),
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function asStrapiReads(config: unknown): { readonly config: unknown; readonly warnings: readonly string[] } {
+  if (!isObject(config)) return { config, warnings: [] }
+  const { rest, ...others } = config
+  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null))
+  if (!isObject(rest)) return { config: { ...given, rest }, warnings: [] }
+  const warnings: string[] = []
+  const read = Object.entries(rest).map(([name, value]) => {
+    const reading = value === undefined || !Object.hasOwn(readings, name) ? { value } : readings[name]!(value)
+    if (reading.warning !== undefined) warnings.push(`rest.${name} is ${shown(value)}: ${reading.warning}`)
+    return [name, reading.value]
+  })
+  return { config: { ...given, rest: Object.fromEntries(read) }, warnings }
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? `"${value}"` : String(value)).slice(0, 40)

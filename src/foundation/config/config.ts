@@ -10,15 +10,12 @@ import type { Hook } from '../public/hooks.js'
 import type { CustomRoute } from '../public/routes.js'
 import type { Schedule } from '../public/schedules.js'
 import type { TypeSettings } from '../public/type-settings.js'
-import { adminSettings } from './administration.js'
-import { type ApiConfig, apiOf, apiSettings, strapiApi, withStrapiApi } from './api.js'
-import { authSettings } from './auth.js'
+import { type ApiConfig, apiOf, apiSettings, readStrapiApi, strapiApi, withStrapiApi } from './api.js'
+import { adminSettings, authSettings } from './auth.js'
 import { checkMailServer, checkPublished, checkRenamed, checkSender, problemOf, warningsOf } from './checks.js'
-import { addToProcess, processEnvironment } from './code-environment.js'
-import { type SourceOf, withVariable } from './config-variable.js'
-import { corsSettings } from './cors.js'
+import { eventSettings, hookSettings, routesSettings, scheduleSettings, typeSettings, webhookSettings } from './code-settings.js'
 import { type DatabaseConfig, databaseOf, databaseSettings, defaultFile } from './database.js'
-import { booleanOf, type Environment, setOnly } from './environment.js'
+import { addToProcess, booleanOf, type Environment, processEnvironment, setOnly } from './environment.js'
 import {
   hasGeneratedSecrets,
   type ListLimit,
@@ -27,21 +24,25 @@ import {
   readOctavoConfig,
   readStrapiDatabase,
   readWebhookHeaders,
+  type SourceOf,
   type StrapiDatabase,
   type WebhookHeaders,
+  withVariable,
 } from './files.js'
-import { eventSettings, hookSettings, webhookSettings } from './hooks.js'
+import { corsSettings, httpSettings } from './http.js'
 import { limitSettings } from './limits.js'
-import { type ManagementConfig, managementOf, managementSettings } from './management.js'
-import { isLoopback, type NetworkConfig, networkOf } from './network.js'
-import { processesOf, processSettings } from './processes.js'
-import { httpSettings } from './response-headers.js'
-import { routesSettings } from './routes.js'
-import { scheduleSettings } from './schedules.js'
+import {
+  isLoopback,
+  type ManagementConfig,
+  managementOf,
+  managementSettings,
+  type NetworkConfig,
+  networkOf,
+  processesOf,
+  processSettings,
+} from './network.js'
 import { refuseShort, type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
-import { readStrapiApi } from './strapi-api.js'
-import { typeSettings } from './types.js'
 
 /** The description of the API, for programs at `/openapi.json` below the prefix and for people at `/docs`. */
 const docsSettings = () => z.strictObject({ enabled: z.boolean().default(true) }).prefault({})

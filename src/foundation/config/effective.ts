@@ -1,7 +1,7 @@
 // The settings that are in force in a project, each with its source, for `octavo config`. Secrets are masked.
 import { variableNames, withoutPassword } from './checks.js'
 import { type Config, readConfig, type SettingSources } from './config.js'
-import { databaseVariables } from './database-server.js'
+import { databaseVariables } from './database.js'
 import { storageVariables } from './storage.js'
 
 /** A setting in force. */

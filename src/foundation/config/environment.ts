@@ -24,3 +24,21 @@ export function booleanOf(environment: Environment, name: string): boolean | und
   if (value !== 'true' && value !== 'false') throw new ConfigError(`${name} is "${value}"; it must be true or false.`)
   return value === 'true'
 }
+
+/** What a .env file has added to process.env. It is no part of the environment of the process. */
+const added = new Map<string, string>()
+
+/** The environment of the process, without what a .env file has added to it. */
+export const processEnvironment = (): Environment =>
+  Object.fromEntries(Object.entries(process.env).filter(([name, value]) => added.get(name) !== value))
+
+/** Adds the variables of a .env file to process.env, in place of those of the project that was loaded before. */
+export function addToProcess(variables: Environment): void {
+  for (const [name, value] of added) if (process.env[name] === value) delete process.env[name]
+  added.clear()
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined || (process.env[name] ?? '') !== '') continue
+    process.env[name] = value
+    added.set(name, value)
+  }
+}

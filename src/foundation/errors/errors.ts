@@ -33,7 +33,7 @@ const statuses = {
 export type ErrorName = keyof typeof statuses
 
 /** What an error is about, where its details do not say it. */
-export type Situation =
+type Situation =
   /** The caller is not granted this action. */
   | { readonly kind: 'permission'; readonly action: string }
   /** The body was read and has no `data` that is an object. */
@@ -115,3 +115,13 @@ export const unauthorized = (message: string): ApiError => new ApiError('Unautho
 
 /** An invalid configuration, or an environment that cannot be used; the message is a sentence for the operator. */
 export class ConfigError extends Error {}
+
+/** What is said of a value that must be unique and is taken. */
+export const takenMessage = 'This attribute must be unique'
+
+/** True if a write was refused because of such a value. */
+export function isUniqueConflict(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.status !== 400) return false
+  const { errors = [] } = (error.details ?? {}) as { readonly errors?: readonly { readonly message?: unknown }[] }
+  return errors.some(({ message }) => message === takenMessage)
+}

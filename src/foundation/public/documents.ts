@@ -1,9 +1,19 @@
 // The public types of the document service, by which scripts and other code of a project read and write documents.
 import type { Grants } from '../grants.js'
 import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
+import type {
+  CreateData,
+  CriteriaQuery,
+  FieldsArgument,
+  PopulateArgument,
+  ShownAttributes,
+  SortArgument,
+  StatusArgument,
+  UpdateData,
+  VersionQuery,
+} from './content/queries.js'
+import type { RowIn, VersionState } from './content/results.js'
 import type { AnyText, NoSuchName } from './content/selection.js'
-import type { TypedDocuments } from './content/typed-documents.js'
-import type { Entries } from './write-results.js'
 
 /** A document as plain data. `Documents<Article>` gives its attributes their types. */
 export interface Document {
@@ -93,7 +103,7 @@ export interface Documents<Shape = Document> {
 }
 
 /** Options of `documents(uid)`. */
-export interface DocumentOptions {
+interface DocumentOptions {
   /** What may be done; default: everything. */
   readonly grants?: Grants
 }
@@ -136,3 +146,236 @@ export interface OperationCaller {
   /** The row id of the token, user or administrator. */
   readonly id?: number
 }
+
+/** What has to hold for a document when its write is executed. */
+export interface WriteCondition {
+  /** The transaction fails with `ConflictError` if the document does not match: what was read before may have changed. */
+  readonly filters?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The writes to documents of one type. Parameters and results are those of `documents(uid)`, but for one thing: where a document is not
+ * there, the transaction fails with `NotFoundError`. A delete of what is not there is no failure.
+ */
+export interface TransactionWrites<Shape = Document> {
+  create(parameters: Version & { readonly data: Data }): PendingCreate<Shape>
+  update(parameters: Identity & Version & WriteCondition & { readonly data: Data }): PendingWrite<Shape>
+  delete(parameters?: Identity & WriteCondition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  publish(parameters?: Identity & WriteCondition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  unpublish(parameters?: Identity & WriteCondition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  discardDraft(parameters?: Identity & WriteCondition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+}
+
+/**
+ * Describes writes to documents of a type: `write('api::article.article').create({ data })`. If `octavo types` has described the project, the
+ * uid is one of its types, and data and results have their types; `write<Article>(uid)` gives results a type of your own.
+ */
+export type DescribeWrites = <Type extends Uid | AnyText | object>(uid: UidArgument<Type>) => WritesOf<Type>
+
+/** The writes to a type, typed as far as the project is known. */
+export type WritesOf<Type> = Type extends string
+  ? Type extends Uid
+    ? ShapeOf<Type> extends infer T
+      ? T extends ContentTypeShape
+        ? TypedTransactionWrites<T>
+        : never
+      : never
+    : TransactionWrites
+  : TransactionWrites<Type>
+
+/** Options of a transaction. */
+export interface TransactionOptions {
+  /** Default: everything is allowed. */
+  readonly grants?: Grants
+  /**
+   * Names the transaction, e.g. by the id of the message that it is about, with 1 to 255 characters. For a day (`limits.idempotencyTime`) it is
+   * executed only once under this name, over restarts and by several processes, and resolves to its first results afterwards. Throws
+   * `ApiError` 409 while it is under way, and 422 for other writes under the same name.
+   */
+  readonly idempotencyKey?: string
+}
+
+/**
+ * Executes the writes that `describe` describes in one transaction: all or none. `describe` must not be asynchronous, because nothing is
+ * executed while it runs. Afterwards all before-hooks run, then the transaction, then all after-hooks. Resolves to what `describe` returns,
+ * with results in place of writes.
+ *
+ * Throws an `ApiError` whose message and `details.operation` name the write that failed: nothing was written then. 400 for more than
+ * `limits.transactionOperations` writes.
+ */
+export type Transact = <const Given>(describe: (write: DescribeWrites) => Given, options?: TransactionOptions) => Promise<WrittenAs<Given>>
+
+/** The versions that an operation affected; deleted versions as they were before. */
+export interface Entries<Shape> {
+  readonly documentId: string
+  readonly entries: readonly Shape[]
+}
+
+declare const outcome: unique symbol
+
+/** A write that was described. It is executed with all others of its transaction, in the order in which they were described. */
+export interface PendingWrite<Result> {
+  /** Its position in the transaction, from 0. Errors name it. */
+  readonly index: number
+  /** Nobody can read it: it only carries the type of the result. */
+  readonly [outcome]: Result
+}
+
+/** A create that was described. */
+export interface PendingCreate<Result> extends PendingWrite<Result> {
+  /** The documentId that the document gets. Later writes of the transaction may name it, in relations too. */
+  readonly documentId: string
+}
+
+/** What was described, with the result of each write in its place. */
+export type WrittenAs<Given> =
+  Given extends PendingWrite<infer Result>
+    ? Result
+    : Given extends readonly unknown[] | Readonly<Record<string, unknown>>
+      ? { -readonly [Key in keyof Given]: WrittenAs<Given[Key]> }
+      : Given
+
+/** Writes to versions of a document, with results of one state. */
+type VersionsMethod<T extends ContentTypeShape, State extends VersionState> = <
+  const Selected extends FieldsArgument<T> = undefined,
+  const Given extends PopulateArgument<T> = undefined,
+>(
+  parameters: VersionsOf<T, Selected, Given>,
+) => Promise<Entries<RowIn<T, State, Selected, Given>>>
+
+/** See `Documents`. Without `status`, reads return drafts and writes change the draft, in which nothing is required. */
+export interface TypedDocuments<T extends ContentTypeShape> {
+  findMany<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Sorted extends SortArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(parameters?: ListOf<T, Asked, Selected, Given, Sorted>): Promise<RowIn<T, StateOf<Asked>, Selected, Given>[]>
+  findFirst<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Sorted extends SortArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(parameters?: CriteriaQuery<T, Asked, Selected, Given, Sorted>): Promise<RowIn<T, StateOf<Asked>, Selected, Given> | null>
+  findOne<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(parameters: NamedBy<T> & VersionQuery<T, Asked, Selected, Given>): Promise<RowIn<T, StateOf<Asked>, Selected, Given> | null>
+  count(
+    parameters?: Pick<CriteriaQuery<T, StatusArgument, undefined, undefined, undefined>, 'filters' | 'locale' | 'status' | '_q'>,
+  ): Promise<number>
+  /** Creates a draft, and publishes it with `status: 'published'`. */
+  create<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
+    parameters: VersionQuery<T, Asked, Selected, Given> & { readonly data: CreateData<T, StateOf<Asked>> },
+  ): Promise<RowIn<T, StateOf<Asked>, Selected, Given>>
+  /** Changes the draft, and publishes it with `status: 'published'`. Null if there is no such document. */
+  update<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
+    parameters: NamedBy<T> & VersionQuery<T, Asked, Selected, Given> & { readonly data: UpdateData<T, StateOf<Asked>> },
+  ): Promise<RowIn<T, StateOf<Asked>, Selected, Given> | null>
+  /** Deletes the versions in one locale, or with `*` in all. */
+  readonly delete: VersionsMethod<T, 'any'>
+  /** Publishes the draft in one locale, or with `*` in all. This and the next two are only for types with Draft & Publish. */
+  readonly publish: VersionsMethod<T, 'published'>
+  readonly unpublish: VersionsMethod<T, 'any'>
+  /** Replaces the draft by the published version. */
+  readonly discardDraft: VersionsMethod<T, 'draft'>
+  /** Creates a document for each entry of `data`, all of them or none; in the order of `data`. */
+  createMany<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
+    parameters: VersionQuery<T, Asked, Selected, Given> & { readonly data: readonly CreateData<T, StateOf<Asked>>[] },
+  ): Promise<RowIn<T, StateOf<Asked>, Selected, Given>[]>
+  /** Changes several documents in the same way, all of them or none. */
+  updateMany<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
+    parameters: SelectionOf<T> & VersionQuery<T, Asked, Selected, Given> & { readonly data: UpdateData<T, StateOf<Asked>> },
+  ): Promise<RowIn<T, StateOf<Asked>, Selected, Given>[]>
+  /** Deletes several documents, all of them or none. */
+  deleteMany<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
+    parameters: SelectionOf<T> & ShownAttributes<T, Selected, Given> & { readonly locale?: string },
+  ): Promise<Entries<RowIn<T, 'any', Selected, Given>>[]>
+}
+
+/** What has to hold for a document when its write is executed. See `WriteCondition`. */
+interface ConditionOf<T extends ContentTypeShape> {
+  readonly filters?: T['filters']
+}
+
+/** The versions that a write affects, if its document fulfils a condition. */
+type ConditionalVersions<T extends ContentTypeShape, Selected, Given> = VersionsOf<T, Selected, Given> & ConditionOf<T>
+
+/** Describes a write to versions of a document, whose results are of one state. */
+type VersionsWrite<T extends ContentTypeShape, State extends VersionState> = <
+  const Selected extends FieldsArgument<T> = undefined,
+  const Given extends PopulateArgument<T> = undefined,
+>(
+  parameters: ConditionalVersions<T, Selected, Given>,
+) => PendingWrite<Entries<RowIn<T, State, Selected, Given>>>
+
+/** See `TransactionWrites`. Without `status`, a draft is written, in which nothing is required. */
+export interface TypedTransactionWrites<T extends ContentTypeShape> {
+  /** Creates a draft, and publishes it with `status: 'published'`. */
+  create<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
+    parameters: VersionQuery<T, Asked, Selected, Given> & { readonly data: CreateData<T, StateOf<Asked>> },
+  ): PendingCreate<RowIn<T, StateOf<Asked>, Selected, Given>>
+  /** Changes the draft, and publishes it with `status: 'published'`. */
+  update<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
+    parameters: NamedBy<T> & ConditionOf<T> & VersionQuery<T, Asked, Selected, Given> & { readonly data: UpdateData<T, StateOf<Asked>> },
+  ): PendingWrite<RowIn<T, StateOf<Asked>, Selected, Given>>
+  /** Deletes the versions in one locale, or with `*` in all. */
+  readonly delete: VersionsWrite<T, 'any'>
+  /** Publishes the draft in one locale, or with `*` in all. This and the next two are only for types with Draft & Publish. */
+  readonly publish: VersionsWrite<T, 'published'>
+  readonly unpublish: VersionsWrite<T, 'any'>
+  /** Replaces the draft by the published version. */
+  readonly discardDraft: VersionsWrite<T, 'draft'>
+}
+
+/** Scripts and hooks read drafts unless they say otherwise. */
+type StateOf<Asked> = [Asked] extends [undefined] ? 'draft' : Asked
+
+/** Names a document. A single type has only one. */
+type NamedBy<T extends ContentTypeShape> = T['kind'] extends 'singleType'
+  ? { readonly documentId?: string }
+  : { readonly documentId: string }
+
+/** The parameters of a list: criteria, and the part of it. */
+type ListOf<T extends ContentTypeShape, Asked, Selected, Given, Sorted> = CriteriaQuery<T, Asked, Selected, Given, Sorted> & {
+  /** Number of documents to skip. */
+  readonly start?: number
+  /** Maximum number of documents; default: all. */
+  readonly limit?: number
+  /** The same as pages, counted from 1, or as offsets. */
+  readonly pagination?: { readonly page?: number; readonly pageSize?: number } | { readonly start?: number; readonly limit?: number }
+}
+
+/** Names the versions in one locale, or with `*` in all. */
+type VersionsOf<T extends ContentTypeShape, Selected, Given> = NamedBy<T> &
+  ShownAttributes<T, Selected, Given> & { readonly locale?: string }
+
+/** Several documents: these, or those that match filters. See `DocumentSelection`. */
+type SelectionOf<T extends ContentTypeShape> =
+  | { readonly documentIds: readonly string[]; readonly filters?: never }
+  | { readonly documentIds?: never; readonly filters: T['filters'] }

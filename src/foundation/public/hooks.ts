@@ -1,9 +1,9 @@
 // The public types of hooks: code of a project around every write.
-import type { CodeLog } from './code-log.js'
+
 import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
 import type { UpdateData } from './content/queries.js'
 import type { RowIn } from './content/results.js'
-import type { ContentService } from './content-service.js'
+import type { CodeLog, ContentService } from './content-service.js'
 import type { Data, Document, HookAction, KnownUid, OperationCaller } from './documents.js'
 
 /** `documents`, `transaction`, `upload` and `mail` are without restrictions. A write by a hook is a separate operation with its own hooks. */

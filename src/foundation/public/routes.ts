@@ -1,8 +1,6 @@
 // The public types of custom routes: `routes` in octavo.config.
-import type { CodeLog } from './code-log.js'
-import type { CallerContentService, ContentService } from './content-service.js'
+import type { CallerContentService, CodeLog, ContentService } from './content-service.js'
 import type { OperationCaller } from './documents.js'
-import type { JsonSchema, StandardSchema } from './standard-schema.js'
 
 /** The methods that a route can have. A GET also responds to HEAD, and every path to OPTIONS. */
 export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -134,3 +132,40 @@ export type RouteDefinition<
 /** A route of the project. `defineRoute` gives its parameters, query and body their types. */
 export type CustomRoute = RouteBase<string, StandardSchema | undefined, StandardSchema | undefined, RouteBody> &
   RouteAccess & { handle(call: RouteCall): unknown }
+
+/** What a validator says of a value. */
+export type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] }
+
+/** Why a value is invalid, and where. */
+export interface SchemaIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** The part of a library's schema that is Standard JSON Schema. */
+export interface JsonSchemaConverter {
+  input(options: JsonSchemaOptions): Record<string, unknown>
+  output(options: JsonSchemaOptions): Record<string, unknown>
+}
+
+/** What a converter is asked for. */
+export interface JsonSchemaOptions {
+  readonly target: 'draft-2020-12'
+  readonly libraryOptions?: Record<string, unknown> | undefined
+}
+
+/** A schema of any library that implements the interface. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
+    /** Converts the schema to JSON Schema, for descriptions of the API: what it takes, and what it returns. Not every library has it. */
+    readonly jsonSchema?: JsonSchemaConverter | undefined
+    /** Never there: it only carries the types. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}

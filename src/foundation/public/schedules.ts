@@ -1,6 +1,5 @@
 // The public types of schedules: code of a project that runs at certain times.
-import type { CodeLog } from './code-log.js'
-import type { ContentService } from './content-service.js'
+import type { CodeLog, ContentService } from './content-service.js'
 
 /** The argument of a scheduled function. `documents`, `transaction`, `upload` and `mail` are without restrictions. */
 export interface ScheduleCall extends ContentService {

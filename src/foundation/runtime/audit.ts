@@ -1,8 +1,12 @@
 // Who did what, for the audit log. An act is noted where it is committed; what is taken back is none.
+
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import type { Logger } from 'pino'
+import { ConfigError } from '../errors/errors.js'
 
 /** Who does something. */
-export interface AuditActor {
+interface AuditActor {
   /** `user`, `token` or `administrator` with an id; `public`, `project` (its own code), `nobody` (who is not signed in). */
   readonly kind: string
   readonly id?: number
@@ -89,5 +93,144 @@ function lineOf({ actor, action, type, id, fields, locales, result, address }: A
     result: result ?? 'success',
     requestId: current?.requestId,
     ip: address ?? current?.address,
+  }
+}
+
+/** An audit log with what ends it. */
+interface OpenedAudit {
+  readonly audit: Audit
+  close(): Promise<void>
+}
+
+/**
+ * Opens the audit log. `target`: `stdout`, or a path; `bytes`: of lines that wait at most, while a file cannot be written.
+ * @throws ConfigError if the file cannot be opened
+ */
+export async function openAuditOutput(target: string, bytes: number, logger: Logger): Promise<OpenedAudit> {
+  if (target === 'stdout') {
+    // Whatever the level of the log is.
+    const log = logger.child({}, { level: 'info' })
+    return { audit: openAudit((line) => log.info(line, 'audit')), close: async () => {} }
+  }
+  const file = await openAppendedFile(target, {
+    bytes,
+    failed: (error) => logger.error({ err: error, auditLog: target }, 'the audit log cannot be written; its lines wait'),
+    recovered: (lost) => logger.warn({ lost, auditLog: target }, 'the audit log is written again; lines that had no room are lost'),
+  }).catch((error: Error) => {
+    throw new ConfigError(`The audit log cannot be written to ${target} (auditLog, OCTAVO_AUDIT_LOG): ${error.message}.`)
+  })
+  const audit = openAudit((line) => file.add(JSON.stringify({ level: 30, time: Date.now(), ...line, msg: 'audit' })))
+  return { audit, close: file.close }
+}
+
+/** A file that only grows, until somebody moves it away. */
+interface AppendedFile {
+  /** Appends a line, without its end. Waits for nothing. */
+  add(line: string): void
+  /** Resolves when all lines are written, or cannot be. */
+  close(): Promise<void>
+}
+
+/** What becomes of the file. */
+interface AppendedFileOptions {
+  /** Bytes of lines that wait at most. */
+  readonly bytes: number
+  /** Lines cannot be written; they wait. Called once, until they can. */
+  failed(error: unknown): void
+  /** They are written again. `lost`: lines that had no room meanwhile. */
+  recovered(lost: number): void
+}
+
+/** Milliseconds between two looks whether the file was moved away, and after a failure until the next attempt. */
+const [lookEvery, retryAfter] = [1_000, 1_000]
+
+/** Opens a file, which only its owner can read where it is new. @throws Error if it cannot be opened */
+export async function openAppendedFile(path: string, { bytes, failed, recovered }: AppendedFileOptions): Promise<AppendedFile> {
+  const file = await openFollowed(path)
+  const waiting: string[] = []
+  /** What of the lines before them is still to be written. */
+  let rest: Buffer = Buffer.alloc(0)
+  let [size, lost] = [0, 0]
+  let isFailing = false
+  let writing: Promise<void> | null = null
+  let timer: NodeJS.Timeout | undefined
+
+  async function writeAll(): Promise<void> {
+    while (rest.length > 0 || waiting.length > 0) {
+      if (rest.length === 0) rest = Buffer.from(waiting.splice(0).join(''))
+      try {
+        const written = await file.write(rest)
+        rest = rest.subarray(written)
+        size -= written
+        if (isFailing || lost > 0) recovered(lost)
+        ;[isFailing, lost] = [false, 0]
+      } catch (error) {
+        if (!isFailing) failed(error)
+        isFailing = true
+        timer = setTimeout(start, retryAfter)
+        timer.unref()
+        return
+      }
+    }
+  }
+
+  function start(): void {
+    writing ??= writeAll().finally(() => {
+      writing = null
+    })
+  }
+
+  return {
+    add: (line) => {
+      const added = Buffer.byteLength(line) + 1
+      if (size + added > bytes) {
+        lost++
+        return
+      }
+      size += added
+      waiting.push(`${line}\n`)
+      if (!isFailing) start()
+    },
+    close: async () => {
+      clearTimeout(timer)
+      await writing
+      start()
+      await writing
+      clearTimeout(timer)
+      await file.close()
+    },
+  }
+}
+
+const openOwn = (path: string): Promise<FileHandle> => open(path, 'a', 0o600)
+
+/** A file at a path, whatever is at that path. */
+interface FollowedFile {
+  /** Appends bytes, and resolves to how many of them. */
+  write(bytes: Uint8Array): Promise<number>
+  close(): Promise<void>
+}
+
+/** Opens a file, and opens it anew where it is not at its place any more. */
+async function openFollowed(path: string): Promise<FollowedFile> {
+  let handle = await openOwn(path)
+  let looked = performance.now()
+
+  async function follow(): Promise<void> {
+    if (performance.now() - looked < lookEvery) return
+    looked = performance.now()
+    const [there, own] = [await stat(path).catch(() => null), await handle.stat()]
+    if (there !== null && there.ino === own.ino && there.dev === own.dev) return
+    const next = await openOwn(path)
+    await handle.close().catch(() => {})
+    handle = next
+  }
+
+  return {
+    write: async (bytes) => {
+      await follow()
+      return (await handle.write(bytes)).bytesWritten
+    },
+    close: () => handle.close(),
   }
 }

@@ -1,7 +1,7 @@
 // What the parts of a service report of their work where somebody measures it. Where nobody does, they have null instead.
 
 /** A request whose response was sent, or whose connection was closed. */
-export interface MeasuredRequest {
+interface MeasuredRequest {
   /** A method of HTTP, or `_OTHER`. */
   readonly method: string
   /** The template of its route with the type, such as `/api/articles/:documentId`, never its URL. */
@@ -43,7 +43,7 @@ export type WebhookResult = (typeof webhookResults)[number]
 export const limiters = ['address', 'account'] as const
 
 /** What a rate limit counts attempts by. */
-export type LimitedBy = (typeof limiters)[number]
+type LimitedBy = (typeof limiters)[number]
 
 /** Receives what happens. Every label is one of a closed set: no value of a request is one. */
 export interface Metrics {
@@ -75,3 +75,18 @@ export interface Metrics {
   signInAttempt(route: string, result: MeasuredResult): void
   rateLimited(limiter: LimitedBy): void
 }
+
+/** Counts of all caches of plans of a service together, which they change themselves. */
+export interface PlanCounts {
+  /** Requests whose plan was there. */
+  hits: number
+  /** Requests for which a plan was compiled. */
+  misses: number
+  /** Plans that made room for others. */
+  evictions: number
+  /** Plans that are kept now. */
+  entries: number
+}
+
+/** Counts of caches that have done nothing yet. */
+export const newPlanCounts = (): PlanCounts => ({ hits: 0, misses: 0, evictions: 0, entries: 0 })

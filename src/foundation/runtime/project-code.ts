@@ -1,8 +1,11 @@
 // Runs code of a project: for a limited time, and under its name, by which the log knows what it leaves behind, such as a promise that
 // nobody awaits. Node follows asynchronous calls only once this was used: a project without code does not pay for it.
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { inspect } from 'node:util'
-import { withTimeout } from './timeout.js'
+import { ApiError } from '../errors/errors.js'
+import type { CodeLog } from '../public/content-service.js'
+import { elapsed } from './clock.js'
 
 /** A piece of a project's code while it runs. */
 export interface RunningCode {
@@ -41,3 +44,56 @@ export const failureOf = (name: string, thrown: unknown): Error =>
 
 /** Runs work of the service that code of the project asked for: a failure of the service is none of that code. */
 export const outsideOfCode = <Result>(work: () => Result): Result => (running.getStore() === undefined ? work() : running.exit(work))
+
+const tooSlow = (name: string, milliseconds: number) =>
+  new ApiError('ServiceUnavailableError', `${name} took longer than ${milliseconds} milliseconds`)
+
+/**
+ * Lets code of the project run for so long, and no longer waits for it then. Code that never gives the thread back cannot be ended.
+ * @returns what it returns. @throws ApiError 503 when the time is over
+ */
+export async function withTimeout<Result>(
+  milliseconds: number,
+  name: string,
+  run: (signal: AbortSignal) => Result | Promise<Result>,
+): Promise<Result> {
+  const ended = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const deadline = elapsed() + milliseconds
+  const late = new Promise<never>((_, reject) => {
+    const look = () => {
+      // A process that was paused has timers that are due before their time.
+      const left = deadline - elapsed()
+      if (left > 1) {
+        timer = setTimeout(look, left)
+        return
+      }
+      const error = tooSlow(name, milliseconds)
+      ended.abort(error)
+      reject(error)
+    }
+    timer = setTimeout(look, milliseconds)
+  })
+  try {
+    return await Promise.race([(async () => run(ended.signal))(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What is written to. */
+interface LineWriter {
+  debug(details: object, message: string): void
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
+}
+
+/** Opens the log of a piece of code, for a request unless its id is null. Its own details cannot take the place of its name. */
+export function codeLog(log: LineWriter, code: string, requestId: string | null = null): CodeLog {
+  const write =
+    (level: keyof LineWriter) =>
+    (message: string, details: Readonly<Record<string, unknown>> = {}): void =>
+      log[level]({ ...details, code, ...(requestId === null ? {} : { requestId }) }, String(message))
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+}

@@ -1,5 +1,5 @@
 // Hints about callers: missing permissions, credentials in other forms, and origins.
-import { commandLine } from '../../foundation/runtime/command-line.js'
+import { commandLine } from '../../foundation/runtime/terminal.js'
 import { actionsOf } from '../../identity/access/actions.js'
 import { type Exchange, findRows, type Hint, list, quote, type RouteCall } from './vocabulary.js'
 

@@ -1,7 +1,7 @@
 // Hints about the values of parameters: filters, pagination, locales, and parameters that do not exist.
 import { localeCodes } from '../../content/documents/read/service-reads.js'
 import type { ApiError } from '../../foundation/errors/errors.js'
-import { commandLine, quotedWord } from '../../foundation/runtime/command-line.js'
+import { commandLine, quotedWord } from '../../foundation/runtime/terminal.js'
 import { fileType } from '../../model/schema/link.js'
 import type { ContentType, Model, Scalar, Schema } from '../../model/schema/types.js'
 import { isOperator, type OperatorName, operators } from '../../query/operators.js'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyReply } from 'fastify'
-import { onceDone } from '../../foundation/runtime/once-done.js'
+import { onceDone } from '../../foundation/runtime/coalesce.js'
 
 interface PageAsset {
   readonly bytes: Buffer

@@ -2,8 +2,8 @@
 import { storedSetting } from '../../content/documents/store/settings.js'
 import type { RowReader } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import { onceDone } from '../../foundation/runtime/once-done.js'
-import { openTurns } from '../../foundation/runtime/turns.js'
+import { onceDone } from '../../foundation/runtime/coalesce.js'
+import { openTurns } from '../../foundation/runtime/queues.js'
 import { bodyMembers, type FieldError, fieldError, fieldErrors, isEmailAddress } from './input.js'
 
 /** The section `mail` of the configuration. */

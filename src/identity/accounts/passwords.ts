@@ -1,6 +1,6 @@
 // Passwords in Strapi's format, bcrypt with cost 10. Hashing runs on threads, never in the event loop.
 import { hash, verify } from '@node-rs/bcrypt'
-import { openTurns } from '../../foundation/runtime/turns.js'
+import { openTurns } from '../../foundation/runtime/queues.js'
 
 /** bcrypt ignores all bytes beyond these. */
 export const longestPassword = 72

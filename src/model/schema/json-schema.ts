@@ -1,5 +1,5 @@
 // JSON schemas (draft 7, which every editor reads) of content-types and components, from the tables that schema checks use.
-import type { JsonSchema } from '../../foundation/public/standard-schema.js'
+import type { JsonSchema } from '../../foundation/public/routes.js'
 import type { OptionsByName } from '../types/options.js'
 import {
   attributeOptions,

@@ -1,7 +1,7 @@
 // Reads schema files from the disk, with or without unwritten changes.
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
-import { withoutMark } from '../../foundation/runtime/byte-order-mark.js'
+import { withoutMark } from '../../foundation/runtime/file-operations.js'
 
 /** A name in a folder. */
 export interface FolderEntry {

@@ -1,6 +1,6 @@
 // The definition of a scalar attribute type: its column, its options in schema.json, and the form of its values in queries, bodies, columns,
 // responses and descriptions.
-import type { JsonSchema } from '../../foundation/public/standard-schema.js'
+import type { JsonSchema } from '../../foundation/public/routes.js'
 import type { Pattern } from '../schema/patterns.js'
 import type { ColumnType } from '../tables/table.js'
 import type { OptionsByName } from './options.js'

@@ -1,5 +1,5 @@
 // Forms of the options of attributes in schema.json. Schema checks and the JSON schemas for editors use them.
-import type { JsonSchema } from '../../foundation/public/standard-schema.js'
+import type { JsonSchema } from '../../foundation/public/routes.js'
 
 /** The form of a value. In a schema file, null counts as absent. */
 interface Form {

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
+import { syncToDisk } from '../../foundation/runtime/file-operations.js'
 import {
   encryption,
   type LineKind,

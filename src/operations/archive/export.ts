@@ -2,7 +2,7 @@
 import type { Absence, NamedFile, StoredFiles } from '../../content/media/stored-files.js'
 import { readBatches } from '../../database/transfer/row-batches.js'
 import type { RowSource, RowValue } from '../../database/transfer/rows.js'
-import { stoppableWork } from '../../foundation/runtime/stoppable-work.js'
+import { stoppableWork } from '../../foundation/runtime/shutdown.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Model } from '../../model/schema/types.js'
 import { describeTables } from '../../model/tables/tables.js'

@@ -13,7 +13,7 @@ import { openRowSource, openRowTarget, type RowsOptions } from '../../database/t
 import type { RowSource } from '../../database/transfer/rows.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
-import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
+import { syncToDisk } from '../../foundation/runtime/file-operations.js'
 import type { Model } from '../../model/schema/types.js'
 import type { ConsistentSnapshot } from './consistent-snapshot.js'
 import { giveAccess, makeFolder, ownerOnly, syncFolders } from './referenced-files.js'

@@ -9,7 +9,7 @@ import { decodedUrl } from '../../content/media/storage/s3-address.js'
 import { readBatches } from '../../database/transfer/row-batches.js'
 import type { CopiedRow, RowSource, RowTable } from '../../database/transfer/rows.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
+import { syncToDisk } from '../../foundation/runtime/file-operations.js'
 import type { BackupFile } from './manifest.js'
 
 /** A file as its row refers to it. */

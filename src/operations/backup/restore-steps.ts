@@ -10,7 +10,7 @@ import type { Storage } from '../../content/media/storage/storage.js'
 import { restoreNoteName as noteName } from '../../content/media/unfinished-restore.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
+import { syncToDisk } from '../../foundation/runtime/file-operations.js'
 import { isBackupPath, isSchemaPath, objectsName, projectName, uploadsName } from './manifest.js'
 import { accessAt, giveAccess, makeFolderAlike } from './referenced-files.js'
 

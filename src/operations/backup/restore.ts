@@ -10,10 +10,10 @@ import { checkpointIfExclusive, lockFile } from '../../database/sqlite/file/excl
 import { copyDatabase } from '../../database/transfer/copy.js'
 import { openRowSource, openRowTarget } from '../../database/transfer/open-rows.js'
 import type { Config } from '../../foundation/config/config.js'
-import { onUploadsFolder } from '../../foundation/config/uploads-folder.js'
+import { onUploadsFolder } from '../../foundation/config/storage.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { stoppableWork } from '../../foundation/runtime/stoppable-work.js'
-import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
+import { syncToDisk } from '../../foundation/runtime/file-operations.js'
+import { stoppableWork } from '../../foundation/runtime/shutdown.js'
 import { type BackupReport, onCopy } from './backup.js'
 import { explainSystemError, rowsOptionsOf } from './copy-database.js'
 import {

@@ -1,7 +1,7 @@
 // Opens the management port of a service and its metrics.
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
-import { type ManagementConfig, managementLimits } from '../../foundation/config/management.js'
+import { type ManagementConfig, managementLimits } from '../../foundation/config/network.js'
 import type { Measuring } from '../metrics/measuring.js'
 import { measuredDatabase, measuredLibrary, measuredLimiter } from '../metrics/measuring.js'
 import { openRegistry } from '../metrics/registry.js'

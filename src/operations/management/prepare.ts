@@ -1,7 +1,7 @@
 // Prepares the management port of a service that has one; only then is its code loaded, and that of metrics.
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
-import type { Closers } from '../../foundation/runtime/closers.js'
+import type { Closers } from '../../foundation/runtime/shutdown.js'
 import { type Measuring, notMeasuring } from '../metrics/measuring.js'
 import type { MetricSources } from '../metrics/scraped-metrics.js'
 import type { ServingState } from './server.js'

@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
-import { type ManagementConfig, managementLimits } from '../../foundation/config/management.js'
+import { type ManagementConfig, managementLimits } from '../../foundation/config/network.js'
 import { within } from '../../foundation/runtime/clock.js'
 import { createProcessMetrics, joinMetrics } from '../metrics/registry.js'
 import { watchEventLoop } from './event-loop-lag.js'

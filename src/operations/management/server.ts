@@ -4,10 +4,9 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
-import { type ManagementConfig, managementLimits, managementVariables } from '../../foundation/config/management.js'
-import { isLoopback } from '../../foundation/config/network.js'
+import { isLoopback, type ManagementConfig, managementLimits, managementVariables } from '../../foundation/config/network.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { describePortProblem } from '../../foundation/errors/port-problem.js'
+import { describePortProblem } from '../../foundation/errors/explain-failure.js'
 import type { EventLoopLag } from './event-loop-lag.js'
 
 /** The response of a page. */

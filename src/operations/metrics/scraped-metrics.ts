@@ -3,9 +3,9 @@
 import { Counter, Gauge, type Registry, Summary } from 'prom-client'
 import type { CacheActivity } from '../../database/cache/response-store.js'
 import type { Database, DatabaseActivity, PoolActivity, ReplicaActivity } from '../../database/database.js'
-import { managementLimits } from '../../foundation/config/management.js'
+import { managementLimits } from '../../foundation/config/network.js'
 import { within } from '../../foundation/runtime/clock.js'
-import type { PlanCounts } from '../../foundation/runtime/plan-counts.js'
+import type { PlanCounts } from '../../foundation/runtime/metrics.js'
 
 /** Metrics that are updated by a scrape. */
 interface ScrapedMetrics extends Pick<CacheMetrics, 'notModified'> {

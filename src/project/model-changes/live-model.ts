@@ -2,8 +2,8 @@
 // plan computed. One row commits it; then the installation is replaced and the files are renamed into place. A process that dies before the
 // row leaves the former model; one that dies after it leaves the rest to the next start.
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
-import { commandLine } from '../../foundation/runtime/command-line.js'
-import { openQueue } from '../../foundation/runtime/queue.js'
+import { openQueue } from '../../foundation/runtime/queues.js'
+import { commandLine } from '../../foundation/runtime/terminal.js'
 import { possibleRenames } from '../../model/diff/possible-renames.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 import type { Model } from '../../model/schema/types.js'

@@ -1,7 +1,7 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
 import { type DatabaseView, databaseNames, hasColumns, type RowReader } from '../../database/database.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
-import { commandLine } from '../../foundation/runtime/command-line.js'
+import { commandLine } from '../../foundation/runtime/terminal.js'
 import type { Rename } from '../../model/diff/types.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 import type { Model } from '../../model/schema/types.js'

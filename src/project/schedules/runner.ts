@@ -11,8 +11,7 @@ import { ApiError } from '../../foundation/errors/errors.js'
 import type { ContentService } from '../../foundation/public/content-service.js'
 import type { Schedule } from '../../foundation/public/schedules.js'
 import { elapsed, pause } from '../../foundation/runtime/clock.js'
-import { codeLog } from '../../foundation/runtime/code-log.js'
-import { failureOf, runCode } from '../../foundation/runtime/project-code.js'
+import { codeLog, failureOf, runCode } from '../../foundation/runtime/project-code.js'
 import type { ScheduleTimes } from './times.js'
 
 /** Dependencies of a runner. Times are milliseconds since 1970. */

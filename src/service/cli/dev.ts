@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { commandLine } from '../../foundation/runtime/command-line.js'
+import { commandLine } from '../../foundation/runtime/terminal.js'
 import { createReadableLog } from './dev/readable-log.js'
 import { createServices, type StartOutcome } from './dev/services.js'
 import { watchProject } from './dev/watch.js'

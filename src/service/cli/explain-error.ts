@@ -3,9 +3,8 @@
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
-import { describeNativeModule } from '../../foundation/errors/native-module.js'
-import { describePortProblem } from '../../foundation/errors/port-problem.js'
-import { terminalLines } from '../../foundation/runtime/terminal-text.js'
+import { describeNativeModule, describePortProblem } from '../../foundation/errors/explain-failure.js'
+import { terminalLines } from '../../foundation/runtime/terminal.js'
 
 /** Wraps a command: an error is written to standard error and sets the exit status. */
 export function orExplain<Arguments extends unknown[]>(

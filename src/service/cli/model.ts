@@ -1,7 +1,7 @@
 // `octavo model plan|apply|undo|history`: changes of the content model in the schema files, and the history of changes.
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
-import { commandLine } from '../../foundation/runtime/command-line.js'
+import { commandLine } from '../../foundation/runtime/terminal.js'
 import type { Rename } from '../../model/diff/types.js'
 import type { StartDecisions } from '../../project/model-changes/change.js'
 import { listChanges, type UnfinishedChange, unfinishedChange } from '../../project/model-changes/change-log.js'

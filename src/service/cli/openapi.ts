@@ -2,7 +2,7 @@
 
 import type { Config } from '../../foundation/config/config.js'
 import { fullAccess } from '../../foundation/grants.js'
-import { commandLine, quotedWord } from '../../foundation/runtime/command-line.js'
+import { commandLine, quotedWord } from '../../foundation/runtime/terminal.js'
 import { listRoles } from '../../identity/access/roles.js'
 import type { Model } from '../../model/schema/types.js'
 import { describe, describedOf } from '../../project/description/openapi/description.js'

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { terminalLines, terminalText } from '../../foundation/runtime/terminal-text.js'
+import { terminalLines, terminalText } from '../../foundation/runtime/terminal.js'
 
 /** Prints a line to standard output, or several. */
 export const print = (line: string): void => void process.stdout.write(`${terminalLines(line)}\n`)

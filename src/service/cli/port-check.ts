@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../../foundation/config/config.js'
-import { type ManagementConfig, managementVariables } from '../../foundation/config/management.js'
+import { type ManagementConfig, managementVariables } from '../../foundation/config/network.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { describePortProblem } from '../../foundation/errors/port-problem.js'
+import { describePortProblem } from '../../foundation/errors/explain-failure.js'
 
 /**
  * Listens briefly on the port of the service, and on the management port if that is required and this process has it. A race is still

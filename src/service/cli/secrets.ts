@@ -24,7 +24,7 @@ import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { dotEnvOf, generatedSecretsLine, readDotEnv } from '../../foundation/config/files.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { withoutMark } from '../../foundation/runtime/byte-order-mark.js'
+import { withoutMark } from '../../foundation/runtime/file-operations.js'
 
 const privateFile = 0o600
 /** Bits of a mode. */

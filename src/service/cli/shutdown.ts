@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../../foundation/runtime/log.js'
 import { type RunningCode, runningCode } from '../../foundation/runtime/project-code.js'
-import { openFailureLog } from '../../foundation/runtime/repeated-failures.js'
+import { openFailureLog } from '../../foundation/runtime/throttled-logs.js'
 
 /** Controls how the process ends. */
 export interface Shutdown {

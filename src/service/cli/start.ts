@@ -1,6 +1,6 @@
 // `octavo start [folder]`: serves a project, in this process or in several others.
 import { loadConfig } from '../../foundation/config/config.js'
-import { processOption } from '../../foundation/config/processes.js'
+import { processOption } from '../../foundation/config/network.js'
 import { orExplain, startFailure } from './explain-error.js'
 import { type Hangup, watchHangup } from './signals.js'
 

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { commandLine, quotedWord } from '../../foundation/runtime/command-line.js'
+import { commandLine, quotedWord } from '../../foundation/runtime/terminal.js'
 import { loadModel } from '../../model/schema/load.js'
 import {
   type ClientPackage,

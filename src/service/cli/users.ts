@@ -4,7 +4,7 @@ import { act } from '../../admin/manage/operation.js'
 import type { MainConnection, Transaction } from '../../database/database.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { noScopes } from '../../foundation/grants.js'
-import { commandLine } from '../../foundation/runtime/command-line.js'
+import { commandLine } from '../../foundation/runtime/terminal.js'
 import { checkLengths, readFields } from '../../identity/accounts/input.js'
 import { hashPassword } from '../../identity/accounts/passwords.js'
 import {

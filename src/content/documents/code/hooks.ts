@@ -1,8 +1,7 @@
 // The project's hooks. Around writes: before the transaction and after its commit, in the main thread, so that no code of a project runs while
 // the writer is occupied. Around reads of the API: before one its query may change, after it the response may.
 import { ConfigError } from '../../../foundation/errors/errors.js'
-import type { CodeLog } from '../../../foundation/public/code-log.js'
-import type { ContentService } from '../../../foundation/public/content-service.js'
+import type { CodeLog, ContentService } from '../../../foundation/public/content-service.js'
 import type { Data, Document } from '../../../foundation/public/documents.js'
 import type { AfterCall, BeforeCall, Hook } from '../../../foundation/public/hooks.js'
 import type { ReadBeforeCall, ReadHooks, ReadResponse, TypeSettings } from '../../../foundation/public/type-settings.js'

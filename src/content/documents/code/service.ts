@@ -3,8 +3,7 @@
 
 import { validationError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
-import type { Data, DocumentSelection, DocumentService, Documents, HookAction } from '../../../foundation/public/documents.js'
-import type { Entries } from '../../../foundation/public/write-results.js'
+import type { Data, DocumentSelection, DocumentService, Documents, Entries, HookAction } from '../../../foundation/public/documents.js'
 import { outsideOfCode } from '../../../foundation/runtime/project-code.js'
 import type { BatchWrite } from '../batch.js'
 import type { WriteResult } from '../operation.js'

@@ -1,8 +1,6 @@
 // `transaction(describe)`: a function of the project describes writes as data, which is executed once the function has returned.
 import { validationError } from '../../../foundation/errors/errors.js'
-import type { HookAction } from '../../../foundation/public/documents.js'
-import type { DescribeWrites, Transact } from '../../../foundation/public/transactions.js'
-import type { WrittenAs } from '../../../foundation/public/write-results.js'
+import type { DescribeWrites, HookAction, Transact, WrittenAs } from '../../../foundation/public/documents.js'
 import { outsideOfCode } from '../../../foundation/runtime/project-code.js'
 import { newDocumentId } from '../../../model/schema/document-id.js'
 import { callerKey, type IdempotencyKey, toFingerprint } from '../idempotency.js'

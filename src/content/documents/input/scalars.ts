@@ -1,6 +1,6 @@
 // Checks values of scalar attributes, and converts them to their stored form. The attribute types (`model/types`) have the rules.
 import type { Stored } from '../../../database/portable-sql.js'
-import { takenMessage } from '../../../foundation/errors/unique-conflict.js'
+import { takenMessage } from '../../../foundation/errors/errors.js'
 import type { Scalar } from '../../../model/schema/types.js'
 import type { InputForm } from '../../../model/types/attribute-type.js'
 import { attributeTypes } from '../../../model/types/attribute-types.js'

@@ -4,7 +4,7 @@
 import { type LookupAddress, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { openQueue } from '../../../foundation/runtime/queue.js'
+import { openQueue } from '../../../foundation/runtime/queues.js'
 
 /** Private addresses that are allowed: all, none, or those of these hosts, addresses and networks (`10.0.0.0/8`). */
 export type PrivateAddresses = boolean | readonly string[]

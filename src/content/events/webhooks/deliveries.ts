@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
-import { onceDone } from '../../../foundation/runtime/once-done.js'
+import { onceDone } from '../../../foundation/runtime/coalesce.js'
 import { consumerTable } from '../cursors.js'
 import type { Deliveries } from '../deliveries.js'
 import type { WebhookLimits, WebhookParts } from './consumer.js'

@@ -1,7 +1,7 @@
 // Processes a few images at a time, each in its own process with low priority. Idle processes end.
 import { unavailableError } from '../../../database/errors.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
-import { openTurns } from '../../../foundation/runtime/turns.js'
+import { openTurns } from '../../../foundation/runtime/queues.js'
 import { asApiError, tooManyUploads } from '../receive.js'
 import type { ImageBounds } from './memory-needs.js'
 import type { CropBox, ImageSettings, SourceImage, ToImageProcess } from './protocol.js'

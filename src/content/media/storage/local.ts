@@ -4,7 +4,7 @@ import { constants, createReadStream } from 'node:fs'
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { makeUploadsFolder, onUploadsFolder } from '../../../foundation/config/uploads-folder.js'
+import { makeUploadsFolder, onUploadsFolder } from '../../../foundation/config/storage.js'
 import type { Storage } from './storage.js'
 
 /** True if a text is the name of a file in the folder: not a path, and not the folder itself. */

@@ -2,7 +2,7 @@
 // the next attempt continues after them.
 
 import { type RawBuilder, sql } from 'kysely'
-import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import type { ServerSettings } from '../../../foundation/config/database.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { isArchived } from '../../../model/diff/comparison.js'

@@ -1,6 +1,6 @@
 // Reaches the MySQL or MariaDB server of a project.
 import type { Config } from '../../../foundation/config/config.js'
-import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import type { ServerSettings } from '../../../foundation/config/database.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { MainConnection } from '../../database.js'
 import { lossRetrier } from '../retry-transaction.js'

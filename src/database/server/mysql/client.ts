@@ -1,7 +1,7 @@
 // One connection to a MySQL or MariaDB server, as everything here uses it: statements one after the other, rows as lists of stored forms.
 import type { Socket } from 'node:net'
 import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type ResultSetHeader } from 'mysql2'
-import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import type { ServerSettings } from '../../../foundation/config/database.js'
 import type { Stored } from '../../portable-sql.js'
 import { fromWallClock } from '../time-zone.js'
 import { statementTooLarge, timeoutError } from './errors.js'

@@ -2,8 +2,8 @@
 
 import type { Logger } from 'pino'
 import type { Config } from '../../../foundation/config/config.js'
-import type { ServerSettings } from '../../../foundation/config/database-server.js'
-import { openClosers } from '../../../foundation/runtime/closers.js'
+import type { ServerSettings } from '../../../foundation/config/database.js'
+import { openClosers } from '../../../foundation/runtime/shutdown.js'
 import type { Model } from '../../../model/schema/types.js'
 import { warnOfDifferences } from '../../../model/tables/compare-database.js'
 import { createBackgroundIndexes, startIndexing } from '../../background-indexes.js'

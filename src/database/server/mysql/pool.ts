@@ -1,5 +1,5 @@
 // A bounded pool of connections: made when they are needed, closed when they are idle or old, replaced when they broke.
-import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import type { ServerSettings } from '../../../foundation/config/database.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PoolActivity } from '../../database.js'
 import { createConnectionWaits } from '../connections.js'

@@ -3,7 +3,7 @@
 
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
-import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import type { ServerSettings } from '../../../foundation/config/database.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { isArchived } from '../../../model/diff/comparison.js'
 import type { MovedColumn, PlanStep, StepOf } from '../../../model/diff/steps.js'

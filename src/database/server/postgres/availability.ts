@@ -1,9 +1,9 @@
 // Reaches the PostgreSQL server of a project.
 import type pg from 'pg'
 import type { Config } from '../../../foundation/config/config.js'
-import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import type { ServerSettings } from '../../../foundation/config/database.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
-import { shared } from '../../../foundation/runtime/shared-calls.js'
+import { shared } from '../../../foundation/runtime/coalesce.js'
 import type { MainConnection } from '../../database.js'
 import { lossRetrier } from '../retry-transaction.js'
 import {

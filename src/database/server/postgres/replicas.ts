@@ -3,10 +3,10 @@
 
 import type { Logger } from 'pino'
 import type { Config } from '../../../foundation/config/config.js'
-import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import type { ServerSettings } from '../../../foundation/config/database.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
-import { shared } from '../../../foundation/runtime/shared-calls.js'
+import { shared } from '../../../foundation/runtime/coalesce.js'
 import type { ReadDatabase, ReadResult, ReplicaActivity } from '../../database.js'
 import { databaseErrorClass } from '../../errors.js'
 import type { ReadOptions, ServerReads } from '../connections.js'

@@ -1,5 +1,5 @@
 // JSON Schemas of a description, with a collection of the referenced ones. Unreferenced schemas are left out.
-import type { JsonSchema, StandardSchema } from '../../../foundation/public/standard-schema.js'
+import type { JsonSchema, StandardSchema } from '../../../foundation/public/routes.js'
 import { fileType } from '../../../model/schema/link.js'
 import type { Scalar } from '../../../model/schema/types.js'
 import { attributeTypes } from '../../../model/types/attribute-types.js'

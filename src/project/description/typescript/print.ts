@@ -296,8 +296,6 @@ export function standaloneDeclarations(files: readonly string[]): string {
 
 /** The declaration files that are needed, below the package's `dist/types`. */
 export const declarationFiles: readonly string[] = [
-  ...['blocks', 'content-types', 'filters', 'inputs', 'queries', 'results', 'selection'].map(
-    (name) => `src/foundation/public/content/${name}.d.ts`,
-  ),
+  ...['blocks', 'content-types', 'inputs', 'queries', 'results', 'selection'].map((name) => `src/foundation/public/content/${name}.d.ts`),
   ...['document-methods', 'typed-strapi'].map((name) => `packages/client/${name}.d.ts`),
 ]

@@ -1,6 +1,6 @@
 // Log lines for people: time, level, message and fields of a JSON line, in colour on a terminal. Other lines pass unchanged.
 import { styleText } from 'node:util'
-import { terminalLines } from '../../../foundation/runtime/terminal-text.js'
+import { terminalLines } from '../../../foundation/runtime/terminal.js'
 
 type Style = Parameters<typeof styleText>[0]
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
 import { watch as watchFiles } from 'chokidar'
-import { withoutMark } from '../../../foundation/runtime/byte-order-mark.js'
+import { withoutMark } from '../../../foundation/runtime/file-operations.js'
 
 /** The relative paths in imports, exports, dynamic imports and calls of require; those in comments too. */
 const specifiers = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(['"`])(\.{1,2}(?:\/[^'"`\n$]*)?)\1/g

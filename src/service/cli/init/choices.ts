@@ -1,7 +1,7 @@
 // The choices of `octavo init`, their defaults, and the flags that make them.
 import { didYouMean } from '../../../foundation/errors/did-you-mean.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
-import { commandLine } from '../../../foundation/runtime/command-line.js'
+import { commandLine } from '../../../foundation/runtime/terminal.js'
 
 export const templates = {
   blank: 'an empty project',

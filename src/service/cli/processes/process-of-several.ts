@@ -2,7 +2,7 @@
 import type { Config } from '../../../foundation/config/config.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { limitYoungGeneration } from '../../../foundation/runtime/gc.js'
-import { askBeforeLeavingPort } from '../../../foundation/runtime/shared-port.js'
+import { askBeforeLeavingPort } from '../../../foundation/runtime/shutdown.js'
 import { serve } from '../serve.js'
 import type { Shutdown } from '../shutdown.js'
 import { leaveHangupToStarter } from '../signals.js'

@@ -1,8 +1,7 @@
 // The operations of the media library, of locales and of the model. Files and locales have no envelope, and files have numeric ids.
-import { isByStatus } from '../../../../foundation/config/routes.js'
+import { isByStatus } from '../../../../foundation/config/code-settings.js'
 import { entryEvents } from '../../../../foundation/public/events.js'
-import type { CustomRoute } from '../../../../foundation/public/routes.js'
-import type { JsonSchema, StandardSchema } from '../../../../foundation/public/standard-schema.js'
+import type { CustomRoute, JsonSchema, StandardSchema } from '../../../../foundation/public/routes.js'
 import { listSchema } from '../content.js'
 import { type SchemaContext, shapeRef } from '../documents.js'
 import {

@@ -26,3 +26,17 @@ export function shared<Result>(ask: () => Promise<Result>, apart = 0): () => Pro
     return next
   }
 }
+
+/** Returns a function that does `work` when it is first called. Calls meanwhile share it; after a failure the next call tries again. */
+export function onceDone<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let doing: Promise<Result> | null = null
+  return () => {
+    if (doing !== null) return doing
+    const begun = (async () => work())()
+    doing = begun
+    begun.catch(() => {
+      if (doing === begun) doing = null
+    })
+    return begun
+  }
+}

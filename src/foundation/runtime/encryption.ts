@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 /** Seals bytes under one key. */
-export interface Sealing {
+interface Sealing {
   seal(plain: Uint8Array): Buffer
   /** The bytes that were sealed; null: not under this key, or something has changed them. */
   open(sealed: Uint8Array): Buffer | null

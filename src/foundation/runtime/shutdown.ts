@@ -1,9 +1,54 @@
-// Work that writes files and is stopped when its process is told to end: what it has written is removed once it writes no more.
+// Closes what was opened: the last first, and all of it, whatever fails.
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigError } from '../errors/errors.js'
 
+/** What was opened, to be closed in reverse order. */
+export interface Closers {
+  /** Takes note of how something that was opened is closed; the server serves on for `delay` milliseconds before. */
+  add(close: (delay: number) => unknown): void
+  /** Closes what was opened, the last first. @throws the first failure, when all are closed that can be */
+  close(delay: number): Promise<void>
+}
+
+export function openClosers(): Closers {
+  const closers: ((delay: number) => unknown)[] = []
+  let closing: Promise<void> | null = null
+
+  async function closeAll(delay: number): Promise<void> {
+    const failures: unknown[] = []
+    for (const close of closers.toReversed()) {
+      try {
+        await close(delay)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
+  }
+
+  return {
+    add: (close) => void closers.push(close),
+    close: (delay) => {
+      closing ??= closeAll(delay)
+      return closing
+    },
+  }
+}
+
+type Ask = () => Promise<void>
+let ask: Ask | null = null
+
+/** Sets what a process of several does before it stops listening. */
+export function askBeforeLeavingPort(asking: Ask): void {
+  ask = asking
+}
+
+/** Resolves when this process may stop listening without a connection being lost; in a process that has the port for itself, at once. */
+export const leavePort = async (): Promise<void> => ask?.()
+
 /** Work that can be stopped. */
-export interface StoppableWork {
+interface StoppableWork {
   /** Runs `work`, which calls `look` now and then. If it fails, or is stopped, what it has written is removed. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
   /** Ends the work by an error, if it was stopped. */
