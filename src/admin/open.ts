@@ -1,7 +1,7 @@
 // Opens the administration when its first request comes: until then nothing of it is kept.
 
 import { onceDone } from '../foundation/runtime/coalesce.js'
-import { type Doctor, openDoctor } from '../operations/doctor/beside-service.js'
+import { type Doctor, openDoctor } from '../operations/doctor/doctor-client.js'
 import type { Administration, AdministrationParts } from './context.js'
 import { anyAdministrator } from './identity/administrators.js'
 import type { LoggedCode } from './identity/bootstrap.js'

@@ -2,8 +2,7 @@
 
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
-import type { FromDoctorProcess, ToDoctorProcess } from './doctor-protocol.js'
-import { examine, reportOf } from './examine.js'
+import { examine, type FromDoctorProcess, reportOf, type ToDoctorProcess } from './examine.js'
 
 // The service ends this process; signals to the whole process group are ignored.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})

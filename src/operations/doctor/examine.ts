@@ -1,5 +1,6 @@
 // Everything that `octavo doctor` examines: the rows, the tables against the model, and the files of the media library.
 import type { DatabaseView } from '../../database/database.js'
+import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
 import { type CheckResult, missingFiles, runChecks } from './checks.js'
 
@@ -130,3 +131,15 @@ export const remedies: Readonly<Record<string, string>> = {
     'An attribute was removed or renamed. Its values stay in the column and are not shown.',
   'every table belongs to the model or to a plugin': 'A type or component was removed, or its plugin is not known. The table is not read.',
 }
+
+/** The settings that an examination depends on. */
+export type DoctorSettings = Pick<Config, 'database' | 'uploadsFolder' | 'limits'>
+
+/** To the process that examines the project. */
+export interface ToDoctorProcess {
+  readonly settings: DoctorSettings
+  readonly model: Model
+}
+
+/** From the process. */
+export type FromDoctorProcess = { readonly report: DoctorReport } | { readonly failure: string }

@@ -6,7 +6,6 @@ import type { Measuring } from '../metrics/measuring.js'
 import { measuredDatabase, measuredLibrary, measuredLimiter } from '../metrics/measuring.js'
 import { openRegistry } from '../metrics/registry.js'
 import type { MetricSources } from '../metrics/scraped-metrics.js'
-import { watchEventLoop } from './event-loop-lag.js'
 import {
   failingParts,
   livePage,
@@ -16,6 +15,7 @@ import {
   preparePagesForMain,
   readyPage,
   type ServingState,
+  watchEventLoop,
 } from './server.js'
 
 /** State of the service, which is opened after the port. */

@@ -5,7 +5,6 @@ import type { Config } from '../../foundation/config/config.js'
 import { type ManagementConfig, managementLimits } from '../../foundation/config/network.js'
 import { within } from '../../foundation/runtime/clock.js'
 import { createProcessMetrics, joinMetrics } from '../metrics/registry.js'
-import { watchEventLoop } from './event-loop-lag.js'
 import {
   type FailingPart,
   jsonResponse,
@@ -15,6 +14,7 @@ import {
   metricsPage,
   prepareManagementPort,
   stateProblems,
+  watchEventLoop,
 } from './server.js'
 
 /** Requests a page of a service process. Resolves to null if the process ends first; it may take as long as the process hangs. */

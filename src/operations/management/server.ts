@@ -7,7 +7,6 @@ import type { Logger } from 'pino'
 import { isLoopback, type ManagementConfig, managementLimits, managementVariables } from '../../foundation/config/network.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { describePortProblem } from '../../foundation/errors/explain-failure.js'
-import type { EventLoopLag } from './event-loop-lag.js'
 
 /** The response of a page. */
 export interface ManagementResponse {
@@ -176,6 +175,29 @@ export function failingParts({ service, database }: ServingState): readonly Fail
     ...(state === 'serving' ? [] : [{ part: 'service', problem: stateProblems[state] } as const]),
     ...(trouble === null ? [] : [{ part: 'database', problem: trouble } as const]),
   ]
+}
+
+/** Watches the event loop. */
+interface EventLoopLag {
+  /** Lag of the last or the current turn in milliseconds. */
+  now(): number
+  close(): void
+}
+
+/** Milliseconds between two readings of the event loop. */
+const lagIntervalMs = 500
+
+/** Starts to watch the event loop of this thread. */
+export function watchEventLoop(): EventLoopLag {
+  let last = performance.now()
+  let lag = 0
+  const late = (): number => Math.max(0, performance.now() - last - lagIntervalMs)
+  const timer = setInterval(() => {
+    lag = late()
+    last = performance.now()
+  }, lagIntervalMs)
+  timer.unref()
+  return { now: () => Math.max(lag, late()), close: () => clearInterval(timer) }
 }
 
 /** Responds 200 while the event loop is at most `most` milliseconds late. */

@@ -3,8 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Model } from '../../model/schema/types.js'
-import type { DoctorSettings, FromDoctorProcess, ToDoctorProcess } from './doctor-protocol.js'
-import type { DoctorReport } from './examine.js'
+import type { DoctorReport, DoctorSettings, FromDoctorProcess, ToDoctorProcess } from './examine.js'
 
 /** Examines the project of a service. */
 export interface Doctor {
