@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, expect, it } from 'vitest'
 import type { WriteFirstRows } from '../../src/database/driver.js'
+import type { ServerPreparation } from '../../src/database/server/kind.js'
 import { findSchemaMismatches } from '../../src/database/server/mysql/catalog.js'
 import { createIndexes } from '../../src/database/server/mysql/indexes.js'
 import { onClient, openPool, type Pool } from '../../src/database/server/mysql/pool.js'
-import { isUnprepared, type MysqlPreparation, prepareDatabase } from '../../src/database/server/mysql/prepare-database.js'
+import { isUnprepared, prepareDatabase } from '../../src/database/server/mysql/prepare-database.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import { describeMariadb, type TestServer } from '../servers/server.js'
 import { settingsOf } from './settings.js'
@@ -26,7 +27,7 @@ function poolOf(url: string, max = 3): Pool {
   return pool
 }
 
-const preparation = (options: Partial<MysqlPreparation> = {}): MysqlPreparation => ({
+const preparation = (options: Partial<ServerPreparation> = {}): ServerPreparation => ({
   ...{ wait: 60_000, sessions: true, fill: async () => {} },
   ...options,
 })

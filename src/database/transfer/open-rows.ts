@@ -2,19 +2,13 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Database as Connection } from 'better-sqlite3'
-import type pg from 'pg'
 import type { ServerSettings } from '../../foundation/config/database.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import type { Model } from '../../model/schema/types.js'
-import { checkServer } from '../server/mysql/availability.js'
-import type { Client } from '../server/mysql/client.js'
-import { openPool as openMysqlPool, type Pool } from '../server/mysql/pool.js'
-import { prepareDatabase as prepareMysql } from '../server/mysql/prepare-database.js'
-import { mysqlSource, mysqlTarget } from '../server/mysql/rows.js'
-import { checkSchema } from '../server/postgres/catalog.js'
-import { openPool } from '../server/postgres/connection.js'
-import { prepareDatabase } from '../server/postgres/prepare-database.js'
-import { postgresSource, postgresTarget, withModelNames } from '../server/postgres/rows.js'
+import { reachAlone } from '../server/driver.js'
+import type { ServerConnection, ServerKind } from '../server/kind.js'
+import { mysql } from '../server/mysql/driver.js'
+import { postgres } from '../server/postgres/driver.js'
 import { openSqlite, openSqliteReader, type SqliteOptions } from '../sqlite/connection.js'
 import { classifyError } from '../sqlite/errors.js'
 import { createEmptyTables } from '../sqlite/prepare-database.js'
@@ -52,91 +46,41 @@ const toServerSettings = (url: string, { server, wait }: RowsOptions): ServerSet
   connectionTimeout: wait,
 })
 
-/** Closes the database on failure and names it in the error. @throws ConfigError */
-async function explainFailure<Result>(name: string, close: () => Promise<unknown>, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    await close()
-    if (error instanceof ConfigError) throw error
-    throw new ConfigError(`${name} cannot be used: ${(error as Error).message}`)
+/** Rows of a server. Its errors name it. */
+function createServerRows<Client, Pool, Reached extends ServerConnection<Pool>>(
+  scheme: RegExp,
+  kind: ServerKind<Client, Pool, Reached>,
+): RowDriver {
+  const open = async <Result>(
+    url: string,
+    name: string,
+    options: RowsOptions,
+    work: (client: Client, close: () => Promise<void>, reached: Reached) => Promise<Result>,
+  ): Promise<Result> => {
+    try {
+      return await reachAlone(kind, toServerSettings(url, options), work, name)
+    } catch (error) {
+      throw error instanceof ConfigError ? error : new ConfigError(`${name} cannot be used: ${(error as Error).message}`)
+    }
+  }
+  return {
+    scheme,
+    source: (url, name, options, model) =>
+      open(url, name, options, async (client, close, { settings }) => {
+        await kind.checkSchema(client, settings)
+        const source = await kind.openSource(client, name, close)
+        return model === undefined ? source : kind.withModelNames(source, model)
+      }),
+    target: (url, name, model, options) =>
+      open(url, name, options, async (client, close, reached) => {
+        await kind.prepare(reached, model, { wait: options.wait, sessions: true, fill: async () => {} })
+        return kind.withModelNames(kind.openTarget(client, name, close), model)
+      }),
   }
 }
 
-/** Lends a dedicated PostgreSQL connection. */
-async function onPostgres<Result>(
-  url: string,
-  name: string,
-  options: RowsOptions,
-  prepare: (pool: pg.Pool) => Promise<unknown>,
-  open: (client: pg.PoolClient, close: () => Promise<void>) => Result | Promise<Result>,
-): Promise<Result> {
-  const pool = openPool(toServerSettings(url, options), { max: 2, pipelined: false, failed: () => {} })
-  return explainFailure(
-    name,
-    () => pool.end(),
-    async () => {
-      await prepare(pool)
-      const client = await pool.connect()
-      client.on('error', () => {})
-      return open(client, async () => {
-        client.release()
-        await pool.end()
-      })
-    },
-  )
-}
-
-/** Lends a dedicated MySQL or MariaDB connection. */
-async function onMysql<Result>(
-  url: string,
-  name: string,
-  options: RowsOptions,
-  prepare: (pool: Pool) => Promise<unknown>,
-  open: (client: Client, close: () => Promise<void>) => Result | Promise<Result>,
-): Promise<Result> {
-  const pool = openMysqlPool(toServerSettings(url, options), { max: 2, failed: () => {} })
-  return explainFailure(name, pool.close, async () => {
-    await checkServer(pool)
-    await prepare(pool)
-    const client = await pool.acquire()
-    return open(client, async () => {
-      pool.release(client, true)
-      await pool.close()
-    })
-  })
-}
-
-const nothing = async () => {}
-
-const postgres: RowDriver = {
-  scheme: /^postgres(?:ql)?:\/\//,
-  source: async (url, name, options, model) => {
-    const { schema } = options.server
-    const source = await onPostgres(
-      url,
-      name,
-      options,
-      (pool) => checkSchema(pool, schema),
-      (client, close) => postgresSource(client, name, close),
-    )
-    return model === undefined ? source : withModelNames(source, model)
-  },
-  target: (url, name, model, options) => {
-    const { schema } = options.server
-    const prepare = (pool: pg.Pool) => prepareDatabase(pool, model, { schema, wait: options.wait, sessions: true, fill: nothing })
-    return onPostgres(url, name, options, prepare, (client, close) => withModelNames(postgresTarget(client, name, 'batches', close), model))
-  },
-}
-
-const mysql: RowDriver = {
-  scheme: /^(?:mysql|mariadb):\/\//,
-  source: (url, name, options) => onMysql(url, name, options, nothing, (client, close) => mysqlSource(client, name, close)),
-  target: (url, name, model, options) => {
-    const prepare = (pool: Pool) => prepareMysql(pool, model, { wait: options.wait, sessions: true, fill: nothing })
-    return onMysql(url, name, options, prepare, (client, close) => mysqlTarget(client, name, 'batches', close))
-  },
-}
+const postgresRows = createServerRows(/^postgres(?:ql)?:\/\//, postgres)
+const mysqlRows = createServerRows(/^(?:mysql|mariadb):\/\//, mysql)
 
 const sqlite: RowDriver = {
   scheme: null,
@@ -157,7 +101,7 @@ const sqlite: RowDriver = {
 }
 
 /** The driver of an address. */
-const getRowDriver = (address: string): RowDriver => [postgres, mysql].find(({ scheme }) => scheme!.test(address)) ?? sqlite
+const getRowDriver = (address: string): RowDriver => [postgresRows, mysqlRows].find(({ scheme }) => scheme!.test(address)) ?? sqlite
 
 /** An address as it may be shown and noted. @throws ConfigError for a URL that cannot be read */
 function formatAddress(address: string, schema: string): string {
@@ -166,7 +110,7 @@ function formatAddress(address: string, schema: string): string {
   if (!URL.canParse(address))
     throw new ConfigError('The URL of a database cannot be read. Encode special characters of its password: %40 for @')
   const { host, pathname } = new URL(address)
-  if (driver === mysql) return `mysql://${host}${pathname}`
+  if (driver === mysqlRows) return `mysql://${host}${pathname}`
   return `postgres://${host}${pathname}${schema === 'public' ? '' : ` (${schema})`}`
 }
 

@@ -1,8 +1,8 @@
 // Reaches the MySQL or MariaDB server of a project.
-import type { Config } from '../../../foundation/config/config.js'
 import type { ServerSettings } from '../../../foundation/config/database.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { MainConnection } from '../../database.js'
+import { formatServer, type Lend, type ServerConnection, unusableServer } from '../kind.js'
 import { lossRetrier } from '../retry-transaction.js'
 import { readCatalog } from './catalog.js'
 import { type Client, toObjects } from './client.js'
@@ -16,18 +16,18 @@ import { writeMysqlSql } from './translate-sql.js'
 const smallPool = 2
 
 /** A server that can be reached. */
-export interface MysqlServerConnection {
-  readonly settings: ServerSettings
-  readonly small: Pool
+export interface MysqlServerConnection extends ServerConnection<Pool> {
   readonly statements: MysqlStatements
   /** The server is a node of a Galera cluster at the start. Whether it is one later is known of each connection (`Client.isGalera`). */
   readonly isGalera: boolean
-  close(): Promise<void>
 }
 
 /** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
-export async function connectToServer(config: Config, failed: (error: Error) => void = () => {}): Promise<MysqlServerConnection> {
-  const settings = config.database.server!
+export async function connectToServer(
+  settings: ServerSettings,
+  failed: (error: Error) => void = () => {},
+  name = `The database at ${formatServer('mysql', settings)}`,
+): Promise<MysqlServerConnection> {
   if (settings.url !== null && !/^(?:mysql|mariadb):\/\//.test(settings.url))
     throw new ConfigError('DATABASE_URL is none of MySQL or MariaDB: it begins with mysql://')
   const small = openPool(settings, { max: smallPool, failed })
@@ -37,10 +37,7 @@ export async function connectToServer(config: Config, failed: (error: Error) => 
     return { settings, small, statements, isGalera: await onClient(small, async (client) => client.isGalera), close: () => small.close() }
   } catch (error) {
     await small.close()
-    if (error instanceof ConfigError) throw error
-    throw new ConfigError(
-      `The database at ${formatServer(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
-    )
+    throw unusableServer(name, error)
   }
 }
 
@@ -60,22 +57,9 @@ export async function checkServer(pool: Pool): Promise<MysqlServer> {
   return name
 }
 
-/** The server and database as they may be shown: without a password. */
-export function formatServer({ url, host, port, name }: Pick<ServerSettings, 'url' | 'host' | 'port' | 'name'>): string {
-  if (url === null) return `${host}:${port}/${name}`
-  if (!URL.canParse(url)) return 'mysql://…'
-  const parsed = new URL(url)
-  // A password with an unescaped slash or at sign ends in the host or the path: nothing before the last at sign is shown.
-  const isOdd = parsed.pathname.includes('@')
-  return `mysql://${isOdd ? parsed.pathname.slice(parsed.pathname.lastIndexOf('@') + 1) : parsed.host + parsed.pathname}`
-}
-
-/** Lends a connection: the only one, or one of a pool whose connections are free soon. */
-export type MysqlLend = <Result>(work: (client: Client) => Promise<Result>) => Promise<Result>
-
 /** `failed` receives losses of connections, also those that no caller notices. */
 export function createMainConnection(
-  lend: MysqlLend,
+  lend: Lend<Client>,
   statements: MysqlStatements,
   failed: (error: Error) => void = () => {},
 ): MainConnection {

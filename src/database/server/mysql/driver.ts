@@ -1,177 +1,149 @@
-// The driver of MySQL and MariaDB.
-
-import type { Config } from '../../../foundation/config/config.js'
+// MySQL and MariaDB as servers of a database.
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
-import type { DatabaseLock, DatabaseView, FillDatabase } from '../../database.js'
+import { databaseNames, type FillDatabase } from '../../database.js'
 import type { Driver, WriteFirstRows } from '../../driver.js'
 import { startTimeoutMs } from '../../limits.js'
-import type { RowCondition, RowReplacement, RowSource, RowTable } from '../../transfer/rows.js'
-import { connectToServer, createMainConnection, formatServer, type MysqlLend, type MysqlServerConnection } from './availability.js'
-import { beginSnapshot, findSchemaMismatches, inspectMysql, readDeclaredColumns, takeLock } from './catalog.js'
-import type { Client, MysqlQueryable } from './client.js'
-import { coercionTo } from './coerce-values.js'
-import { isConflict } from './errors.js'
+import type { RowCondition, RowReplacement, RowTable } from '../../transfer/rows.js'
+import { serverDriver } from '../driver.js'
+import type { ServerKind, ServiceOptions, ServiceParts } from '../kind.js'
+import { zoneColumns, zoneTable } from '../time-zone.js'
+import { applyMysqlChange, revertMysqlChange } from './apply-change.js'
+import { connectToServer, createMainConnection, type MysqlServerConnection } from './availability.js'
+import { beginSnapshot, findSchemaMismatches, inspectMysql, readCatalog, readDeclaredColumns, takeLock } from './catalog.js'
+import { describeMysqlStep } from './change-statements.js'
+import type { Client } from './client.js'
+import { coercionTo, spans } from './coerce-values.js'
+import { octavoTable } from './create-tables.js'
+import { isConflict, isLockWait } from './errors.js'
 import { createIndexes } from './indexes.js'
-import { openMysqlDatabase, openMysqlForCommand } from './open.js'
-import { onClient, type Pool } from './pool.js'
+import { onClient, openPool, type Pool } from './pool.js'
 import { isUnprepared, prepareDatabase } from './prepare-database.js'
-import { insertRows, mysqlSource, reading, selectedBy, updateRows } from './rows.js'
-import { openMysqlUninstallation } from './uninstall.js'
+import { openReads } from './reads.js'
+import { insertRows, mysqlSource, mysqlTarget, reading, selectedBy, updateRows } from './rows.js'
+import { openWrites } from './writes.js'
 
-/** `firstRows`: what fills a new database with the first content of a model. */
-export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => WriteFirstRows): Driver => ({
-  exists: () => true,
-  getName: ({ database }) => formatServer(database.server!),
-  // A server's database is there or cannot be reached.
-  refuseLost: () => {},
-  refuseEmptied: () => {},
-  classifyError: () => null,
-  open: (config, model, host) => openMysqlDatabase(config, model, host, firstRows(config.initialLocale, model, host.fill)),
-  openForCommand: (config, model, fill) => openMysqlForCommand(config, model, firstRows(config.initialLocale, model, fill)),
-  openView: openMysqlView,
-  openSnapshot: openMysqlSnapshot,
-  rows: mysqlRows,
-  fileSnapshot: null,
-  replacement: (config, model, fill) => mysqlReplacement(config, model, firstRows(config.initialLocale, model, fill)),
-  uninstall: openMysqlUninstallation,
-  createMissingIndexes: async (config, model, report) => {
-    const { small, close } = await connectToServer(config)
-    try {
-      return await createIndexes(small, model, ({ name }, done, missing) => report(name, done, missing))
-    } finally {
-      await close()
-    }
-  },
-  lock: lockMysql,
-})
-
-/** Any free connection of a pool. */
-export const poolQueryable = (pool: Pool): MysqlQueryable => ({
-  query: (text, shown) => onClient(pool, (client) => client.query(text, shown)),
-})
-
-/** `connection`: for inspections; `lend`: lends a connection for reads. */
-function createView(
-  { statements }: MysqlServerConnection,
-  connection: MysqlQueryable,
-  lend: MysqlLend,
-  close: () => Promise<void>,
-): DatabaseView {
-  return {
-    ...inspectMysql(connection),
-    main: createMainConnection(lend, statements),
-    isEmpty: () => isUnprepared(connection),
-    mismatches: (model) => findSchemaMismatches(connection, model),
-    declaredColumns: () => readDeclaredColumns(connection),
-    close,
-  }
-}
-
-/** Opens the database for a few reads. */
-export async function openMysqlView(config: Config): Promise<DatabaseView> {
-  const reached = await connectToServer(config)
-  return createView(reached, poolQueryable(reached.small), (work) => onClient(reached.small, work), reached.close)
-}
+const learnTypes = async ({ small, statements }: MysqlServerConnection): Promise<void> =>
+  statements.learn(await onClient(small, readCatalog))
 
 /** Limits the time of each read: in seconds on MariaDB, in milliseconds on MySQL. */
-async function limitReads(client: MysqlQueryable, longest: number): Promise<void> {
-  const isLimited = await client.query(`set session max_statement_time = ${longest / 1000}`).then(
+async function limitReads(client: Client, maxReadMs: number): Promise<void> {
+  const isLimited = await client.query(`set session max_statement_time = ${maxReadMs / 1000}`).then(
     () => true,
     () => false,
   )
-  if (!isLimited) await client.query(`set session max_execution_time = ${Math.ceil(longest)}`)
+  if (!isLimited) await client.query(`set session max_execution_time = ${Math.ceil(maxReadMs)}`)
 }
 
-/** Opens the database for reads that all belong to one snapshot. */
-export async function openMysqlSnapshot(config: Config, longest?: number): Promise<DatabaseView> {
-  const reached = await connectToServer(config)
-  const client = await reached.small.acquire()
-  if (longest !== undefined) await limitReads(client, longest)
-  await beginSnapshot(client)
-  return createView(
-    reached,
-    client,
-    (work) => work(client),
-    async () => {
-      reached.small.release(client, true)
-      await reached.close()
-    },
-  )
-}
-
-/** Takes the lock. `wait`: milliseconds at most. */
-export async function lockMysql(config: Config, wait: number): Promise<DatabaseLock> {
-  const { small, close } = await connectToServer(config)
-  const client = await small.acquire()
-  const release = async () => {
-    small.release(client, true)
-    await close()
-  }
-  try {
-    if (!(await takeLock(client, 'start', wait))) throw new Error('Another process holds the lock')
-  } catch (error) {
-    await release()
-    throw error
-  }
+async function openService({
+  config: { limits },
+  reached,
+  lend,
+  options,
+  logger,
+  opened,
+  failed,
+}: ServiceOptions<Client, MysqlServerConnection>): Promise<ServiceParts> {
+  const { settings, statements } = reached
+  if (reached.isGalera)
+    logger.info(
+      'the database is a node of a Galera cluster: writes take turns with those on other nodes. Change the model through one process',
+    )
+  const reads = openReads(options.reads, statements, failed)
+  opened.add(reads.close)
+  const writes = openWrites(options.writes, reached, failed)
+  opened.add(writes.close)
+  const change = { settings, dialect: statements.dialect, wait: limits.modelChangeTimeout, waitForOthers: startTimeoutMs, failed }
   return {
-    countTokens: async () => {
-      if (await isUnprepared(client)) return 0
-      const { rows } = await client.query('select count(*) from strapi_api_tokens')
-      return rows[0]![0] as number
+    reads,
+    writes,
+    main: createMainConnection(lend, statements, failed),
+    commits: null,
+    names: databaseNames.mysql,
+    applyChange: (work) => applyMysqlChange(change, work).finally(() => learnTypes(reached)),
+    revertChange: (work) => revertMysqlChange(change, work).finally(() => learnTypes(reached)),
+    describeSteps: (steps) => Promise.all(steps.map((step, index) => describeMysqlStep(step, steps.slice(index + 1)))),
+  }
+}
+
+export const mysql: ServerKind<Client, Pool, MysqlServerConnection> = {
+  scheme: 'mysql',
+  connect: connectToServer,
+  checkSchema: async () => {},
+  openIndexPool: (settings) => {
+    const pool = openPool(settings, { max: 1, failed: () => {} })
+    return { pool, close: pool.close }
+  },
+  activity: (pool) => pool.activity('main'),
+  lend: onClient,
+  take: async (pool) => {
+    const client = await pool.acquire()
+    return { client, end: () => pool.release(client, true) }
+  },
+  query: async (client, text) => (await client.query(text)).rows,
+  createMain: (lend, { statements }, failed) => createMainConnection(lend, statements, failed),
+  isUnprepared,
+  inspect: inspectMysql,
+  findMismatches: findSchemaMismatches,
+  readDeclaredColumns,
+  beginSnapshot: async (client, maxReadMs) => {
+    if (maxReadMs !== undefined) await limitReads(client, maxReadMs)
+    await beginSnapshot(client)
+    return client
+  },
+  lockStart: async (client, wait) => {
+    if (!(await takeLock(client, 'start', wait))) throw new Error('Another process holds the lock')
+  },
+  prepare: async (reached, model, preparation) => {
+    const prepared = await prepareDatabase(reached.small, model, preparation)
+    await learnTypes(reached)
+    return prepared
+  },
+  createZoneTable: octavoTable(zoneTable, zoneColumns),
+  createIndexes: (pool, _config, model, report, stop) => createIndexes(pool, model, report, stop),
+  spans,
+  openService,
+  openCommandWrites: (options, reached) => openWrites(options, reached, () => {}),
+  openSource: mysqlSource,
+  openTarget: (client, name, close) => mysqlTarget(client, name, 'batches', close),
+  openReplacement,
+  withModelNames: (rows) => rows,
+  uninstall: {
+    tables:
+      "select table_name from information_schema.tables where table_schema = database() and table_type = 'BASE TABLE' order by table_name",
+    indexes: `select distinct index_name, table_name from information_schema.statistics
+      where table_schema = database() and index_name like 'octavo\\_%' and table_name not like 'octavo\\_%' order by table_name, index_name`,
+    connected: 'information_schema.processlist where db = database() and id <> connection_id()',
+    connectedProblem: 'Another connection is open to this database. Stop Octavo and Strapi. Nothing was changed',
+    begin: (waitMs) => `set session lock_wait_timeout = ${Math.ceil(waitMs / 1000)}`,
+    commit: 'commit',
+    dropIndex: (name, table) => `drop index ${quoted(name)} on ${quoted(table)}`,
+    isLockWait,
+    inUseProblem: 'A table is in use. Stop what uses it, and repeat the command: it goes on',
+  },
+}
+
+/** The driver of MySQL and MariaDB. */
+export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => WriteFirstRows): Driver =>
+  serverDriver(mysql, firstRows)
+
+function openReplacement(client: Client, name: string, wait: number, close: () => Promise<void>): RowReplacement {
+  return {
+    ...reading(client, name),
+    coercion: coercionTo,
+    begin: async () => {
+      // A transaction that reads nothing before it removes all rows of a table holds the table from then on.
+      await client.query(`set session innodb_lock_wait_timeout = ${Math.ceil(wait / 1000)}`)
+      await client.query('start transaction')
     },
-    release,
+    remove: (table, where) => explained(remove(client, table, where), wait),
+    insert: (table, rows) => explained(insertRows(client, table, rows), wait),
+    update: (table, rows) => explained(updateRows(client, table, rows), wait),
+    commit: async () => void (await client.query('commit')),
+    rollback: async () => void (await client.query('rollback')),
+    close,
   }
-}
-
-/** Opens a dedicated connection. A failure closes it. */
-async function openClient<Result>(
-  reached: MysqlServerConnection,
-  open: (client: Client, close: () => Promise<void>) => Promise<Result>,
-): Promise<Result> {
-  try {
-    const client = await reached.small.acquire()
-    return await open(client, async () => {
-      reached.small.release(client, true)
-      await reached.close()
-    })
-  } catch (error) {
-    await reached.close()
-    throw error
-  }
-}
-
-/** Opens the database for reads that all belong to one snapshot, also while a service writes. */
-export async function mysqlRows(config: Config, _model?: Model, beforeSnapshot = (): void => {}): Promise<RowSource> {
-  const reached = await connectToServer(config)
-  return openClient(reached, (client, close) => {
-    beforeSnapshot()
-    return mysqlSource(client, formatServer(reached.settings), close)
-  })
-}
-
-/** Opens the database to replace rows; it is prepared as for a service. */
-export async function mysqlReplacement(config: Config, model: Model, fill: WriteFirstRows): Promise<RowReplacement> {
-  const reached = await connectToServer(config)
-  return openClient(reached, async (client, close) => {
-    await prepareDatabase(reached.small, model, { wait: startTimeoutMs, sessions: config.auth.jwtManagement === 'refresh', fill })
-    return {
-      ...reading(client, formatServer(reached.settings)),
-      coercion: coercionTo,
-      begin: async () => {
-        // A transaction that reads nothing before it removes all rows of a table holds the table from then on.
-        await client.query(`set session innodb_lock_wait_timeout = ${startTimeoutMs / 1000}`)
-        await client.query('start transaction')
-      },
-      remove: (table, where) => explained(remove(client, table, where), startTimeoutMs),
-      insert: (table, rows) => explained(insertRows(client, table, rows), startTimeoutMs),
-      update: (table, rows) => explained(updateRows(client, table, rows), startTimeoutMs),
-      commit: async () => void (await client.query('commit')),
-      rollback: async () => void (await client.query('rollback')),
-      close,
-    }
-  })
 }
 
 async function remove(client: Client, table: RowTable, where: RowCondition): Promise<number> {

@@ -14,6 +14,7 @@ import {
 import { hasFormerTables, octavoTables, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { WriteFirstRows } from '../../driver.js'
+import type { ServerPreparation } from '../kind.js'
 import { type MysqlCatalog, readCatalog, releaseLock, takeLock } from './catalog.js'
 import { type Client, type MysqlQueryable, tableTimeoutSeconds } from './client.js'
 import {
@@ -33,15 +34,6 @@ import { indexName, indexStatement, isIndexable } from './indexes.js'
 import { onClient, type Pool } from './pool.js'
 import { mysqlTarget } from './rows.js'
 import { lockGroup } from './transaction.js'
-
-export interface MysqlPreparation {
-  /** Milliseconds to wait for another process that prepares the same database. */
-  readonly wait: number
-  /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
-  readonly sessions: boolean
-  /** Fills a new database, in one transaction. */
-  fill: WriteFirstRows
-}
 
 /** A prepared database has this table. */
 const firstTable = 'strapi_core_store_settings'
@@ -73,7 +65,7 @@ const nothingDone: MysqlPrepared = { isNew: false, added: [], notUnique: [] }
  * Prepares the database.
  * @throws ConfigError with a sentence if the user may not change it, or another process prepares it for longer than `wait`
  */
-export async function prepareDatabase(pool: Pool, model: Model, preparation: MysqlPreparation): Promise<MysqlPrepared> {
+export async function prepareDatabase(pool: Pool, model: Model, preparation: ServerPreparation): Promise<MysqlPrepared> {
   return onClient(pool, async (client) => {
     if (isWhole(await lackingIn(client, model, preparation))) return nothingDone
     if (!(await takeLock(client, 'prepare', preparation.wait)))
@@ -115,7 +107,7 @@ async function againstOthers<Result>(prepare: () => Promise<Result>, wait: numbe
 
 const isWhole = (lacking: MysqlLacking): boolean => isPrepared(lacking) && lacking.ownIndexes.length === 0
 
-async function prepareLocked(client: Client, model: Model, preparation: MysqlPreparation): Promise<MysqlPrepared> {
+async function prepareLocked(client: Client, model: Model, preparation: ServerPreparation): Promise<MysqlPrepared> {
   // Another process may have prepared it while this one waited.
   const lacking = await lackingIn(client, model, preparation)
   if (isWhole(lacking)) return nothingDone
@@ -175,7 +167,7 @@ async function fillNew(client: Client, fill: WriteFirstRows): Promise<void> {
   }
 }
 
-async function lackingIn(client: Client, model: Model, { sessions }: MysqlPreparation): Promise<MysqlLacking> {
+async function lackingIn(client: Client, model: Model, { sessions }: ServerPreparation): Promise<MysqlLacking> {
   const catalog = await readCatalog(client)
   const isNew = await isUnprepared(client)
   const indexes = new Set([...catalog.indexes.values()].flatMap((names) => [...names]))

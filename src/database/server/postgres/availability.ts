@@ -1,21 +1,11 @@
 // Reaches the PostgreSQL server of a project.
 import type pg from 'pg'
-import type { Config } from '../../../foundation/config/config.js'
 import type { ServerSettings } from '../../../foundation/config/database.js'
-import { ConfigError } from '../../../foundation/errors/errors.js'
 import { shared } from '../../../foundation/runtime/coalesce.js'
 import type { MainConnection } from '../../database.js'
+import { formatServer, type Lend, type ServerConnection, unusableServer } from '../kind.js'
 import { lossRetrier } from '../retry-transaction.js'
-import {
-  type AskServer,
-  type Connection,
-  createStatements,
-  type Executed,
-  execute,
-  openPool,
-  type Statements,
-  toObjects,
-} from './connection.js'
+import { type AskServer, createStatements, type Executed, execute, openPool, type Statements, toObjects } from './connection.js'
 import { writePostgresSql } from './dialect.js'
 import { isConflict, isConnectionLoss, isTimeout, toApiError } from './errors.js'
 
@@ -25,24 +15,22 @@ const smallPool = 2
 const describingPool = 2
 
 /** A server that can be reached. */
-export interface PostgresServerConnection {
-  readonly settings: ServerSettings
-  readonly small: pg.Pool
+export interface PostgresServerConnection extends ServerConnection<pg.Pool> {
   readonly statements: Statements
-  close(): Promise<void>
 }
 
 /** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
-export async function connectToServer(config: Config, failed: (error: Error) => void = () => {}): Promise<PostgresServerConnection> {
-  const settings = config.database.server!
+export async function connectToServer(
+  settings: ServerSettings,
+  failed: (error: Error) => void = () => {},
+  name = `The database at ${formatServer('postgres', settings)}`,
+): Promise<PostgresServerConnection> {
   const small = openPool(settings, { max: smallPool, pipelined: false, failed })
   try {
     await small.query('select 1')
   } catch (error) {
     await small.end()
-    throw new ConfigError(
-      `The database at ${formatServer(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
-    )
+    throw unusableServer(name, error)
   }
   const describing = openPool(settings, { max: describingPool, pipelined: false, failed: () => {} })
   const close = async () => {
@@ -51,31 +39,22 @@ export async function connectToServer(config: Config, failed: (error: Error) => 
   return { settings, small, statements: createStatements(describing), close }
 }
 
-/** The server and database as they may be shown: without a password. */
-export function formatServer({ url, host, port, name }: ServerSettings): string {
-  if (url === null) return `${host}:${port}/${name}`
-  if (!URL.canParse(url)) return 'postgres://…'
-  const parsed = new URL(url)
-  // A password with an unescaped slash or at sign ends in the host or the path: nothing before the last at sign is shown.
-  const isOdd = parsed.pathname.includes('@')
-  return `postgres://${isOdd ? parsed.pathname.slice(parsed.pathname.lastIndexOf('@') + 1) : parsed.host + parsed.pathname}`
-}
-
 /**
  * Another text once a transaction that wrote has ended, here or elsewhere: which transactions a snapshot sees. A server that was started
  * again may have forgotten transactions, and gives their ids to others.
  */
 const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()::text'
 
-/** Lends a connection: the only one, or one of a pool whose connections are free soon. */
-export type Lend = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
-
 export interface PostgresMain extends MainConnection {
   readonly ask: AskServer
 }
 
 /** `failed` receives losses of connections, also those that no caller notices. */
-export function createMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): PostgresMain {
+export function createMainConnection(
+  lend: Lend<pg.PoolClient>,
+  statements: Statements,
+  failed: (error: Error) => void = () => {},
+): PostgresMain {
   const retried = lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed)
   let seen = ''
 

@@ -1,122 +1,173 @@
-// The driver of PostgreSQL.
-
+// PostgreSQL as the server of a database.
 import type pg from 'pg'
+import type { Logger } from 'pino'
 import type { Config } from '../../../foundation/config/config.js'
+import type { ServerSettings } from '../../../foundation/config/database.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
-import type { DatabaseLock, DatabaseView, FillDatabase } from '../../database.js'
+import { type DatabaseNames, databaseNames, type FillDatabase } from '../../database.js'
 import type { Driver, WriteFirstRows } from '../../driver.js'
-import { startTimeoutMs } from '../../limits.js'
-import type { RowCondition, RowReplacement, RowSource, RowTable } from '../../transfer/rows.js'
-import { connectToServer, createMainConnection, formatServer, type Lend, type PostgresServerConnection } from './availability.js'
-import { beginSnapshot, findSchemaMismatches, inspectPostgres, type Queryable, readDeclaredColumns } from './catalog.js'
-import { coercionTo } from './coerce-values.js'
-import { onConnection } from './connection.js'
+import type { RowCondition, RowReplacement, RowTable } from '../../transfer/rows.js'
+import { serverDriver } from '../driver.js'
+import type { ServerKind, ServiceOptions, ServiceParts } from '../kind.js'
+import { zoneColumns, zoneTable } from '../time-zone.js'
+import { applyPostgresChange } from './apply-change.js'
+import { connectToServer, createMainConnection, type PostgresServerConnection } from './availability.js'
+import { beginSnapshot, catalogNames, checkSchema, findSchemaMismatches, inspectPostgres, readDeclaredColumns } from './catalog.js'
+import { describePostgresStep } from './change-statements.js'
+import { coercionTo, spans } from './coerce-values.js'
+import { createCommitLogAccess, loggingAccess, tryReadingLog, tryWritingLog, watchCommits } from './commit-log.js'
+import { type AskServer, onConnection, openPool, poolActivity } from './connection.js'
 import { isConflict, isLockWait } from './errors.js'
 import { createIndexes } from './indexes.js'
-import { openPostgresDatabase, openPostgresForCommand } from './open.js'
 import { isUnprepared, prepareDatabase } from './prepare-database.js'
-import { insertRows, postgresSource, reading, selectedBy, setNumbers, updateRows, valueFormats, valuesOf, withModelNames } from './rows.js'
-import { openPostgresUninstallation } from './uninstall.js'
+import { openReads } from './reads.js'
+import { createReplicas, readsWithReplicas } from './replicas.js'
+import {
+  insertRows,
+  postgresSource,
+  postgresTarget,
+  reading,
+  selectedBy,
+  setNumbers,
+  updateRows,
+  valueFormats,
+  valuesOf,
+  withModelNames,
+} from './rows.js'
+import { createCommitOutcomes } from './transaction.js'
+import { openWrites } from './writes.js'
 
-/** `firstRows`: what fills a new database with the first content of a model. */
-export const postgresDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => WriteFirstRows): Driver => ({
-  exists: () => true,
-  getName: ({ database }) => formatServer(database.server!),
-  // A server's database is there or cannot be reached.
-  refuseLost: () => {},
-  refuseEmptied: () => {},
-  classifyError: () => null,
-  open: (config, model, host) => openPostgresDatabase(config, model, host, firstRows(config.initialLocale, model, host.fill)),
-  openForCommand: (config, model, fill) => openPostgresForCommand(config, model, firstRows(config.initialLocale, model, fill)),
-  openView: openPostgresView,
-  openSnapshot: openPostgresSnapshot,
-  rows: postgresRows,
-  fileSnapshot: null,
-  replacement: (config, model, fill) => postgresReplacement(config, model, firstRows(config.initialLocale, model, fill)),
-  uninstall: openPostgresUninstallation,
-  createMissingIndexes: async (config, model, report) => {
-    const { small, close } = await connectToServer(config)
-    try {
-      return await createIndexes(small, { model, nullsFirst: config.database.nullsFirst }, ({ name }, done, missing) =>
-        report(name, done, missing),
-      )
-    } finally {
-      await close()
-    }
-  },
-  lock: lockPostgres,
-})
-
-/** `connection`: for inspections; `lend`: lends a connection for reads. */
-function createView(
-  { small, statements }: PostgresServerConnection,
-  connection: Queryable,
-  lend: Lend,
-  close: () => Promise<void>,
-): DatabaseView {
-  return {
-    ...inspectPostgres(connection),
-    main: createMainConnection(lend, statements),
-    isEmpty: () => isUnprepared(small),
-    mismatches: (model) => findSchemaMismatches(small, model),
-    declaredColumns: () => readDeclaredColumns(small),
-    close,
-  }
-}
-
-/** Opens the database for a few reads. */
-export async function openPostgresView(config: Config): Promise<DatabaseView> {
-  const reached = await connectToServer(config)
-  return createView(reached, reached.small, (work) => onConnection(reached.small, work), reached.close)
-}
-
-/** Opens the database for reads that all belong to one snapshot. */
-export async function openPostgresSnapshot(config: Config, longest?: number): Promise<DatabaseView> {
-  const reached = await connectToServer(config)
-  const client = await reached.small.connect()
-  if (longest !== undefined) await client.query(`set statement_timeout = ${Math.ceil(longest)}`)
-  const snapshot = await beginSnapshot(client)
-  return createView(
-    reached,
-    snapshot,
-    (work) => work(snapshot),
-    async () => {
-      client.release(true)
-      await reached.close()
-    },
-  )
-}
+/** Connections that creating indexes takes. */
+const indexPool = 2
 
 /** The lock of processes that start together: the same number in every version. */
 const starting = 7_082_100_003
 
-/** Takes the lock. `wait`: milliseconds at most. */
-export async function lockPostgres(config: Config, wait: number): Promise<DatabaseLock> {
-  const { small, close } = await connectToServer(config)
-  const client = await small.connect()
-  const release = async () => {
-    client.release(true)
-    await close()
+/** Watches commits and, while their log is available, their tables. */
+function watchCommitLog(ask: AskServer, { database }: Config, { schema }: ServerSettings, logger: Logger) {
+  const hasReplicas = database.replicas.length > 0
+  const log = createCommitLogAccess({
+    tryLog: async () => {
+      await tryWritingLog(ask)
+      await tryReadingLog(ask, hasReplicas)
+    },
+    ...loggingAccess(schema, logger),
+  })
+  return { log, ...watchCommits(ask, log, hasReplicas) }
+}
+
+/** The names of a server, whose catalog has its own. */
+async function readNames(pool: pg.Pool): Promise<DatabaseNames> {
+  const catalog = await catalogNames(pool)
+  return { ...databaseNames.postgres, isReservedTable: (name) => catalog.has(name) }
+}
+
+async function openService({
+  config,
+  reached,
+  lend,
+  options,
+  logger,
+  opened,
+  failed,
+}: ServiceOptions<pg.PoolClient, PostgresServerConnection>): Promise<ServiceParts> {
+  const { settings, small, statements } = reached
+  const { readTimeout, modelChangeTimeout: wait } = config.limits
+  const main = createMainConnection(lend, statements, failed)
+  const commits = watchCommitLog(main.ask, config, settings, logger)
+  const writes = openWrites(options.writes, { small, statements, log: commits.log, failed })
+  opened.add(writes.close)
+  const replicas = createReplicas(config, options.reads, statements, logger)
+  const reads = readsWithReplicas(openReads(options.reads, statements, failed), replicas, commits.positionAfter, readTimeout)
+  opened.add(reads.close)
+  const change = { settings, outcomes: createCommitOutcomes(small, statements), wait, failed }
+  return {
+    reads,
+    writes,
+    main: { ...main, changed: commits.changed },
+    commits: commits.watch,
+    names: await readNames(small),
+    applyChange: async (work) => {
+      const isMade = await applyPostgresChange(change, work)
+      if (isMade) statements.forget()
+      return isMade
+    },
+    revertChange: null,
+    describeSteps: async (steps) => steps.map(describePostgresStep),
   }
-  try {
+}
+
+export const postgres: ServerKind<pg.PoolClient, pg.Pool, PostgresServerConnection> = {
+  scheme: 'postgres',
+  connect: connectToServer,
+  checkSchema: (client, { schema }) => checkSchema(client, schema),
+  openIndexPool: (settings) => {
+    const pool = openPool(settings, { max: indexPool, pipelined: false, failed: () => {} })
+    return { pool, close: () => pool.end() }
+  },
+  activity: (pool) => poolActivity('main', pool),
+  lend: onConnection,
+  take: async (pool) => {
+    const client = await pool.connect()
+    return { client, end: () => client.release(true) }
+  },
+  query: async (client, text) => (await client.query<unknown[]>({ text, rowMode: 'array' } as never)).rows,
+  createMain: (lend, { statements }, failed) => createMainConnection(lend, statements, failed),
+  isUnprepared,
+  inspect: inspectPostgres,
+  findMismatches: findSchemaMismatches,
+  readDeclaredColumns,
+  beginSnapshot: async (client, maxReadMs) => {
+    if (maxReadMs !== undefined) await client.query(`set statement_timeout = ${Math.ceil(maxReadMs)}`)
+    // Nothing but `query` is used of it.
+    return (await beginSnapshot(client)) as pg.PoolClient
+  },
+  lockStart: async (client, wait) => {
     await client.query('begin')
     await client.query(`set local lock_timeout = ${Math.max(1, Math.round(wait))}`)
     await client.query(`select pg_advisory_xact_lock(${starting})`)
-  } catch (error) {
-    await release()
-    throw error
-  }
-  return {
-    countTokens: async () => {
-      if (await isUnprepared(client)) return 0
-      const { rows } = await client.query<{ readonly count: number }>('select count(*) as count from strapi_api_tokens')
-      return rows[0]!.count
-    },
-    release,
-  }
+  },
+  prepare: async ({ small, settings, statements }, model, preparation) => {
+    const prepared = await prepareDatabase(small, model, { schema: settings.schema, ...preparation })
+    // Another process may have changed the types of columns.
+    statements.forget()
+    return prepared
+  },
+  createZoneTable: `create table if not exists ${zoneTable} (${zoneColumns.join(', ')})`,
+  createIndexes: (pool, { database }, model, report, stop) => createIndexes(pool, { model, nullsFirst: database.nullsFirst }, report, stop),
+  spans,
+  openService,
+  openCommandWrites: (options, { small, statements }, lend) => {
+    const { ask } = createMainConnection(lend, statements)
+    // A service that looks at its rows takes those that are missing for a change of everything.
+    const log = createCommitLogAccess({ tryLog: () => tryWritingLog(ask), lost: () => {}, found: () => {} })
+    return openWrites(options, { small, statements, log, failed: () => {} })
+  },
+  openSource: (client, name, close) => postgresSource(sequentially(client), name, close),
+  openTarget: (client, name, close) => postgresTarget(client, name, 'batches', close),
+  openReplacement,
+  withModelNames,
+  uninstall: {
+    tables: `select relname from pg_class where relkind = 'r' and relnamespace = (select oid from pg_namespace where nspname = current_schema())
+      order by relname`,
+    indexes: `select c.relname, t.relname from pg_class c join pg_index i on i.indexrelid = c.oid join pg_class t on t.oid = i.indrelid
+      where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and c.relkind = 'i'
+      and c.relname like 'octavo\\_%' and t.relname not like 'octavo\\_%' order by c.relname`,
+    connected: "pg_stat_activity where datname = current_database() and application_name = 'octavo' and pid <> pg_backend_pid()",
+    connectedProblem: 'An Octavo is connected to this database. Stop it. Nothing was changed',
+    begin: (waitMs) => `begin; set local lock_timeout = ${Math.ceil(waitMs)}; set local statement_timeout = 0`,
+    commit: 'commit',
+    dropIndex: (name) => `drop index ${quoted(name)}`,
+    isLockWait,
+    inUseProblem: 'The tables are in use. Stop what uses them. Nothing was changed',
+  },
 }
+
+/** The driver of PostgreSQL. */
+export const postgresDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => WriteFirstRows): Driver =>
+  serverDriver(postgres, firstRows)
 
 /** A connection whose statements wait for those before them: the next rows are read while others are asked for. */
 function sequentially(client: pg.PoolClient): pg.ClientBase {
@@ -129,49 +180,8 @@ function sequentially(client: pg.PoolClient): pg.ClientBase {
   return { query } as unknown as pg.ClientBase
 }
 
-/** Opens a dedicated connection. A failure closes it. */
-async function onClient<Result>(
-  reached: PostgresServerConnection,
-  open: (client: pg.ClientBase, close: () => Promise<void>) => Promise<Result>,
-): Promise<Result> {
-  try {
-    const client = await reached.small.connect()
-    client.on('error', () => {})
-    return await open(sequentially(client), async () => {
-      client.release(true)
-      await reached.close()
-    })
-  } catch (error) {
-    await reached.close()
-    throw error
-  }
-}
-
-/** Opens the database for reads that all belong to one snapshot, also while a service writes. */
-export async function postgresRows(config: Config, model?: Model, beforeSnapshot = (): void => {}): Promise<RowSource> {
-  const reached = await connectToServer(config)
-  const source = await onClient(reached, (client, close) => {
-    beforeSnapshot()
-    return postgresSource(client, formatServer(reached.settings), close)
-  })
-  return model === undefined ? source : withModelNames(source, model)
-}
-
-/** Opens the database to replace rows; it is prepared as for a service. */
-export async function postgresReplacement(config: Config, model: Model, fill: WriteFirstRows): Promise<RowReplacement> {
-  const reached = await connectToServer(config)
-  return onClient(reached, async (client, close) => {
-    await prepareDatabase(reached.small, model, {
-      schema: reached.settings.schema,
-      wait: startTimeoutMs,
-      sessions: config.auth.jwtManagement === 'refresh',
-      fill,
-    })
-    return withModelNames(replacementOn(client, formatServer(reached.settings), startTimeoutMs, close), model)
-  })
-}
-
-function replacementOn(client: pg.ClientBase, name: string, wait: number, close: () => Promise<void>): RowReplacement {
+function openReplacement(pooled: pg.PoolClient, name: string, wait: number, close: () => Promise<void>): RowReplacement {
+  const client = sequentially(pooled)
   return {
     ...reading(client, name),
     coercion: coercionTo,

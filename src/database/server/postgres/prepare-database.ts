@@ -12,21 +12,15 @@ import {
 } from '../../../model/tables/compare-database.js'
 import { hasFormerTables, octavoNames, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
 import { quoted, storedName } from '../../../model/tables/table.js'
-import type { WriteFirstRows } from '../../driver.js'
+import type { ServerPreparation } from '../kind.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
 import { commitTable, createIndex, createOctavoStatements, createStatements, declaredType, epochTable, turnTable } from './create-tables.js'
 import { indexStatement, isIndexable } from './indexes.js'
 import { postgresTarget, withModelNames } from './rows.js'
 
-export interface PostgresPreparation {
+export interface PostgresPreparation extends ServerPreparation {
   /** The schema that has the tables. */
   readonly schema: string
-  /** Milliseconds to wait for another process that prepares the same database. */
-  readonly wait: number
-  /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
-  readonly sessions: boolean
-  /** Fills a new database, inside the transaction that makes its tables. */
-  fill: WriteFirstRows
 }
 
 /** The lock for preparing a database or changing its tables: the same number in every version. */

@@ -1,20 +1,13 @@
-// Reads of a service: plans on a bounded pool. Expensive plans, by their measured cost, get a part of the connections, so that cheap ones
-// always find one. Reads that are obsolete or too slow are cancelled.
-
+// Reads of a service on PostgreSQL: a plan is one statement with one row.
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import { ApiError } from '../../../foundation/errors/errors.js'
-import { elapsed } from '../../../foundation/runtime/clock.js'
-import type { PlanHandle, ReadResult, ServerRole } from '../../database.js'
-import { unavailableError } from '../../errors.js'
-import { maxHeavyReadsInQueue } from '../../limits.js'
+import type { ReadResult, ServerRole } from '../../database.js'
 import type { Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../../plan.js'
 import type { Signer } from '../../response/signed-addresses.js'
-import { createSink, isTooLarge, responseTooLarge } from '../../response/sink.js'
-import { type ListEnvelope, prepareResponse, type ResultRow, type Values } from '../../response/write.js'
-import { createConcurrencyLimit } from '../concurrency-limit.js'
-import type { ReadOptions, ServerReads } from '../connections.js'
-import { lossRetrier, type Retry } from '../retry-transaction.js'
+import type { ListEnvelope, ResultRow, Values } from '../../response/write.js'
+import type { ReadOptions } from '../connections.js'
+import { createServerReads, prepareResult, type RoleReads } from '../reads.js'
+import { lossRetrier } from '../retry-transaction.js'
 import { fromWallMilliseconds } from './codec.js'
 import {
   type Connection,
@@ -30,37 +23,6 @@ import { postgresDialect } from './dialect.js'
 import { cancelled, getCode, isConflict, isConnectionLoss, isTimeout, otherStandby, toApiError } from './errors.js'
 import { snapshot } from './history.js'
 
-/** A plan and its recent cost in milliseconds. */
-interface Registered {
-  readonly reader: PlanReader
-  cost: number
-}
-
-/** A plan is heavy from this cost on; milliseconds. */
-const heavyFrom = 50
-
-/** A look at who still waits; milliseconds. */
-const lookEvery = 100
-
-const never = () => false
-
-/** Milliseconds of grace for a read that is over its time; then its connection is cut. */
-const cancelPatience = 1_000
-
-/** Execution of a read on one server. */
-export interface ReadTerms {
-  readonly isGone: () => boolean
-  /** When its time is over (`elapsed`). */
-  readonly end: number
-  /** The standby that is to execute it; null: the primary. */
-  readonly standby: string | null
-}
-
-/** Reads on one server, which may be a replica. */
-export interface RoleReads extends ServerReads {
-  executeBy(known: PlanHandle, values: readonly unknown[], terms: ReadTerms): Promise<ReadResult>
-}
-
 /** Opens the reads; a connection is made with the first one. What fails on a replica is executed on the primary instead of once more. */
 export function openReads(
   options: ReadOptions,
@@ -68,108 +30,27 @@ export function openReads(
   failed: (error: Error) => void,
   role: ServerRole = 'primary',
 ): RoleReads {
-  const { settings, connections, readTimeoutMs: readTimeout, signer } = options
-  const pool = openPool(settings, { max: connections, pipelined: false, mayBeStandby: role === 'replica', failed })
-  const heavy = createConcurrencyLimit(Math.max(1, connections >> 1), maxHeavyReadsInQueue, 'Too many reads are waiting')
   const onPrimary = role === 'primary'
-  const retried: Retry = onPrimary ? lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed) : (work) => work()
-  const registered = new Map<number, Registered>()
-  let plans = 0
-
-  function planOf({ id, plan }: PlanHandle): Registered {
-    const known = registered.get(id)
-    if (known !== undefined) return known
-    const made = { reader: preparePlanReader(plan, signer, !onPrimary), cost: 0 }
-    registered.set(id, made)
-    return made
-  }
-
-  async function executeBy(known: PlanHandle, values: readonly unknown[], { isGone, end, standby }: ReadTerms): Promise<ReadResult> {
-    const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailableError('The read took too long') : null)
-    const over = isOver()
-    if (over !== null) throw over
-    if (pool.waitingCount >= options.readQueue) throw unavailableError('Too many reads are waiting')
-    const plan = planOf(known)
-    const once = () =>
-      onConnection(
-        pool,
-        (client) => readOn(client, { pool, options, statements, plan, values, isOver, standby }),
-        end - elapsed() + cancelPatience,
-      )
-    const run = () => retried(once, isOver)
-    try {
-      return await (plan.cost < heavyFrom ? run() : heavy(run, isOver))
-    } catch (error) {
-      throw toApiError(error)
-    }
-  }
-
-  return {
+  const pool = openPool(options.settings, { max: options.connections, pipelined: false, mayBeStandby: !onPrimary, failed })
+  return createServerReads<pg.PoolClient, PlanReader>(options, {
     dialect: postgresDialect,
-    register: (plan) => ({ id: ++plans, plan }),
-    unregister: ({ id }) => void registered.delete(id),
-    executeBy,
-    execute: (known, values, isGone = never) => executeBy(known, values, { isGone, end: elapsed() + readTimeout, standby: null }),
+    prepare: (plan) => preparePlanReader(plan, options.signer, !onPrimary),
+    waiting: () => pool.waitingCount,
+    lend: (work, timeoutMs) => onConnection(pool, work, timeoutMs),
+    retry: onPrimary ? lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed) : (work) => work(),
+    read: async (client, reader, values, standby) => {
+      const statement = statements.known(reader.text) ?? (await statements.describe(reader.text, client))
+      // A standby's snapshot text does not identify the snapshot, since it omits open transactions.
+      return reader.read(client, statement, { values, limit: options.responseBytes, isCommitted: standby === null, standby })
+    },
+    cancel: (client) => cancel(pool.options, client),
+    // A request that came late ends this one.
+    afterCancel: (client) => client.query('select pg_sleep(0.05)').catch(() => {}),
+    isCancelled: (error) => getCode(error) === cancelled,
+    toApiError,
     activity: () => poolActivity('read', pool),
     close: () => pool.end(),
-  }
-}
-
-/** A read that has its connection. */
-interface BegunRead {
-  readonly pool: pg.Pool
-  readonly options: ReadOptions
-  readonly statements: Statements
-  readonly plan: Registered
-  readonly values: readonly unknown[]
-  /** The standby that is to execute it; null: the primary. */
-  readonly standby: string | null
-  /** Why the read is not to go on; null: it is. */
-  isOver(): ApiError | null
-}
-
-async function readOn(client: pg.PoolClient, { pool, options, statements, plan, values, isOver, standby }: BegunRead): Promise<ReadResult> {
-  const { text } = plan.reader
-  const over = isOver()
-  if (over !== null) throw over
-  const began = elapsed()
-  const watch = watchRead(pool, client, isOver)
-  try {
-    const statement = statements.known(text) ?? (await statements.describe(text, client))
-    // A standby's snapshot text does not identify the snapshot, since it omits open transactions.
-    return await plan.reader.read(client, statement, { values, limit: options.responseBytes, isCommitted: standby === null, standby })
-  } catch (error) {
-    if (isTooLarge(error)) throw responseTooLarge()
-    throw (getCode(error) === cancelled ? isOver() : null) ?? error
-  } finally {
-    // Before the connection is used again: the request must not end another statement.
-    await watch.end()
-    plan.cost = plan.cost * 0.7 + (elapsed() - began) * 0.3
-  }
-}
-
-const gone = (): ApiError => new ApiError('ClientClosedRequestError', 'The client has gone')
-
-interface Watch {
-  /** Resolves when no cancel request is pending and the server has acted on earlier ones. */
-  end(): Promise<void>
-}
-
-/** Cancels what a connection executes once `isOver` says so. */
-function watchRead(pool: pg.Pool, client: pg.PoolClient, isOver: () => ApiError | null): Watch {
-  let cancelling: Promise<void> | null = null
-  const timer = setInterval(() => {
-    if (isOver() !== null) cancelling ??= cancel(pool.options, client)
-  }, lookEvery)
-  return {
-    end: async () => {
-      clearInterval(timer)
-      if (cancelling === null) return
-      await cancelling
-      // A request that came late ends this one.
-      await client.query('select pg_sleep(0.05)').catch(() => {})
-    },
-  }
+  })
 }
 
 export interface PlanReader {
@@ -199,9 +80,6 @@ interface KnownTotal {
 const keptTotals = 100
 const longestKey = 500
 
-/** A first room for an answer; bytes. */
-const roomBytes = 16 * 1024
-
 /** The zone of this process shows the same clock as UTC. */
 const isUtc = (): boolean =>
   new Date(2024, 0, 1).getTime() === Date.UTC(2024, 0, 1) && new Date(2024, 6, 1).getTime() === Date.UTC(2024, 6, 1)
@@ -213,22 +91,7 @@ const isUtc = (): boolean =>
 export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStandby = false): PlanReader {
   const composed = composeRead(plan, onStandby)
   const totals = composed.total === null ? null : new LRUCache<string, KnownTotal>({ max: keptTotals })
-  let found: ReadonlyMap<Statement, readonly ResultRow[]> = new Map()
-  let total: number | null = null
-  const rowsOf = (statement: Statement) => () => found.get(statement) ?? []
-  const write = prepareResponse(
-    {
-      query: rowsOf,
-      count: () => () => total!,
-      page: (root) => {
-        const rows = rowsOf(root.statement)
-        return () => ({ rows: rows(), total })
-      },
-      signer: plan.unsigned === true ? null : signer,
-      nullsLast: true,
-    },
-    plan,
-  )
+  const write = prepareResult(plan, signer, true)
   const readParts = composed.parts.map(({ columns }) => partReader(columns))
   return {
     text: composed.text,
@@ -238,21 +101,10 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStand
       const { rows } = await executePrepared(client, statement, bindParameters(composed, values, known?.snapshot ?? ''))
       const [result] = rows
       if (standby !== null && result!.at(-1) !== standby) throw otherStandby()
-      // Nothing waits between these lines: the answer is written from this read.
-      found = new Map(composed.parts.map(({ statement: part }, index) => [part, readParts[index]!(result![index] as string | null)]))
-      const [counted, snapshot] = result!.slice(composed.parts.length) as [number | null | undefined, string | undefined]
-      total = counted ?? known?.total ?? null
-      if (key !== null && counted != null) totals?.set(key, { snapshot: snapshot!, total: counted })
-      const sink = createSink(limit)
-      const room = Buffer.allocUnsafe(roomBytes)
-      sink.begin(room)
-      try {
-        if (!write(values, sink)) return null
-      } finally {
-        found = new Map()
-      }
-      const { length, own } = sink.end()
-      return { bytes: own ?? room.subarray(0, length), release: () => {} }
+      const found = new Map(composed.parts.map(({ statement: part }, index) => [part, readParts[index]!(result![index] as string | null)]))
+      const [counted, seen] = result!.slice(composed.parts.length) as [number | null | undefined, string | undefined]
+      if (key !== null && counted != null) totals?.set(key, { snapshot: seen!, total: counted })
+      return write({ rows: found, total: counted ?? known?.total ?? null }, values, limit)
     },
   }
 }

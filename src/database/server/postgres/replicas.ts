@@ -10,11 +10,12 @@ import { shared } from '../../../foundation/runtime/coalesce.js'
 import type { ReadDatabase, ReadResult, ReplicaActivity } from '../../database.js'
 import { databaseErrorClass } from '../../errors.js'
 import type { ReadOptions, ServerReads } from '../connections.js'
-import { formatServer } from './availability.js'
+import { formatServer } from '../kind.js'
+import type { RoleReads } from '../reads.js'
 import { includesPosition, type LogPosition, type PositionAfter, parsePosition, replayedLog } from './commit-log.js'
 import { type AskServer, execute, onConnection, openPool, type Statements } from './connection.js'
 import { isReplicaFailure, otherStandby, timeoutError } from './errors.js'
-import { openReads, type RoleReads, standby } from './reads.js'
+import { openReads, standby } from './reads.js'
 
 export interface ReadsWithReplicas extends ServerReads {
   /** Null: there are none. */
@@ -303,7 +304,7 @@ export function createReplicas(
     const failed = () => replica.forget()
     const small = openPool(settings, { max: 1, pipelined: false, mayBeStandby: true, failed })
     const reads = openReads({ ...options, settings }, statements, failed, 'replica')
-    const place = { replica: formatServer(settings) }
+    const place = { replica: formatServer('postgres', settings) }
     const replica = createReplica({
       wait: limits.replicaTimeout,
       reads: { ...reads, close: async () => void (await Promise.all([reads.close(), small.end()])) },

@@ -1,0 +1,181 @@
+// Reads of a service on a server: plans on a bounded pool. Expensive plans, by their measured cost, get a part of the connections, so that
+// cheap ones always find one. Reads that are obsolete or too slow are cancelled.
+import { ApiError } from '../../foundation/errors/errors.js'
+import { elapsed } from '../../foundation/runtime/clock.js'
+import type { PlanHandle, ReadDatabase, ReadResult } from '../database.js'
+import { unavailableError } from '../errors.js'
+import { maxHeavyReadsInQueue } from '../limits.js'
+import type { ReadPlan, Statement } from '../plan.js'
+import type { Signer } from '../response/signed-addresses.js'
+import { createSink, isTooLarge, responseTooLarge } from '../response/sink.js'
+import { prepareResponse, type ResultRow, type Values } from '../response/write.js'
+import { createConcurrencyLimit } from './concurrency-limit.js'
+import type { ReadOptions, ServerReads } from './connections.js'
+import type { Retry } from './retry-transaction.js'
+
+/** A plan and its recent cost in milliseconds. */
+interface RegisteredPlan<Reader> {
+  readonly reader: Reader
+  cost: number
+}
+
+/** A plan is heavy from this cost on; milliseconds. */
+const heavyFromMs = 50
+
+/** Milliseconds between two checks whether a read is still wanted. */
+const watchIntervalMs = 100
+
+/** Milliseconds of grace for a read that is over its time; then its connection is cut. */
+const cancelPatienceMs = 1_000
+
+/** Execution of a read on one server. */
+export interface ReadTerms {
+  readonly isGone: () => boolean
+  /** When its time is over (`elapsed`). */
+  readonly end: number
+  /** The standby that is to execute it; null: the primary. */
+  readonly standby: string | null
+}
+
+/** Reads on one server, which may be a replica. */
+export interface RoleReads extends ServerReads {
+  executeBy(known: PlanHandle, values: Values, terms: ReadTerms): Promise<ReadResult>
+}
+
+/** The parts of reads that depend on the kind of the server. */
+export interface ReadParts<Client, Reader> extends Pick<ReadDatabase, 'dialect' | 'close'>, Pick<ServerReads, 'activity'> {
+  prepare(plan: ReadPlan): Reader
+  /** Reads that wait for a connection. */
+  waiting(): number
+  lend(work: (client: Client) => Promise<ReadResult>, timeoutMs: number): Promise<ReadResult>
+  readonly retry: Retry
+  /** @throws ResponseTooLarge beyond the limit of the options */
+  read(client: Client, reader: Reader, values: Values, standby: string | null): Promise<ReadResult>
+  /** Asks the server to end what a connection executes. */
+  cancel(client: Client): Promise<void>
+  /** Called with a connection whose read was asked to end, before it is used again: the request may come late. */
+  afterCancel(client: Client): Promise<unknown>
+  isCancelled(error: unknown): boolean
+  toApiError(error: unknown): unknown
+}
+
+/** Opens the reads; a connection is made with the first one. */
+export function createServerReads<Client, Reader>(options: ReadOptions, parts: ReadParts<Client, Reader>): RoleReads {
+  const heavy = createConcurrencyLimit(Math.max(1, options.connections >> 1), maxHeavyReadsInQueue, 'Too many reads are waiting')
+  const registered = new Map<number, RegisteredPlan<Reader>>()
+  let plans = 0
+
+  function planOf({ id, plan }: PlanHandle): RegisteredPlan<Reader> {
+    const known = registered.get(id) ?? { reader: parts.prepare(plan), cost: 0 }
+    registered.set(id, known)
+    return known
+  }
+
+  async function executeBy(known: PlanHandle, values: Values, { isGone, end, standby }: ReadTerms): Promise<ReadResult> {
+    const isOver = () => {
+      if (isGone()) return new ApiError('ClientClosedRequestError', 'The client has gone')
+      return elapsed() > end ? unavailableError('The read took too long') : null
+    }
+    const over = isOver()
+    if (over !== null) throw over
+    if (parts.waiting() >= options.readQueue) throw unavailableError('Too many reads are waiting')
+    const plan = planOf(known)
+    const readOn = async (client: Client) => {
+      const began = elapsed()
+      try {
+        return await watchRead(parts, client, isOver, () => parts.read(client, plan.reader, values, standby))
+      } finally {
+        plan.cost = plan.cost * 0.7 + (elapsed() - began) * 0.3
+      }
+    }
+    const run = () => parts.retry(() => parts.lend(readOn, end - elapsed() + cancelPatienceMs), isOver)
+    try {
+      return await (plan.cost < heavyFromMs ? run() : heavy(run, isOver))
+    } catch (error) {
+      throw parts.toApiError(error)
+    }
+  }
+
+  return {
+    dialect: parts.dialect,
+    register: (plan) => ({ id: ++plans, plan }),
+    unregister: ({ id }) => void registered.delete(id),
+    executeBy,
+    execute: (known, values, isGone = () => false) =>
+      executeBy(known, values, { isGone, end: elapsed() + options.readTimeoutMs, standby: null }),
+    activity: parts.activity,
+    close: parts.close,
+  }
+}
+
+/** Runs a read, and cancels it once `isOver` returns an error. */
+async function watchRead<Client>(
+  { cancel, afterCancel, isCancelled }: Pick<ReadParts<Client, unknown>, 'cancel' | 'afterCancel' | 'isCancelled'>,
+  client: Client,
+  isOver: () => ApiError | null,
+  read: () => Promise<ReadResult>,
+): Promise<ReadResult> {
+  const over = isOver()
+  if (over !== null) throw over
+  let cancelling: Promise<void> | null = null
+  const timer = setInterval(() => {
+    if (isOver() !== null) cancelling ??= cancel(client)
+  }, watchIntervalMs)
+  try {
+    return await read()
+  } catch (error) {
+    if (isTooLarge(error)) throw responseTooLarge()
+    throw (isCancelled(error) ? isOver() : null) ?? error
+  } finally {
+    clearInterval(timer)
+    if (cancelling !== null) {
+      await cancelling
+      await afterCancel(client)
+    }
+  }
+}
+
+/** The rows of a plan's statements, and its total. */
+export interface PlanRows {
+  readonly rows: ReadonlyMap<Statement, readonly ResultRow[]>
+  readonly total: number | null
+}
+
+/** A first room for an answer; bytes. */
+const roomBytes = 16 * 1024
+
+/** Writes the result of a plan from its rows. @throws ResponseTooLarge beyond `maxBytes` */
+export type WriteResult = (read: PlanRows, values: Values, maxBytes: number) => ReadResult
+
+/** `signer`: signs addresses of private files; null: everyone may read them. */
+export function prepareResult(plan: ReadPlan, signer: Signer | null, nullsLast: boolean): WriteResult {
+  const nothing: PlanRows = { rows: new Map(), total: null }
+  let found = nothing
+  const rowsOf = (statement: Statement) => () => found.rows.get(statement) ?? []
+  const write = prepareResponse(
+    {
+      query: rowsOf,
+      count: () => () => found.total!,
+      page: ({ statement }) => {
+        const rows = rowsOf(statement)
+        return () => ({ rows: rows(), total: found.total })
+      },
+      signer: plan.unsigned === true ? null : signer,
+      nullsLast,
+    },
+    plan,
+  )
+  return (read, values, maxBytes) => {
+    const sink = createSink(maxBytes)
+    const room = Buffer.allocUnsafe(roomBytes)
+    sink.begin(room)
+    found = read
+    try {
+      if (!write(values, sink)) return null
+    } finally {
+      found = nothing
+    }
+    const { length, own } = sink.end()
+    return { bytes: own ?? room.subarray(0, length), release: () => {} }
+  }
+}
