@@ -11,13 +11,13 @@ export interface Grants {
    * A type that is absent has no scope.
    */
   readonly scopes: Scopes
-  /** True for code of the project: its conditions and sort keys may name private attributes, which nobody else may compare. */
+  /** True for code of the project: only its conditions and sort keys may name private attributes. */
   readonly comparesPrivate?: true
   /** For administrators: which attributes and locales. Absent: all that are not private, in every locale. */
   readonly content?: ContentRights
 }
 
-/** What an administrator may read and write of the documents whose types `may` allows. */
+/** Permissions of an administrator for documents of the types that `may` allows. */
 export interface ContentRights {
   /** By uid, the attributes that are shown, private ones too; none of a type that is absent. Passwords are never shown. */
   readonly readable: ReadonlyMap<string, AttributeGrants>
@@ -33,7 +33,7 @@ export interface ContentRight {
   readonly attributes: AttributeGrants
   /** In these locales; null: in all, or the type has none. */
   readonly locales: readonly string[] | null
-  /** The filters that a version fulfils for which the right holds; null: none. */
+  /** Filters of the versions that the right applies to; null: none. */
   readonly scope: Readonly<Record<string, unknown>> | null
 }
 
@@ -45,7 +45,7 @@ export const noAttributes: AttributeGrants = new Map()
 
 export const isGranted = (attributes: AttributeGrants, name: string): boolean => attributes === 'all' || attributes.has(name)
 
-/** The attributes of the component that stands at `name`. */
+/** The attributes of the component at `name`. */
 export const grantedBelow = (attributes: AttributeGrants, name: string): AttributeGrants =>
   attributes === 'all' ? 'all' : (attributes.get(name) ?? noAttributes)
 

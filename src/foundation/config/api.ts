@@ -99,7 +99,7 @@ export function apiOf(
 interface StrapiApi {
   /** Null: the project has none. */
   readonly api: { readonly config: unknown; readonly source: string } | null
-  /** What is to be said of them, as sentences for the log. */
+  /** Sentences for the log. */
   readonly warnings: readonly string[]
 }
 

@@ -36,7 +36,7 @@ export const variableNames = [
   'STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE',
 ]
 
-/** Settings of earlier builds by their path in octavo.config, and what they are called now. */
+/** New names of settings of earlier builds, by their path in octavo.config. */
 const renamedSettings: ReadonlyMap<string, string> = new Map([
   ['proxies', 'trustProxy'],
   ['auth.callbacks', 'allowedCallbacks'],
@@ -80,16 +80,16 @@ const fixedLimits: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ').map((name) => `limits.${name}`)),
 )
 
-/** Environment variables of earlier builds, and what they are called now. */
+/** New names of environment variables of earlier builds. */
 const renamedVariables: ReadonlyMap<string, string> = new Map([
   ['OCTAVO_PROXIES', 'OCTAVO_TRUST_PROXY'],
   ['OCTAVO_DATABASE_READERS', 'OCTAVO_DATABASE_READER_THREADS'],
   ['OCTAVO_DATABASE_MAX_READERS', 'OCTAVO_DATABASE_MAX_READER_THREADS'],
 ])
 
-/** Only names with at least this many letters, and at most this many different ones, are taken for a misspelt variable of ours. */
+/** Minimum letters of a name that may be a misspelt variable. */
 const minGuessLength = 8
-/** Letters of a name for each of them that may be wrong: SITE_URL is no SMTP_URL. */
+/** Letters of a name per wrong letter: SITE_URL is not a misspelt SMTP_URL. */
 const lettersPerGuess = 8
 /** Characters below which a secret is refused, and below which it causes a warning. */
 const minSecretLength = 3

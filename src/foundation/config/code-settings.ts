@@ -172,7 +172,7 @@ const [longestPath, mostParts] = [200, 20]
 const literal = /^(?!\.{1,2}$)[\w.~-]+$/
 const parameter = /^:(?!__proto__$|constructor$|prototype$)[A-Za-z_]\w*$/
 
-/** What is wrong with a path, as the end of a sentence; null: nothing. */
+/** The error of a path as the end of a sentence, or null. */
 function problemOf(path: string): string | null {
   if (!path.startsWith('/') || path.length > longestPath) return `must begin with a slash and have at most ${longestPath} characters`
   const [first, ...others] = path.slice(1).split('/')

@@ -67,7 +67,7 @@ const configFile = () =>
     uploads: z
       .strictObject({
         folder: z.string().optional(),
-        /** Where new files are stored. */
+        /** The storage of new files. */
         storage: givenStorage().prefault({ provider: 'local' }),
         /** Media types that may be uploaded (`image/*`, `application/pdf`); if empty, all but the denied ones. */
         allowedTypes: z.array(z.string()).default([]),
@@ -91,9 +91,9 @@ const configFile = () =>
     management: managementSettings().prefault({}),
     /** Add spans to the traces of OpenTelemetry; absent: where code of the project has registered an SDK before the start. */
     tracing: z.boolean().optional(),
-    /** What caches of others are told: the header with the keys of a response, by which it is purged. */
+    /** For external caches: the header with the keys of a response, which purge it. */
     cache: z.strictObject({ surrogateKeys: z.literal([false, 'Surrogate-Key', 'Cache-Tag']).default(false) }).prefault({}),
-    /** Where the audit log is written: `stdout`, among the lines of the log, or a file; absent: there is none. */
+    /** Target of the audit log: `stdout` (in the log) or a file; absent: there is no audit log. */
     auditLog: z.string().min(1).optional(),
     log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
     limits: limitSettings().prefault({}),
@@ -113,7 +113,7 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly logsEmails: boolean
   /** The model may be changed while serving (`admin.model`). */
   readonly modelChanges: boolean
-  /** Explain mistakes in requests (`src/http/hints/`), whatever their senders may see: only if NODE_ENV is `development`. */
+  /** Explain errors in requests (`src/http/hints/`), regardless of the caller's permissions: only if NODE_ENV is `development`. */
   readonly hints: boolean
   readonly database: DatabaseConfig
   readonly uploadsFolder: string
@@ -137,7 +137,7 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly logLevel: string
   /** Service processes of `octavo start` that share the port; with one, the command serves by itself. */
   readonly processes: number
-  /** Where probes reach the service; null: there is no management port. */
+  /** Null: there is no management port. */
   readonly management: ManagementConfig | null
   /** The header with the keys of responses to everybody; null: they have none. */
   readonly surrogateKeys: 'Surrogate-Key' | 'Cache-Tag' | null
@@ -280,7 +280,7 @@ function pathOf({ path }: z.core.$ZodIssue): readonly string[] {
   return [path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`)).join('')]
 }
 
-/** What a configuration is assembled from. */
+/** Sources of a configuration. */
 interface ConfigSources {
   readonly root: string
   readonly given: z.output<ReturnType<typeof configFile>>

@@ -46,7 +46,7 @@ export interface DatabaseConfig {
   readonly cacheKibibytes: number
 }
 
-/** What the settings of the database are completed from. */
+/** Sources of the database settings. */
 interface DatabaseSources {
   readonly root: string
   readonly environment: Environment
@@ -75,7 +75,7 @@ export function databaseOf({ root, environment, given, strapi }: DatabaseSources
 /** The SQLite file of a project that names none. */
 export const defaultFile = '.tmp/data.db'
 
-/** What says that the project is on SQLite although it names no client, as the beginning of a sentence; null: nothing does. */
+/** Evidence of SQLite in a project without a client, as the beginning of a sentence; null if there is none. */
 function sqliteEvidence(root: string, { DATABASE_FILENAME }: Environment, { filename }: DatabaseSources['given']): string | null {
   if (DATABASE_FILENAME !== undefined) return 'DATABASE_FILENAME names a SQLite file'
   if (filename !== undefined) return 'database.filename names a SQLite file'
@@ -111,8 +111,8 @@ const schemes: Readonly<Record<string, DatabaseClient>> = { postgres: 'postgres'
 const clientNamed = (name: string): DatabaseClient | undefined => (Object.hasOwn(clients, name) ? clients[name] : undefined)
 
 /**
- * The database that a project is on. `sqliteEvidence`: what else says that it is SQLite, as the beginning of a sentence; null: nothing does.
- * @throws ConfigError for one that is not supported, for the URL of a server beside a SQLite file, and for a host without a client
+ * The database that a project is on. `sqliteEvidence`: evidence of SQLite as the beginning of a sentence, or null.
+ * @throws ConfigError for an unsupported one, for both a server URL and a SQLite file, and for a host without a client
  */
 function clientOf(environment: Environment, strapi: StrapiDatabase | null, sqliteEvidence: string | null): DatabaseClient {
   const given = givenClient(environment, strapi)
@@ -130,7 +130,7 @@ function clientOf(environment: Environment, strapi: StrapiDatabase | null, sqlit
   return client
 }
 
-/** What says the client, as the beginning of a sentence, and its name; null: nothing does. */
+/** The source of the client as the beginning of a sentence, and its name; null if it is not set. */
 function givenClient({ DATABASE_CLIENT }: Environment, strapi: StrapiDatabase | null): readonly [string, string] | null {
   if (DATABASE_CLIENT !== undefined) return ['DATABASE_CLIENT', DATABASE_CLIENT]
   return strapi === null || strapi.client === null ? null : ["The database client in Strapi's config/database", strapi.client]
@@ -158,7 +158,7 @@ export function clientOfUrl(url: string): DatabaseClient | undefined {
   return Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined
 }
 
-/** How to reach a server, and how many connections to hold. */
+/** Address of a server, and size of its pool. */
 export interface ServerSettings {
   /** Takes precedence over host, port, name, user and password; null: not given. */
   readonly url: string | null
@@ -232,7 +232,7 @@ const strapiConnection = () =>
     acquireConnectionTimeout: whole(),
   })
 
-/** The ports on which the servers listen. */
+/** Default ports. */
 const ports = { postgres: 5432, mysql: 3306 }
 
 /** Connections and milliseconds where nothing else is said, as in Strapi's scaffold; but a request waits less long. */
@@ -251,14 +251,14 @@ export function serverOf(client: DatabaseClient, environment: Environment, strap
 
 const examples = { postgres: 'postgres://user:password@host:5432/database', mysql: 'mysql://user:password@host:3306/database' }
 
-/** Drivers guess at texts that are not URLs, and look for a host that nobody named. PostgreSQL also has URLs of sockets. */
+/** Drivers guess at values that are not URLs, and connect to an unintended host. PostgreSQL also has socket URLs. */
 function checkUrl(client: Exclude<DatabaseClient, 'sqlite'>, { DATABASE_URL = '' }: Environment): void {
   if (DATABASE_URL === '' || clientOfUrl(DATABASE_URL) === client) return
   if (client === 'postgres' && /^(?:\/|socket:)/.test(DATABASE_URL)) return
   throw new ConfigError(`DATABASE_URL is "${withoutPassword(DATABASE_URL)}"; it must be a URL like ${examples[client]}.`)
 }
 
-/** What is said of a server; what is not has its default. */
+/** The given settings of a server; the others have defaults. */
 type Given = { readonly [Key in keyof Omit<ServerSettings, 'pool'>]?: ServerSettings[Key] | undefined } & {
   readonly pool: { readonly min?: number | undefined; readonly max?: number | undefined }
 }

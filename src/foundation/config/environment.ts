@@ -25,7 +25,7 @@ export function booleanOf(environment: Environment, name: string): boolean | und
   return value === 'true'
 }
 
-/** What a .env file has added to process.env. It is no part of the environment of the process. */
+/** Variables that a .env file added to process.env; not part of the environment of the process. */
 const added = new Map<string, string>()
 
 /** The environment of the process, without what a .env file has added to it. */

@@ -35,7 +35,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   ...['x-request-id', 'server-timing', 'octavo-hint'],
 ])
 
-/** What is wrong with a header, as a sentence without its end; null: nothing. */
+/** The error of a header without a full stop, or null. */
 function problemOf(name: string, value: string): string | null {
   const lower = name.toLowerCase()
   if (lower.startsWith('access-control-')) return `"${name}" is set by the service; cors.origins and cors.headers configure it`

@@ -196,7 +196,7 @@ const processLimits = () => ({
   /** Part of it for request bodies to arrive after the service stopped accepting connections. */
   drainBodyTimeout: ms(5_000),
   /**
-   * Milliseconds before the shutdown in which requests are still served while `/_health` reports 503, so that load balancers stop
+   * Delay before the shutdown: requests are still served while `/_health` reports 503, so that load balancers stop
    * sending traffic. Defaults to 5,000 in production, and to 0 in development or if only this machine can reach the service.
    */
   drainDelay: z.int().min(0).max(maxMs).optional(),
@@ -204,7 +204,7 @@ const processLimits = () => ({
   processRestartDelay: ms(1_000),
   /** For an additional service process to start. The first one has no limit, because it prepares the project. */
   processStartTimeout: ms(300_000),
-  /** Delay of the event loop from which on `/live` of the management port reports 503. */
+  /** `/live` of the management port reports 503 at this delay of the event loop. */
   eventLoopLag: ms(5_000),
   /** Log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */
   logBytes: bytes(1_048_576),

@@ -1,4 +1,4 @@
-// Where the service listens, and how others reach it.
+// Network settings: the service, its management port, and its processes.
 
 import { availableParallelism } from 'node:os'
 import * as z from 'zod'
@@ -43,14 +43,14 @@ export const isLoopback = (host: string): boolean => host === 'localhost' || hos
 /** The management port; absent: there is none. */
 export const managementSettings = () =>
   z.strictObject({
-    /** Where to listen; 0: a free port, which the log names. */
+    /** 0: any free port, which the log names. */
     port: z.int().min(0).max(65_535).optional(),
     host: z.string().default('127.0.0.1'),
-    /** What a scrape of `/metrics` has to send: `Authorization: Bearer <token>`; absent: nothing. */
+    /** Required for `/metrics` as `Authorization: Bearer <token>`; absent: no authorization. */
     token: z.string().optional(),
   })
 
-/** Where the management port listens. */
+/** The settings of the management port. */
 export interface ManagementConfig {
   readonly host: string
   readonly port: number
@@ -58,7 +58,7 @@ export interface ManagementConfig {
   readonly token: string | null
   /** True: a port in use ends the start; false: the service goes on without the port. */
   readonly isRequired: boolean
-  /** Who asks the process: others at the port, or the main process, which has the port for several. */
+  /** The process has its own port, or the main process has one for all. */
   readonly askedBy: 'port' | 'main'
   /** True: it listens before the database is prepared, for a process that serves in any case; otherwise right before the service does. */
   readonly opensFirst?: boolean

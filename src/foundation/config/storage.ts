@@ -7,7 +7,7 @@ import { ConfigError } from '../errors/errors.js'
 import { plainMessage } from './checks.js'
 import type { Environment } from './environment.js'
 
-/** Seconds for which a signed URL is valid; S3 allows one week at most. */
+/** Lifetime of a signed URL in seconds; S3 allows one week at most. */
 const signedUrlExpires = () => z.coerce.number().int().min(30).max(604_800).default(900)
 const httpUrl = () => z.url({ protocol: /^https?$/ })
 
@@ -34,7 +34,7 @@ const s3 = () =>
     /** `private`: responses contain signed URLs. `none`: send no ACL; the policy of the bucket applies. */
     acl: z.string().default('public-read'),
     signedUrlExpires: signedUrlExpires(),
-    /** The URL from which clients read files, such as that of a CDN. */
+    /** The base URL of files for clients, such as a CDN. */
     baseUrl: httpUrl().optional(),
     /** A prefix for the names of all files. */
     rootPath: z.string().default(''),
@@ -92,7 +92,7 @@ const variables = {
 /** The environment variables of the storage. */
 export const storageVariables: readonly string[] = Object.values(variables).flat()
 
-/** Everybody whom the process does not exclude. */
+/** All permissions, reduced by the umask. */
 const usualMode = 0o777
 
 /**
@@ -119,7 +119,7 @@ async function makeFolder(folder: string, mode: number): Promise<void> {
   if (await isFolder(folder)) return
   if (dirname(folder) !== folder) await makeFolder(dirname(folder), usualMode)
   await mkdir(folder, { mode }).catch(async (error: NodeJS.ErrnoException) => {
-    // Another process may have created it meanwhile.
+    // Another process may have created it.
     if (error.code !== 'EEXIST' || !(await isFolder(folder))) throw error
   })
 }

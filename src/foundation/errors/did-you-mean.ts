@@ -1,10 +1,10 @@
-// Suggests the most similar known name for an unknown one. What is compared comes from outside, so the work of a comparison is bounded.
+// Suggests the most similar known name for an unknown one. The input is untrusted, so the work of a comparison is bounded.
 
 /** Names are similar if at most a third of their letters differ. */
 const tolerated = 1 / 3
 /** Letters of a text that may be a misspelt name; a longer one is similar to nothing. */
 const longestName = 100
-/** Pairs of letters that are compared for one text; names behind them are not looked at. */
+/** Pairs of letters that are compared for one text; further names are ignored. */
 const mostCompared = 200_000
 
 /** Returns `; did you mean "published"?` for the end of a sentence, or an empty text if no name is similar. */

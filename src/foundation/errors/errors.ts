@@ -32,7 +32,7 @@ const statuses = {
 /** The names of API errors. */
 export type ErrorName = keyof typeof statuses
 
-/** What an error is about, where its details do not say it. */
+/** The subject of an error, if its details do not contain it. */
 type Situation =
   /** The caller is not granted this action. */
   | { readonly kind: 'permission'; readonly action: string }
@@ -40,7 +40,7 @@ type Situation =
   | { readonly kind: 'data' }
   /** The body names documents or rows of this type that do not exist. */
   | { readonly kind: 'targets'; readonly uid: string; readonly named: readonly (string | number)[] }
-  /** What is wrong with which field. */
+  /** Errors of fields. */
   | { readonly kind: 'fields'; readonly errors: readonly { readonly path: readonly string[]; readonly message: string }[] }
   /** A form has no files in the field `files`, but in these. */
   | { readonly kind: 'files'; readonly fields: readonly string[] }
@@ -66,19 +66,19 @@ export class ApiError extends Error {
     this.retryAfter = retryAfter ?? (statuses[name] === 503 ? 1 : undefined)
   }
 
-  /** What the error is about, for the hints of development; null if its details say it. */
+  /** The subject of the error for development hints; null if its details contain it. */
   get situation(): Situation | null {
     return this.#situation
   }
 
-  /** Notes what the error is about, and returns it. */
+  /** Sets the subject of the error, and returns the error. */
   about(situation: Situation): this {
     this.#situation = situation
     return this
   }
 }
 
-/** The query parameter in which a key was invalid. */
+/** The query parameter with an invalid key. */
 export type QueryParameter = 'filters' | 'sort' | 'fields' | 'populate'
 
 /** 400 `Invalid key K[ at PATH]`: a name that does not exist or may not be seen (errors.3). */
@@ -91,13 +91,13 @@ export function invalidKey(param: QueryParameter, key: string, path: string | nu
 export const validationError = (message: string, details?: Readonly<Record<string, unknown>>): ApiError =>
   new ApiError('ValidationError', message, details)
 
-/** What is wrong with an input, and where. */
+/** An error in an input. */
 export interface InputMistake {
   readonly path: readonly (string | number)[]
   readonly message: string
 }
 
-/** Creates a 400 error about all mistakes of an input: the message of a single one, their number otherwise, all of them in the details. */
+/** Creates a 400 error with all errors of an input in its details. Its message is that of a single error, or their number. */
 export function mistakenInput(mistakes: readonly InputMistake[]): ApiError {
   const errors = mistakes.map(({ path, message }) => ({ path: path.map(String), message, name: 'ValidationError' as const }))
   return validationError(errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`, { errors })
@@ -116,7 +116,7 @@ export const unauthorized = (message: string): ApiError => new ApiError('Unautho
 /** An invalid configuration, or an environment that cannot be used; the message is a sentence for the operator. */
 export class ConfigError extends Error {}
 
-/** What is said of a value that must be unique and is taken. */
+/** The message for a taken value of a unique attribute. */
 export const takenMessage = 'This attribute must be unique'
 
 /** True if a write was refused because of such a value. */

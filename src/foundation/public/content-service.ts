@@ -20,7 +20,7 @@ export interface CallerContentService {
     options?: Omit<TransactionOptions, 'grants'>,
   ) => Promise<WrittenAs<Given>>
   readonly upload: (file: FileUpload) => Promise<UploadedFile>
-  /** Not restricted: the route decides what it sends. */
+  /** Not restricted by permissions of the caller. */
   readonly mail: SendMail
 }
 

@@ -1,4 +1,4 @@
-// The public types of the document service, by which scripts and other code of a project read and write documents.
+// The public types of the document service for scripts and other code of a project.
 import type { Grants } from '../grants.js'
 import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
 import type {
@@ -104,7 +104,7 @@ export interface Documents<Shape = Document> {
 
 /** Options of `documents(uid)`. */
 interface DocumentOptions {
-  /** What may be done; default: everything. */
+  /** Allowed actions; default: all. */
   readonly grants?: Grants
 }
 
@@ -114,7 +114,7 @@ interface DocumentOptions {
  */
 export type DocumentService = <Type extends Uid | AnyText | object>(uid: UidArgument<Type>, options?: DocumentOptions) => DocumentsOf<Type>
 
-/** The uid that `documents` takes: one of the project's, or any with a type of one's own. */
+/** The uid of a content-type of the project, or any uid with a custom type. */
 export type UidArgument<Type> = Type extends string ? Type & KnownUid<Type> : string
 
 /** The uids that may be given: those of the project if they are known; a text that is not known before it runs is always allowed. */
@@ -126,7 +126,7 @@ export type KnownUid<Type extends string> = string extends Type
       ? unknown
       : NoSuchName<Type, Uid>
 
-/** The documents of a type, typed as far as the project is known. */
+/** The documents of a type, with its types if the project has been described. */
 export type DocumentsOf<Type> = Type extends string
   ? Type extends Uid
     ? ShapeOf<Type> extends infer T
@@ -147,15 +147,15 @@ export interface OperationCaller {
   readonly id?: number
 }
 
-/** What has to hold for a document when its write is executed. */
+/** A condition for a document at the execution of its write. */
 export interface WriteCondition {
-  /** The transaction fails with `ConflictError` if the document does not match: what was read before may have changed. */
+  /** The transaction fails with `ConflictError` if the document does not match, for example because it has changed since a read. */
   readonly filters?: Readonly<Record<string, unknown>>
 }
 
 /**
  * The writes to documents of one type. Parameters and results are those of `documents(uid)`, but for one thing: where a document is not
- * there, the transaction fails with `NotFoundError`. A delete of what is not there is no failure.
+ * there, the transaction fails with `NotFoundError`. Deleting a missing document is not a failure.
  */
 export interface TransactionWrites<Shape = Document> {
   create(parameters: Version & { readonly data: Data }): PendingCreate<Shape>
@@ -172,7 +172,7 @@ export interface TransactionWrites<Shape = Document> {
  */
 export type DescribeWrites = <Type extends Uid | AnyText | object>(uid: UidArgument<Type>) => WritesOf<Type>
 
-/** The writes to a type, typed as far as the project is known. */
+/** The writes to a type, with its types if the project has been described. */
 export type WritesOf<Type> = Type extends string
   ? Type extends Uid
     ? ShapeOf<Type> extends infer T
@@ -213,11 +213,11 @@ export interface Entries<Shape> {
 
 declare const outcome: unique symbol
 
-/** A write that was described. It is executed with all others of its transaction, in the order in which they were described. */
+/** A described write. It is executed with the others of its transaction, in the same order. */
 export interface PendingWrite<Result> {
   /** Its position in the transaction, from 0. Errors name it. */
   readonly index: number
-  /** Nobody can read it: it only carries the type of the result. */
+  /** Never present: it only carries the type of the result. */
   readonly [outcome]: Result
 }
 
@@ -227,7 +227,7 @@ export interface PendingCreate<Result> extends PendingWrite<Result> {
   readonly documentId: string
 }
 
-/** What was described, with the result of each write in its place. */
+/** The described value, with each write replaced by its result. */
 export type WrittenAs<Given> =
   Given extends PendingWrite<infer Result>
     ? Result
@@ -243,7 +243,7 @@ type VersionsMethod<T extends ContentTypeShape, State extends VersionState> = <
   parameters: VersionsOf<T, Selected, Given>,
 ) => Promise<Entries<RowIn<T, State, Selected, Given>>>
 
-/** See `Documents`. Without `status`, reads return drafts and writes change the draft, in which nothing is required. */
+/** See `Documents`. Without `status`, reads return drafts and writes change the draft, where attributes are optional. */
 export interface TypedDocuments<T extends ContentTypeShape> {
   findMany<
     const Selected extends FieldsArgument<T> = undefined,
@@ -310,7 +310,7 @@ export interface TypedDocuments<T extends ContentTypeShape> {
   ): Promise<Entries<RowIn<T, 'any', Selected, Given>>[]>
 }
 
-/** What has to hold for a document when its write is executed. See `WriteCondition`. */
+/** A condition for a document at the execution of its write. See `WriteCondition`. */
 interface ConditionOf<T extends ContentTypeShape> {
   readonly filters?: T['filters']
 }
@@ -326,7 +326,7 @@ type VersionsWrite<T extends ContentTypeShape, State extends VersionState> = <
   parameters: ConditionalVersions<T, Selected, Given>,
 ) => PendingWrite<Entries<RowIn<T, State, Selected, Given>>>
 
-/** See `TransactionWrites`. Without `status`, a draft is written, in which nothing is required. */
+/** See `TransactionWrites`. Without `status`, a draft is written, where attributes are optional. */
 export interface TypedTransactionWrites<T extends ContentTypeShape> {
   /** Creates a draft, and publishes it with `status: 'published'`. */
   create<

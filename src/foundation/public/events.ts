@@ -3,7 +3,7 @@
 /** Events about a version of a document. */
 export type EntryEventName = (typeof entryEvents)[number]
 
-/** In the order in which messages list them. */
+/** In the order of messages. */
 export const entryEvents = [
   'entry.create',
   'entry.update',

@@ -70,7 +70,7 @@ type NamedDocument<Type extends string, Action> = Action extends 'create'
     : string | null
 /** The data of a write as hooks see it. */
 type HookData<Type extends string> = IsDescribed<Type> extends true ? TypeOf<Type>['hookData'] : Record<string, unknown>
-/** What may take its place. */
+/** A replacement. */
 type HookInput<Type extends string> = HookData<Type> | (IsDescribed<Type> extends true ? UpdateData<TypeOf<Type>, 'draft'> : never)
 
 /** The state of the versions that an action is about, where it is always the same. */
@@ -99,12 +99,12 @@ interface TypedBeforeCall<Type extends string, Action extends HookAction> extend
 interface TypedAfterCall<Type extends string, Action extends HookAction> extends Omit<AfterCall, 'data' | 'entries'> {
   readonly uid: Type
   readonly action: Action
-  /** The data to write, as it was given: `'5'` may have been written as 5. `entries` have what was written. */
+  /** The data to write, as it was given: `'5'` may have been written as 5. `entries` have the stored values. */
   readonly data: Action extends WritingAction ? Readonly<HookData<Type>> : null
   readonly entries: readonly EntryOf<Type, Action>[]
 }
 
-/** The argument of a before-hook for some types and actions: one of them, told apart by `uid` and `action`. */
+/** The argument of a before-hook for some types and actions: one of them, discriminated by `uid` and `action`. */
 export type BeforeCallOf<Type extends string, Action extends HookAction = HookAction> = Type extends unknown
   ? Action extends unknown
     ? TypedBeforeCall<Type, Action>

@@ -21,7 +21,7 @@ export interface RouteRequest {
 /** The argument of a route. `documents`, `transaction` and `upload` do what the caller may do: permissions, scopes and policies hold. */
 export interface RouteCall<Params = Readonly<Record<string, string>>, Query = Readonly<Record<string, unknown>>, Body = unknown>
   extends CallerContentService {
-  /** The parts of the path that `:name` stands for. */
+  /** Values of the `:name` parameters of the path. */
   readonly params: Params
   readonly query: Query
   readonly body: Body
@@ -38,7 +38,7 @@ export interface RouteCall<Params = Readonly<Record<string, string>>, Query = Re
   readonly stopping: AbortSignal
 }
 
-/** How the body of a request is read. */
+/** Format of the body. */
 export type RouteBody = StandardSchema | 'json' | 'raw' | 'stream' | undefined
 
 /** The names that follow a colon in a path. */
@@ -53,7 +53,7 @@ export type PathParameters<Path extends string> = string extends Path
   ? Readonly<Record<string, string>>
   : { readonly [Name in ParameterNames<Path>]: string }
 
-/** What a schema returns for a valid value; `Otherwise` without one. */
+/** The output of a schema; `Otherwise` without one. */
 type OutputOf<Schema, Otherwise> = Schema extends StandardSchema<unknown, infer Output> ? Output : Otherwise
 
 /** The body as a route gets it. */
@@ -69,7 +69,7 @@ interface RouteBase<Path extends string, Params, Query, Body> {
   readonly method: RouteMethod
   /** `/orders/:documentId/checkout`. The first part is a name, the others are names or `:parameter`s. */
   readonly path: Path
-  /** What the path is below: the prefix of the API (`api`, the default) or nothing (`root`). */
+  /** The base of the path: the prefix of the API (`api`, the default) or the root (`root`). */
   readonly base?: 'api' | 'root'
   /** Validates the parameters of the path, which are texts. */
   readonly params?: Params
@@ -86,7 +86,7 @@ interface RouteBase<Path extends string, Params, Query, Body> {
   readonly description?: string
   /** The groups of descriptions that the route is shown in; default: `routes`. The singular name of a content-type is its group. */
   readonly tags?: readonly string[]
-  /** What the route returns, for descriptions of the API; responses are not checked. Default: status 200 with any body. */
+  /** The response for descriptions of the API; responses are not validated. Default: status 200 with any body. */
   readonly response?: RouteResponse
 }
 
@@ -99,7 +99,7 @@ export type RouteResponse = StandardSchema | JsonSchema | ResponsesByStatus
 /** Responses by status: `{ 201: order, 204: null }`. */
 export type ResponsesByStatus = Readonly<Record<number, StandardSchema | JsonSchema | null>>
 
-/** Who may call a route: those who are granted an action, or everybody. */
+/** Callers of a route: those with permission for an action, or all. */
 type RouteAccess =
   | {
       /** The action that a role or a token is granted, e.g. `api::order.order.checkout`. Several routes may have the same. */
@@ -133,7 +133,7 @@ export type RouteDefinition<
 export type CustomRoute = RouteBase<string, StandardSchema | undefined, StandardSchema | undefined, RouteBody> &
   RouteAccess & { handle(call: RouteCall): unknown }
 
-/** What a validator says of a value. */
+/** The result of a validation. */
 export type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] }
 
 /** Why a value is invalid, and where. */
@@ -151,7 +151,7 @@ export interface JsonSchemaConverter {
   output(options: JsonSchemaOptions): Record<string, unknown>
 }
 
-/** What a converter is asked for. */
+/** Options of a conversion. */
 export interface JsonSchemaOptions {
   readonly target: 'draft-2020-12'
   readonly libraryOptions?: Record<string, unknown> | undefined
@@ -163,7 +163,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly version: 1
     readonly vendor: string
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
-    /** Converts the schema to JSON Schema, for descriptions of the API: what it takes, and what it returns. Not every library has it. */
+    /** Converts the schema to JSON Schema, for descriptions of the API: its input, and its output. Not every library has it. */
     readonly jsonSchema?: JsonSchemaConverter | undefined
     /** Never there: it only carries the types. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined

@@ -4,7 +4,7 @@ import type { CodeLog, ContentService } from './content-service.js'
 /** The argument of a scheduled function. `documents`, `transaction`, `upload` and `mail` are without restrictions. */
 export interface ScheduleCall extends ContentService {
   readonly name: string
-  /** The time for which the function runs; it may start somewhat later. */
+  /** The scheduled time; the function may start somewhat later. */
   readonly time: Date
   readonly log: CodeLog
   /** Aborted after `limits.scheduleTimeout`, when the service stops, and when another process has taken over. */

@@ -17,13 +17,13 @@ export interface ScopeCall {
 /** True: all documents; false: none; filters as in a request, as an object: the versions that fulfil them. A write needs all of a document's. */
 export type ScopeResult = boolean | Readonly<Record<string, unknown>>
 
-/** What a read of the API takes where the request says nothing; the request's own parameters are not merged with these, they win. */
+/** Defaults of reads of the API; the request's own parameters are not merged with these, they win. */
 export interface QueryDefaults extends Omit<Criteria, '_q'> {
   /** Documents on a page. */
   readonly pageSize?: number
 }
 
-/** What a request of the API does with a type; `find` is also the read of a single type. */
+/** An action of the API on a type; `find` is also the read of a single type. */
 export type ApiAction = 'find' | 'findOne' | HookAction
 
 interface TypeCall {
@@ -55,7 +55,7 @@ export type Policy = (call: PolicyCall) => boolean | Promise<boolean>
 
 /** The argument of a hook before a read. */
 export interface ReadBeforeCall extends TypeCall {
-  /** May be changed or replaced. The caller's permissions apply to it as to a query of its own. */
+  /** May be changed or replaced. The caller's permissions apply to it. */
   query: RequestQuery
 }
 
@@ -85,18 +85,18 @@ export type RouteSelection =
   | { readonly only: readonly ApiAction[]; readonly except?: undefined }
   | { readonly except: readonly ApiAction[]; readonly only?: undefined }
 
-/** What the project decides for one content-type. */
+/** Settings of one content-type. */
 export interface TypeSettings {
-  /** Holds for GET of lists and of single documents. The caller's permissions apply to it as to a query of its own. */
+  /** Holds for GET of lists and of single documents. The caller's permissions apply to it. */
   readonly defaults?: QueryDefaults
   /**
-   * Which documents of the type exist for a caller of the API. Called once for each request that may reach content. It holds on every way to them: lists, single
+   * Filters of the documents that exist for a caller of the API. Called once for each request that may reach content. It holds on every way to them: lists, single
    * documents, totals, filters and sort keys through relations, populate, and writes.
    */
   readonly scope?: (call: ScopeCall) => ScopeResult | Promise<ScopeResult>
   /** By action, whether a request is allowed that the caller has the permission for; false is 403. Not asked where documents are populated. */
   readonly policies?: Readonly<Partial<Record<ApiAction, Policy>>>
   readonly reads?: ReadHooks
-  /** Leaves routes of the type out. They do not exist over HTTP, whoever asks; `documents` of code is not concerned. Default: it has all. */
+  /** Leaves routes of the type out. They do not exist over HTTP for any caller; `documents` of code is not concerned. Default: it has all. */
   readonly routes?: RouteSelection
 }

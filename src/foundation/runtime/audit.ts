@@ -1,23 +1,22 @@
-// Who did what, for the audit log. An act is noted where it is committed; what is taken back is none.
+// The audit log: actions of callers, recorded once they are committed.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { ConfigError } from '../errors/errors.js'
 
-/** Who does something. */
 interface AuditActor {
-  /** `user`, `token` or `administrator` with an id; `public`, `project` (its own code), `nobody` (who is not signed in). */
+  /** `user`, `token` or `administrator` with an id; `public`, `project` (code of the project), `nobody` (not signed in). */
   readonly kind: string
   readonly id?: number
 }
 
-/** What was done. It has names of the service and ids: no value, no token, no text of a client. */
+/** An action. It contains names of the service and ids, but no value, token or text of a client. */
 export interface AuditEntry {
   readonly actor: AuditActor
   /** A verb such as `create`, or an action such as `plugin::users-permissions.user.update`. */
   readonly action: string
-  /** What it was done to: the uid of a content-type, or a kind such as `token`. */
+  /** The uid of a content-type, or a kind such as `token`. */
   readonly type?: string | undefined
   /** The documentId, or the id of a row. */
   readonly id?: string | undefined
@@ -29,11 +28,11 @@ export interface AuditEntry {
   readonly address?: string | null
 }
 
-/** The request for which something is done. */
+/** The request that causes an action. */
 interface AuditedRequest {
   readonly requestId: string
   readonly address: string
-  /** What goes on behind the response is not done for it any more. */
+  /** Work after the response is not attributed to the request. */
   isOver: boolean
 }
 
@@ -41,18 +40,18 @@ interface AuditedRequest {
 export interface Audit {
   /** Writes a line. Never throws, and waits for nothing. */
   note(entry: AuditEntry): void
-  /** Runs `work`, and what follows from it, for a request. Returns what ends it. */
+  /** Attributes `work` and its asynchronous continuations to a request. Returns a function that ends it. */
   within(request: Pick<AuditedRequest, 'requestId' | 'address'>, work: () => void): () => void
 }
 
-/** What is done in the transaction under way. */
+/** Entries of the current transaction. */
 const underWay = new AsyncLocalStorage<AuditEntry[]>()
 const requests = new AsyncLocalStorage<AuditedRequest>()
 
-/** Notes what the transaction under way does. The line is written once it is committed; where there is no audit log, nothing is. */
+/** Records an entry of the current transaction, which is written after the commit. No effect without an audit log. */
 export const noteInTransaction = (entry: AuditEntry): void => void underWay.getStore()?.push(entry)
 
-/** Runs a transaction, and writes what its last try has noted. `run` executes each try by `attempt`. */
+/** Runs a transaction, and writes the entries of its last attempt. `run` executes each attempt through `attempt`. */
 export async function auditedTransaction<Result>(
   audit: Audit,
   run: (attempt: <Tried>(work: () => Tried) => Tried) => Promise<Result>,
@@ -108,7 +107,7 @@ interface OpenedAudit {
  */
 export async function openAuditOutput(target: string, bytes: number, logger: Logger): Promise<OpenedAudit> {
   if (target === 'stdout') {
-    // Whatever the level of the log is.
+    // Independent of the level of the log.
     const log = logger.child({}, { level: 'info' })
     return { audit: openAudit((line) => log.info(line, 'audit')), close: async () => {} }
   }
@@ -123,7 +122,7 @@ export async function openAuditOutput(target: string, bytes: number, logger: Log
   return { audit, close: file.close }
 }
 
-/** A file that only grows, until somebody moves it away. */
+/** An append-only file, which may be moved away (rotation). */
 interface AppendedFile {
   /** Appends a line, without its end. Waits for nothing. */
   add(line: string): void
@@ -131,13 +130,13 @@ interface AppendedFile {
   close(): Promise<void>
 }
 
-/** What becomes of the file. */
+/** Options of an append-only file. */
 interface AppendedFileOptions {
   /** Bytes of lines that wait at most. */
   readonly bytes: number
   /** Lines cannot be written; they wait. Called once, until they can. */
   failed(error: unknown): void
-  /** They are written again. `lost`: lines that had no room meanwhile. */
+  /** Writing works again. `lost`: lines that did not fit in the buffer. */
   recovered(lost: number): void
 }
 
@@ -148,7 +147,7 @@ const [lookEvery, retryAfter] = [1_000, 1_000]
 export async function openAppendedFile(path: string, { bytes, failed, recovered }: AppendedFileOptions): Promise<AppendedFile> {
   const file = await openFollowed(path)
   const waiting: string[] = []
-  /** What of the lines before them is still to be written. */
+  /** The unwritten rest of earlier lines. */
   let rest: Buffer = Buffer.alloc(0)
   let [size, lost] = [0, 0]
   let isFailing = false
@@ -204,14 +203,14 @@ export async function openAppendedFile(path: string, { bytes, failed, recovered 
 
 const openOwn = (path: string): Promise<FileHandle> => open(path, 'a', 0o600)
 
-/** A file at a path, whatever is at that path. */
+/** The file at a path, reopened after rotation. */
 interface FollowedFile {
   /** Appends bytes, and resolves to how many of them. */
   write(bytes: Uint8Array): Promise<number>
   close(): Promise<void>
 }
 
-/** Opens a file, and opens it anew where it is not at its place any more. */
+/** Opens a file, and reopens it once it has been moved away. */
 async function openFollowed(path: string): Promise<FollowedFile> {
   let handle = await openOwn(path)
   let looked = performance.now()

@@ -10,7 +10,7 @@ let seen = performance.now()
 let paused = 0
 let isTicking = false
 
-/** Returns the milliseconds for which this thread has been running; only differences are meaningful. */
+/** Returns the running time of this thread in milliseconds; only differences are meaningful. */
 export function elapsed(): number {
   if (!isTicking) {
     isTicking = true
@@ -24,7 +24,7 @@ export function elapsed(): number {
   return now - paused
 }
 
-/** What a promise resolves to within so many milliseconds; null: nothing. @throws as the promise does */
+/** The result of a promise, or null after a timeout. @throws as the promise does */
 export async function within<Result>(milliseconds: number, promise: Promise<Result>): Promise<Result | null> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<null>((resolve) => {

@@ -1,9 +1,9 @@
-// Lets callers share what is found out for them.
+// Lets concurrent callers share the result of one call.
 import { elapsed, pause } from './clock.js'
 
 /**
- * Lets callers share what `ask` finds out. Whoever calls gets the result of a call that began after that: one may be under way, and one
- * wait for it. `apart`: milliseconds between the beginnings of two calls.
+ * Lets callers share calls of `ask`. A caller gets the result of a call that begins later: one may be running, and one waiting for it.
+ * `apart`: minimum milliseconds between the starts of two calls.
  */
 export function shared<Result>(ask: () => Promise<Result>, apart = 0): () => Promise<Result> {
   let running: Promise<unknown> = Promise.resolve()
@@ -27,7 +27,7 @@ export function shared<Result>(ask: () => Promise<Result>, apart = 0): () => Pro
   }
 }
 
-/** Returns a function that does `work` when it is first called. Calls meanwhile share it; after a failure the next call tries again. */
+/** Returns a function that does `work` on the first call. Concurrent calls share it; after a failure the next call tries again. */
 export function onceDone<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let doing: Promise<Result> | null = null
   return () => {

@@ -1,4 +1,4 @@
-// Encryption of what only this installation may read, and nobody may change unseen: AES-256-GCM, with a nonce of its own for each text.
+// Authenticated encryption: AES-256-GCM with a random nonce for each message.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 /** Seals bytes under one key. */
@@ -11,7 +11,7 @@ interface Sealing {
 const algorithm = 'aes-256-gcm'
 const [nonceBytes, tagBytes] = [12, 16]
 
-/** How many bytes sealing adds. */
+/** Bytes that sealing adds. */
 export const sealBytes = nonceBytes + tagBytes
 
 /** Seals under a key of 32 bytes. */

@@ -1,9 +1,9 @@
-// Turns of the event loop: long work is split among several, and what belongs to one is done together.
+// Turns of the event loop: long work is split among several.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 export { nextTurn }
 
-/** Runs work in steps, each in a turn of the event loop by itself, and resolves to what it returns. */
+/** Runs work in steps, each in a separate turn of the event loop, and resolves to its result. */
 export async function inSteps<Result>(work: Iterator<void, Result>): Promise<Result> {
   for (;;) {
     const { done, value } = work.next()

@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises'
 /** A text without the mark. */
 export const withoutMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
 
-/** The SHA-1 of bytes, as base64url. It tells versions apart; it is no protection against someone who forges bytes. */
+/** The SHA-1 of bytes, as base64url. It distinguishes versions; it does not protect against forgery. */
 export const contentHash = (bytes: Uint8Array): string => createHash('sha1').update(bytes).digest('base64url')
 
 /** Syncs a file or folder to the disk; some file systems do not allow it for folders. */

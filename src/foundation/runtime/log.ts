@@ -27,7 +27,7 @@ interface LogOptions {
 /** Bytes of a batch of lines. */
 const batchBytes = 65_536
 
-/** A line of the log that is written whatever its level is. */
+/** A line of the log that ignores the level. */
 export const logLine = (level: number, msg: string, fields: Readonly<Record<string, unknown>>): string =>
   `${JSON.stringify({ level, time: Date.now(), ...fields, msg })}\n`
 
@@ -164,7 +164,7 @@ interface Pump {
   isWaiting(): boolean
   /** True if nothing is left to write. */
   isEmpty(): boolean
-  /** What is being written. */
+  /** The chunk of the current write. */
   chunk(): Buffer
   /** Writes now; `startIn`: after some milliseconds, unless it waits already. */
   start(): void
@@ -176,7 +176,7 @@ interface Pump {
 interface PumpListener {
   /** Nothing is left to write. */
   flushed(): void
-  /** A write has returned, whatever it has written. */
+  /** A write has returned, successful or not. */
   returned(): void
 }
 
@@ -204,7 +204,7 @@ function openPump(target: number, lines: LineBuffer, batchBytes: number): Pump {
     })
   }
 
-  /** Goes on at once with what is begun or makes a batch, later with less. */
+  /** Continues at once with a begun chunk or a full batch; later with less. */
   function next(): void {
     if (chunk.length > 0 || lines.isEmpty() || lines.bytes() >= batchBytes || listener !== null) start()
     else startIn(batchTime)

@@ -1,4 +1,4 @@
-// What the parts of a service report of their work where somebody measures it. Where nobody does, they have null instead.
+// Events that the parts of a service report for metrics. Without metrics, they have null instead.
 
 /** A request whose response was sent, or whose connection was closed. */
 interface MeasuredRequest {
@@ -24,25 +24,25 @@ export const rejectionReasons = ['rate_limit', 'too_large', 'too_complex', 'over
 /** Why a request was refused without doing its work. */
 export type RejectionReason = (typeof rejectionReasons)[number]
 
-/** What an operation of the database was for. */
+/** Purpose of a database operation. */
 export type DatabasePurpose = 'read' | 'write' | 'auth' | 'version' | 'outbox' | 'uploads' | 'accounts' | 'other'
 
-/** What was asked of the database: a read, a transaction, or a single statement that writes. */
+/** A read, a transaction, or a single statement that writes. */
 export type DatabaseOperation = 'SELECT' | 'transaction' | 'statement'
 
 export const measuredResults = ['success', 'refused', 'failed'] as const
 
-/** How an attempt ended; `failed`: by a failure of the service. */
+/** Result of an attempt; `failed`: by a failure of the service. */
 export type MeasuredResult = (typeof measuredResults)[number]
 
 export const webhookResults = ['delivered', 'failed', 'given_up'] as const
 
-/** How an attempt to deliver an event ended; `failed`: it is sent again; `given_up`: it is not. */
+/** Result of a delivery attempt; `failed`: it is sent again; `given_up`: it is not. */
 export type WebhookResult = (typeof webhookResults)[number]
 
 export const limiters = ['address', 'account'] as const
 
-/** What a rate limit counts attempts by. */
+/** The key of a rate limit. */
 type LimitedBy = (typeof limiters)[number]
 
 /** Receives what happens. Every label is one of a closed set: no value of a request is one. */
@@ -51,9 +51,9 @@ export interface Metrics {
   requestEnded(request: MeasuredRequest): void
   /** `role`: of the server that executed it. */
   databaseOperation(operation: DatabaseOperation, purpose: DatabasePurpose, role: 'primary' | 'replica', seconds: number): void
-  /** A read began to be executed, by a plan of so many statements. */
+  /** The execution of a read has begun. `statements`: of its plan. */
   planExecuted(statements: number): void
-  /** The database was asked whether answers in memory still hold. */
+  /** The validity of cached responses was checked. */
   cacheValidated(seconds: number): void
   /** A request was refused before it was one, because its headers were too large or too slow. */
   requestRefused(reason: RejectionReason): void
@@ -78,13 +78,13 @@ export interface Metrics {
 
 /** Counts of all caches of plans of a service together, which they change themselves. */
 export interface PlanCounts {
-  /** Requests whose plan was there. */
+  /** Requests whose plan was cached. */
   hits: number
-  /** Requests for which a plan was compiled. */
+  /** Requests whose plan was compiled. */
   misses: number
-  /** Plans that made room for others. */
+  /** Evicted plans. */
   evictions: number
-  /** Plans that are kept now. */
+  /** Cached plans. */
   entries: number
 }
 

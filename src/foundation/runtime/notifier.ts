@@ -4,7 +4,7 @@
 export interface WakeUp {
   /** Ends the wait, or the next one. */
   now(): void
-  /** Forgets a wake-up that nobody has waited for yet. */
+  /** Forgets a pending wake-up. */
   forget(): void
   /** Resolves to true when woken up, to false after `milliseconds`. */
   wait(milliseconds: number): Promise<boolean>

@@ -1,5 +1,5 @@
-// Runs code of a project: for a limited time, and under its name, by which the log knows what it leaves behind, such as a promise that
-// nobody awaits. Node follows asynchronous calls only once this was used: a project without code does not pay for it.
+// Runs code of a project with a timeout and a name, so that the log can name the code of an unhandled rejection. Node tracks asynchronous
+// calls only after the first use: a project without code does not pay for it.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { inspect } from 'node:util'
@@ -24,8 +24,8 @@ export const runningCode = (): RunningCode | null => running.getStore() ?? null
 export const named = <Result>(code: RunningCode, run: () => Result): Result => running.run(code, run)
 
 /**
- * Runs code of the project for at most so many milliseconds, as `withTimeout` does.
- * @returns what it returns. @throws what it throws; ApiError 503 when the time is over
+ * Runs named code of the project with a timeout.
+ * @throws its errors; ApiError 503 after the timeout
  */
 export const runCode = <Result>(
   code: RunningCode,
@@ -36,7 +36,7 @@ export const runCode = <Result>(
 /** Shows a value without calling its own code. */
 const plainly = { depth: 1, customInspect: false, maxStringLength: 200 }
 
-/** What code of the project threw, as an error for the log that names the code. */
+/** An error for the log that names the code that threw. */
 export const failureOf = (name: string, thrown: unknown): Error =>
   thrown instanceof Error
     ? new Error(`${name} failed`, { cause: thrown })
@@ -49,8 +49,8 @@ const tooSlow = (name: string, milliseconds: number) =>
   new ApiError('ServiceUnavailableError', `${name} took longer than ${milliseconds} milliseconds`)
 
 /**
- * Lets code of the project run for so long, and no longer waits for it then. Code that never gives the thread back cannot be ended.
- * @returns what it returns. @throws ApiError 503 when the time is over
+ * Runs code of the project, and stops waiting for it after a timeout. Code that blocks the thread cannot be ended.
+ * @throws ApiError 503 after the timeout
  */
 export async function withTimeout<Result>(
   milliseconds: number,
@@ -81,7 +81,6 @@ export async function withTimeout<Result>(
   }
 }
 
-/** What is written to. */
 interface LineWriter {
   debug(details: object, message: string): void
   info(details: object, message: string): void

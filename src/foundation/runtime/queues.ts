@@ -1,4 +1,4 @@
-// Queues: one with limited concurrency and length, and one that runs work for the same id one at a time.
+// Queues: limited concurrency and length, one work at a time for each id, and fair turns between callers.
 
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/errors.js'
@@ -72,15 +72,15 @@ interface Asking {
   running: number
 }
 
-/** Milliseconds from which on work is slow, and for which the speed of a caller's last work counts for the next. */
+/** Minimum milliseconds of slow work, and how long the speed of a caller is remembered. */
 const [slowFrom, remembered] = [2_000, 60_000]
 /** Callers whose speed is known at the same time. */
 const mostKnown = 1_000
 
 /**
- * Opens turns with `places` works at a time and at most `maxWaiting` waiting ones. Callers take turns. One whose last work was slow has one
- * place less than there are, together with all others like that, and so has one of whom nothing is known yet, by itself: quick work of
- * others does not wait for a slow one. Where too many wait, the last of the caller with most of them is refused with `refusal`.
+ * Opens turns with `places` works at a time and at most `maxWaiting` waiting ones. Callers take turns. One slot is reserved for quick work: callers
+ * whose last work was slow share the others, and an unknown caller may use all but one. If too many wait, the last work of the caller with
+ * the longest queue is refused with `refusal`.
  */
 export function openTurns(places: number, maxWaiting: number, refusal: string): Turns {
   /** In the order of their turns. */
@@ -146,14 +146,14 @@ export function openTurns(places: number, maxWaiting: number, refusal: string): 
 const runningOf = (callers: ReadonlyMap<string, Asking>, isCounted: (name: string) => boolean): number =>
   [...callers].reduce((sum, [name, { running }]) => sum + (isCounted(name) ? running : 0), 0)
 
-/** Who waits with most; `first` unless another one waits with more. */
+/** The caller with the longest queue; `first` unless another one is longer. */
 function longestLine(first: Asking, others: Iterable<Asking>): Asking {
   let most = first
   for (const asking of others) if (asking.waiting.length > most.waiting.length) most = asking
   return most
 }
 
-/** How fast the last work of callers was. */
+/** Speed of the last work of each caller. */
 interface Speeds {
   /** Undefined where nothing is known. */
   isSlow(caller: string): boolean | undefined

@@ -1,13 +1,13 @@
-// Closes what was opened: the last first, and all of it, whatever fails.
+// Shutdown: closing in reverse order, leaving a shared port, and stopping work that writes files.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigError } from '../errors/errors.js'
 
-/** What was opened, to be closed in reverse order. */
+/** Resources that are closed in reverse order. */
 export interface Closers {
-  /** Takes note of how something that was opened is closed; the server serves on for `delay` milliseconds before. */
+  /** Registers a function that closes a resource; the server first continues to serve for `delay` milliseconds. */
   add(close: (delay: number) => unknown): void
-  /** Closes what was opened, the last first. @throws the first failure, when all are closed that can be */
+  /** Closes all, the last first. @throws the first failure, after all others are closed */
   close(delay: number): Promise<void>
 }
 
@@ -49,18 +49,18 @@ export const leavePort = async (): Promise<void> => ask?.()
 
 /** Work that can be stopped. */
 interface StoppableWork {
-  /** Runs `work`, which calls `look` now and then. If it fails, or is stopped, what it has written is removed. */
+  /** Runs `work`, which calls `look` regularly. If it fails or is stopped, its files are removed. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
   /** Ends the work by an error, if it was stopped. */
   look(): void
-  /** Stops the work and removes what it has written. The process ends afterwards. */
+  /** Stops the work and removes its files. The process ends afterwards. */
   stop(): Promise<void>
 }
 
 /** Milliseconds to wait for the work to look. */
 const patience = 3_000
 
-/** `remove`: removes what the work has written; called once it has ended. */
+/** `remove`: removes the files of the work; called after its end. */
 export function stoppableWork(remove: () => Promise<void>): StoppableWork {
   let isStopped = false
   let running: Promise<unknown> = Promise.resolve()
@@ -68,7 +68,7 @@ export function stoppableWork(remove: () => Promise<void>): StoppableWork {
     run: async (work) => {
       const result = work()
       running = result.catch(() => {})
-      // Whoever stopped it removes what it has written, and ends the process.
+      // `stop` removes the files, and the process ends.
       const never = () => new Promise<never>(() => {})
       try {
         const done = await result

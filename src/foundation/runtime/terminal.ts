@@ -26,14 +26,14 @@ const isBelow = (folder: string, path: string): boolean => {
   return !way.startsWith('..') && !isAbsolute(way)
 }
 
-/** Where npm installs packages for all projects. */
+/** The folder of globally installed npm packages. */
 const globalFolder = (): string => resolve(dirname(process.execPath), '..', 'lib', 'node_modules')
 
 /** True if a folder or one above it has the command among its installed ones. */
 const isLinked = (folder: string): boolean =>
   existsSync(join(folder, 'node_modules', '.bin', 'octavo')) || (dirname(folder) !== folder && isLinked(dirname(folder)))
 
-/** The folder of this package: the sources and the build lie at different depths in it. */
+/** The folder of this package: the sources and the build are at different depths. */
 function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
@@ -43,7 +43,7 @@ function packageFolder(): string {
 /** A word that a shell takes as one. */
 export const quotedWord = (word: string): string => (/^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
-/** Control characters, and those that change the direction of what follows. */
+/** Control characters, including those that change the text direction. */
 const controls = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 

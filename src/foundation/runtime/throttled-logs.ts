@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 export interface FailureLog {
   /**
    * Logs a failure at level error, or counts it if the same cause was logged within the last second.
-   * @returns the id of the earlier request with which the cause was logged; otherwise undefined
+   * @returns the id of the earlier request whose log line has this cause; otherwise undefined
    */
   report(error: unknown, message: string, requestId?: string): string | undefined
 }
@@ -50,7 +50,7 @@ function causeOf(error: unknown, message: string): string {
 
 /** A log of slow work. */
 export interface SlowLog {
-  /** Milliseconds from which on work is slow. */
+  /** Minimum milliseconds of slow work. */
   readonly from: number
   /**
    * Logs slow work at level warn, unless the same was logged within the last minute. `key`: what counts as the same; `describe`: the fields

@@ -1,10 +1,10 @@
-// What the parts of a service report to the traces that a project collects. Where nobody collects any, they have null instead.
+// Interface to the traces that a project collects. Without tracing, parts have null instead.
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Attributes of a span. Nothing of a URL, a header or a body is one. */
 export type TraceAttributes = Readonly<Record<string, string | number>>
 
-/** How the log names a place in a trace. */
+/** Ids of a trace in the log. */
 export interface TraceIds {
   readonly trace_id: string
   readonly span_id: string
@@ -14,13 +14,13 @@ export interface TraceIds {
 export interface RequestTrace {
   /** Null: the trace has no valid ids. */
   readonly ids: TraceIds | null
-  /** Runs work, and what follows from it, as a part of the request. */
+  /** Runs work and its asynchronous continuations as a part of the request. */
   within(work: () => void): void
   /** Ends the span. `isFailed`: by a failure of the service. */
   end(name: string, attributes: TraceAttributes, isFailed: boolean): void
 }
 
-/** A part of a request that has a span of its own. */
+/** A part of a request with a separate span. */
 export type TracedPart = 'auth' | 'plan' | 'serialize' | 'db query' | 'db transaction'
 
 /** Adds spans to traces. */
@@ -30,8 +30,8 @@ export interface Tracing {
   /** Runs work as a part of the request that is under way; outside of one it is only run. `attributes` is called for a span only. */
   part<Result>(name: TracedPart, attributes: () => TraceAttributes, work: () => Result): Result
   /**
-   * Runs `send` as a trace of its own, with the headers by which the receiver can continue it. `ended` says of its result which attributes it
-   * has, and whether it failed.
+   * Runs `send` as a separate trace, with the headers that let the receiver continue it. `ended` returns the attributes of its result, and
+   * whether it failed.
    */
   outgoing<Result>(
     name: string,

@@ -1,4 +1,4 @@
-// The values of attributes that have a structure of their own: rich text as blocks, and the formats of images.
+// Structured attribute values: rich text as blocks, and the formats of images.
 
 /** The value of a `blocks` attribute. */
 export type BlocksContent = Block[]
@@ -66,7 +66,7 @@ export interface BlockImage {
   updatedAt: string
 }
 
-/** What stands in a line of rich text. */
+/** The inline content of rich text. */
 export type InlineNode = TextNode | LinkNode
 
 export interface TextNode {

@@ -7,12 +7,12 @@
 // biome-ignore lint/suspicious/noEmptyInterface: generated files add to it
 export interface ContentTypes {}
 
-/** What content-types and components have in common. */
+/** Common parts of content-types and components. */
 export interface ContentShape {
   readonly uid: string
-  /** What responses contain without `populate`, in a published version. */
+  /** Attributes of a published version without `populate`. */
   readonly fields: object
-  /** What `populate` adds: relations, media, components and dynamic zones. */
+  /** Attributes for `populate`: relations, media, components and dynamic zones. */
   readonly links: object
   readonly filters: object
 }
@@ -28,9 +28,9 @@ export interface ContentTypeShape extends ContentShape {
   readonly input: object
   /** Attributes to create or change a draft with. */
   readonly draftInput: object
-  /** The data of a write before it is validated: hooks may read anything and assign what is right. */
+  /** The data of a write before validation: hooks may read any value, and assign valid ones. */
   readonly hookData: object
-  /** What the project takes for granted where a read says nothing (`types` in octavo.config). */
+  /** The project's defaults of reads (`types` in octavo.config). */
   readonly defaults: object
 }
 

@@ -1,13 +1,13 @@
-// How the data of a write names related documents and files, and what it gives for components.
+// Relations, files and components in the data of a write.
 
-/** Where among its siblings a connected document goes; default: at the end. */
+/** The position of a connected document among its siblings; default: at the end. */
 export type ConnectPosition =
   | { readonly before: string; readonly after?: never; readonly start?: never; readonly end?: never }
   | { readonly after: string; readonly before?: never; readonly start?: never; readonly end?: never }
   | { readonly start: true; readonly before?: never; readonly after?: never; readonly end?: never }
   | { readonly end: true; readonly before?: never; readonly after?: never; readonly start?: never }
 
-/** A document by its documentId; `locale` and `status` choose the version if the owner has none of its own. */
+/** A document by its documentId; `locale` and `status` choose the version if the owner has no locale or status. */
 export interface DocumentReference {
   readonly documentId: string
   readonly id?: never

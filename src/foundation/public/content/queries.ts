@@ -10,7 +10,7 @@ import type {
   SortParameter,
 } from './selection.js'
 
-/** What a response shows of a document. */
+/** Parameters that select the content of a response. */
 export interface ShownAttributes<T extends ContentShape, Selected, Given> {
   /** Attributes to include; default: all. `id` and `documentId` are always included. */
   readonly fields?: Selected & CheckedFields<T, Selected>
@@ -18,14 +18,14 @@ export interface ShownAttributes<T extends ContentShape, Selected, Given> {
   readonly populate?: Given & CheckedPopulate<T, Given>
 }
 
-/** Which version of a document is meant, and what the response shows of it. */
+/** The version of a document, and the content of the response. */
 export interface VersionQuery<T extends ContentShape, Asked, Selected, Given> extends ShownAttributes<T, Selected, Given> {
   /** A locale; default: the default locale. */
   readonly locale?: string
   readonly status?: Asked
 }
 
-/** Which documents are meant. */
+/** Parameters that select documents. */
 export interface CriteriaQuery<T extends ContentShape, Asked, Selected, Given, Sorted> extends VersionQuery<T, Asked, Selected, Given> {
   readonly filters?: T['filters']
   readonly sort?: Sorted & CheckedSort<T, Sorted>
@@ -66,13 +66,13 @@ export interface ListQuery<T extends ContentShape, Asked, Selected, Given, Sorte
   readonly hasPublishedVersion?: boolean
 }
 
-/** What `fields` may be. */
+/** Values of `fields`. */
 export type FieldsArgument<T extends ContentShape> = FieldsParameter<T> | undefined
-/** What `populate` may be. */
+/** Values of `populate`. */
 export type PopulateArgument<T extends ContentShape> = PopulateParameter<T> | undefined
-/** What `sort` may be. */
+/** Values of `sort`. */
 export type SortArgument<T extends ContentShape> = SortParameter<T> | undefined
-/** What `status` may be. */
+/** Values of `status`. */
 export type StatusArgument = 'published' | 'draft' | undefined
 
 /** The attributes of a new document: complete if it is published at once. */
@@ -129,7 +129,7 @@ export interface TextOperators {
   readonly $endsWithi?: string
 }
 
-/** A value (`$eq`), a list of values (`$in`), or operators. `$not` holds if what is below it does not. */
+/** A value (`$eq`), a list of values (`$in`), or operators. `$not` negates the operators below it. */
 type Operand<Value, Operators> = Value | readonly Value[] | (Operators & { readonly $not?: Operators })
 
 /** A condition on a string, text, richtext, email or uid. */

@@ -1,4 +1,4 @@
-// What a read returns: the attributes that `fields` selects and what `populate` adds, level by level.
+// Results of reads: the attributes selected by `fields` and `populate`, level by level.
 import type { ContentShape, ContentTypeShape, ShapeOf } from './content-types.js'
 import type { CommaList } from './selection.js'
 
@@ -64,7 +64,7 @@ type PathsOf<Given> = Given extends string
     : []
 type FirstStep<Path> = Path extends `${infer Head}.${string}` ? Head : Path
 
-/** What a list populates below `Name`: an entry that is the plain name replaces what earlier entries populate there. */
+/** The entries of a list below `Name`: an entry that is the plain name replaces earlier entries below it. */
 type Below<List, Name, Found extends readonly string[] = []> = List extends readonly [infer Head, ...infer Tail]
   ? Head extends Name
     ? Below<Tail, Name>
@@ -140,7 +140,7 @@ type ZoneEntry<Target, Asked, Own, Level> = Target extends ContentShape
     : Flat<{ __component: Target['uid'] } & Row<Target, Asked, Own, Level>>
   : never
 
-/** A document behind a relation to any type; its version is the one that was linked. */
+/** The target of a polymorphic relation, in the version that was linked. */
 type AnyEntry<Target, Level> = Target extends ContentShape
   ? Level extends { readonly on: infer On }
     ? Target['uid'] extends keyof On

@@ -13,7 +13,7 @@ export interface NoSuchParameter<Name> {
 }
 
 type Names<Of> = keyof Of & string
-/** Any text, without losing the suggestions of the texts beside it. */
+/** Any text, without losing the suggestions of literal types in a union. */
 export type AnyText = string & {}
 type Trimmed<Text extends string> = Text extends ` ${infer Rest}` ? Trimmed<Rest> : Text extends `${infer Rest} ` ? Trimmed<Rest> : Text
 
@@ -34,10 +34,10 @@ export type PopulateText<T extends ContentShape> = '*' | Names<T['links']> | Any
 /** `'*'`, names and dot paths, a list of them, or an object with what each attribute shows. */
 export type PopulateParameter<T extends ContentShape> = PopulateText<T> | readonly PopulateText<T>[] | PopulateObject<T>
 
-/** By attribute: true, or what it shows. */
+/** By attribute: true, or its parameters. */
 export type PopulateObject<T extends ContentShape> = { readonly [Name in keyof T['links']]?: boolean | PopulateLevel<T['links'][Name]> }
 
-/** What can be said about one populated attribute. Names are checked by `CheckedPopulate`, which points at the wrong one. */
+/** Parameters of a populated attribute. Names are checked by `CheckedPopulate`, which points at the wrong one. */
 type PopulateLevel<Link> = Link extends { readonly link: infer Kind; readonly target: infer Target }
   ? Kind extends 'zone' | 'any'
     ? FragmentsLevel<Target>
@@ -75,7 +75,7 @@ type FragmentLevel<Target, Name> =
 /** The order of a sort key. */
 export type SortOrder = 'asc' | 'desc'
 
-/** What sort keys lead through. */
+/** Attributes that sort keys may cross. */
 type Paths<T extends ContentShape> = {
   readonly [Name in keyof T['links'] as T['links'][Name] extends { readonly link: 'relation' | 'component' | 'media' }
     ? Name
@@ -127,7 +127,7 @@ type CheckedPaths<T extends ContentShape, List> = List extends readonly [infer H
     : never
   : unknown
 
-/** What is wrong with a dot path; never if it is right. Below a dynamic zone one component must have the rest. */
+/** The error of a dot path; never if it is valid. Below a dynamic zone one component must have the rest. */
 type PathProblem<T, Path extends string> = T extends ContentShape
   ? Path extends `${infer Head}.${infer Rest}`
     ? Head extends keyof T['links']
