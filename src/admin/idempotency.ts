@@ -114,4 +114,4 @@ export async function doIdempotently<Response>(
   })
 }
 
-const resultLost = (): ApiError => new ApiError('ConflictError', 'This was carried out before; what it led to is not there any more')
+const resultLost = (): ApiError => new ApiError('ConflictError', 'This was done before; its result no longer exists')

@@ -2,8 +2,7 @@
 import { ApiError } from '../foundation/errors/errors.js'
 
 /** A write that was begun for a model before a change that moves content (live-model.17). */
-export const outdatedModelError = (): ApiError =>
-  unavailableError('The model was changed by another process meanwhile. Nothing was written; try again')
+export const outdatedModelError = (): ApiError => unavailableError('Another process has changed the model. Nothing was written; try again')
 
 export function unavailableError(message: string, cause?: unknown): ApiError {
   const error = new ApiError('ServiceUnavailableError', message)
@@ -15,7 +14,7 @@ const drifts = new WeakSet<object>()
 
 /** Another program has changed tables: a statement names a missing one. `cause` is for the log. */
 export function schemaDriftError(cause: unknown): ApiError {
-  const error = unavailableError('The tables of the database do not fit the content model any more (schema drift)', cause)
+  const error = unavailableError('The tables of the database no longer match the content model (schema drift)', cause)
   drifts.add(error)
   return error
 }

@@ -35,7 +35,7 @@ export async function openCurrentModel(config: Config, logger: Logger, signing: 
       await tried.close(0).catch(() => {})
       if (!isOutrun(error)) throw error
       if (tries === maxTries) throw explained(error, config.folder)
-      logger.info('another process has changed the model meanwhile; this start reads it again')
+      logger.info('another process has changed the model; this start reads it again')
     }
   }
 }

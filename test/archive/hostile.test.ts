@@ -70,7 +70,7 @@ const lines: readonly (readonly [what: string, file: string, change: (text: stri
   ['a row id that is none', entities, (text) => text.replace(/"id":\d+/, '"id":-1'), /has no row id/],
   ['a row id beyond every database', entities, (text) => text.replace(/"id":\d+/, '"id":99999999999'), /has no row id/],
   ['the same row twice', entities, (text) => `${text}\n${first(text)}`, /line \d+: \S+ \d+ is there twice/],
-  ['a component that is none', entities, (text) => text.replace(/"sails":\[\{/, '"sails":[7,{'), /has something that is no component/],
+  ['a component that is none', entities, (text) => text.replace(/"sails":\[\{/, '"sails":[7,{'), /has a value that is not a component/],
   ['deep JSON', entities, (text) => `${text}\n${'['.repeat(100_000)}${']'.repeat(100_000)}`, /nested too deeply/],
   ['a relation without ends', links, (text) => `${text}\n{"kind":"relation.basic"}`, /is not a relation/],
   ['a relation whose position is a text', links, (text) => text.replace(/"pos":\d+/, '"pos":"1; drop table boats"'), /is not a relation/],

@@ -14,7 +14,7 @@ const drift = {
   error: {
     status: 503,
     name: 'ServiceUnavailableError',
-    message: 'The tables of the database do not fit the content model any more (schema drift)',
+    message: 'The tables of the database no longer match the content model (schema drift)',
     details: {},
   },
 }

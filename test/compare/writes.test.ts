@@ -62,7 +62,7 @@ test('services with one database are refused, and nothing remains of the check',
     const rows = () => ours.sql('select id, name, document_id from notes order by id')
     const before = await rows()
     const { status, err, out } = await compare(beside.origin, ours.origin, ...writes, '--requests', fileOf(conversation))
-    expect(err).toBe('octavo: Both services have the same database: with --writes each needs a copy of its own.\n')
+    expect(err).toBe('octavo: Both services have the same database: with --writes each needs a separate copy.\n')
     expect([status, out]).toEqual([2, ''])
     expect(await rows()).toEqual(before)
     const same = await compare(ours.origin, ours.origin, ...writes, '--requests', fileOf(conversation))

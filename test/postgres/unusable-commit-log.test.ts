@@ -8,8 +8,8 @@ import { rule } from '../support/rule.js'
 import { until } from '../support/until.js'
 
 const notes = '/api/notes?sort=id'
-const lost = (service: NotesService) => service.log.filter((line) => line.includes('nothing is kept in memory'))
-const found = (service: NotesService) => service.log.filter((line) => line.includes('responses are kept in memory again'))
+const lost = (service: NotesService) => service.log.filter((line) => line.includes('nothing is cached'))
+const found = (service: NotesService) => service.log.filter((line) => line.includes('responses are cached again'))
 
 describePostgres(
   'a log of commits that cannot be used',

@@ -295,7 +295,7 @@ rule('administration-media.12', 'a crop of a picture becomes a separate file, or
   ]
   for (const body of wrong) expect((await send('POST', `/files/${id}/crop`, body)).status, JSON.stringify(body)).toBe(400)
   const outside = await send('POST', `/files/${id}/crop`, { ...part, x: 1 })
-  expect(outside.body.error.message).toBe('The rectangle lies outside of the picture (250 x 200)')
+  expect(outside.body.error.message).toBe('The rectangle is outside the picture (250 x 200)')
   expect(outside.body.error.details.errors.map(({ path }: { path: string[] }) => path)).toEqual([['width'], ['height']])
   const noPicture = await send('POST', `/files/${notes}/crop`, part)
   expect([noPicture.status, noPicture.body.error.message]).toEqual([400, 'The file is not a picture that can be cropped'])
@@ -312,7 +312,7 @@ rule('administration-media.12', 'a crop of a picture becomes a separate file, or
   const cut = await send('POST', `/files/${upright}/crop`, { x: 0, y: 150, width: 100, height: 150 })
   expect(cut.body.data).toMatchObject({ width: 100, height: 150 })
   const lying = await send('POST', `/files/${upright}/crop`, { x: 0, y: 0, width: 300, height: 100 })
-  expect(lying.body.error.message).toBe('The rectangle lies outside of the picture (100 x 300)')
+  expect(lying.body.error.message).toBe('The rectangle is outside the picture (100 x 300)')
   const left = readdirSync(join(uploads(), '.octavo'), { recursive: true }) as string[]
   expect(left.filter((name) => /\.(?:part|note)$/.test(name))).toEqual([])
 })

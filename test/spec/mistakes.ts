@@ -519,7 +519,7 @@ const callers: readonly Row[] = [
     status: 401,
     hint: ['This is an API token', '/api/auth/local'],
   },
-  { name: 'nobody for the own user', path: '/api/users/me', status: 403, hint: ['Nobody is signed in', 'Bearer <jwt>'] },
+  { name: 'nobody for the own user', path: '/api/users/me', status: 403, hint: ['The request is anonymous', 'Bearer <jwt>'] },
   {
     name: 'a forgotten permission',
     path: '/api/pitches',
@@ -588,7 +588,7 @@ const callers: readonly Row[] = [
     headers: json,
     body: {},
     status: 403,
-    hint: ['Nobody is signed in'],
+    hint: ['The request is anonymous'],
   },
   ...['undefined', '$TOKEN'].map((token) => ({
     ...{

@@ -175,8 +175,8 @@ describe('the tasks of a user', () => {
       [{ owner: { id: null } }, 'compares with null at owner.id'],
       [{ $or: [] }, 'has no condition at $or'],
       [{ owner: { id: Number.NaN } }, 'compares with NaN at owner.id'],
-      [{ title: new Date('never') }, 'compares with a object that is no value at title'],
-      [{ owner: { id: 1 }, title: own as never }, 'compares with a function that is no value at title'],
+      [{ title: new Date('never') }, 'compares with a value of type object at title'],
+      [{ owner: { id: 1 }, title: own as never }, 'compares with a value of type function at title'],
       [{ ownr: { id: 1 } }, 'is not a filter of it: Invalid key ownr'],
       [{ title: { $like: 'a' } }, 'is not a filter of it: Invalid key $like'],
     ]

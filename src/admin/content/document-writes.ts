@@ -184,7 +184,7 @@ function toData(
 
 const invalidPath = (path: string, message: string) => mistakenInput([{ path: path.split('/'), message }])
 const noSuchPath = (path: string) => invalidPath(path, `The path ${path} leads nowhere`)
-const overlappingPath = (path: string) => invalidPath(path, `The path ${path} stands below another one`)
+const overlappingPath = (path: string) => invalidPath(path, `The path ${path} is below another one`)
 const localeHint = 'The locale is a parameter of the query, such as ?locale=en'
 
 /** Checks that the data of a new document names only writable attributes. @throws ApiError 400 */

@@ -25,7 +25,7 @@ import { fileActions, folderOrRoot, logAll, toScope } from './files.js'
 import { checkChangeable, checkContent, checkMediaRight, checkSeesFolders, type MediaAccess, watchedWriter } from './media-access.js'
 
 const wrong = (field: string, message: string): ApiError => mistakenInput([{ path: [field], message }])
-const tooDeep = (field: string): ApiError => wrong(field, 'The folder would lie too deep')
+const tooDeep = (field: string): ApiError => wrong(field, 'The folder would be nested too deeply')
 
 /** Creates a folder and returns its id; `parent` null: in the root. @throws ApiError 403, 400 */
 export function createFolder(
@@ -145,7 +145,7 @@ const maxAttempts = 5
  */
 export async function deleteMany(access: MediaAccess, { files, folders }: MediaSelection, withContent: boolean): Promise<void> {
   for (let tries = 0; tries < maxAttempts; tries++) if (await tryToDelete(access, { files, folders }, withContent)) return
-  throw new ApiError('ConflictError', 'Files came into the folder while it was to be deleted. Try again')
+  throw new ApiError('ConflictError', 'Files were added to the folder during its deletion. Try again')
 }
 
 async function tryToDelete(access: MediaAccess, { files, folders }: MediaSelection, withContent: boolean): Promise<boolean> {

@@ -110,7 +110,7 @@ const toStoredResult = (outcomes: BatchResults, asked: readonly BatchWrite[]): O
 /** @throws ApiError 409 if the stored results cannot be shown */
 function parseStoredResult({ grants, answer }: StoredResult, asked: readonly BatchWrite[]): BatchResults {
   if (answer === null || grants !== getGrantsKey(asked))
-    throw new ApiError('ConflictError', 'A transaction with this idempotencyKey was committed before; its results are not there any more')
+    throw new ApiError('ConflictError', 'A transaction with this idempotencyKey was committed before; its results no longer exist')
   return JSON.parse(Buffer.from(answer).toString('utf8')) as BatchResults
 }
 

@@ -49,7 +49,7 @@ function refusal(picture: SourceImage | null, { x, y, width, height }: CropBox):
   const size = { width: picture?.width ?? Infinity, height: picture?.height ?? Infinity }
   const beyond = [...(x + width > size.width ? ['width'] : []), ...(y + height > size.height ? ['height'] : [])]
   if (beyond.length === 0) return new ApiError('ApplicationError', 'The file is not a picture that can be cropped')
-  const message = `The rectangle lies outside of the picture (${size.width} x ${size.height})`
+  const message = `The rectangle is outside the picture (${size.width} x ${size.height})`
   return validationError(message, { errors: beyond.map((name) => ({ path: [name], message, name: 'ValidationError' })) })
 }
 

@@ -227,7 +227,7 @@ export interface CacheActivity {
   readonly misses: number
   /** Reads whose answer is not kept. */
   readonly bypasses: number
-  /** Answers that made room for others. */
+  /** Cached responses that were evicted. */
   readonly evictions: number
   /** Answers that were there when they were asked for, but were no longer valid. */
   readonly outdated: number

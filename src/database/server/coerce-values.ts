@@ -65,9 +65,9 @@ export const coerceFloat =
     if (value === 'NaN') return { value }
     const number = typeof value === 'string' || typeof value === 'bigint' ? Number(value) : value
     if (typeof number !== 'number' || Number.isNaN(number) || value === '') return notANumber
-    if (typeof value === 'bigint' && BigInt(number) !== value) return { value: number, problem: 'has more digits than are kept' }
+    if (typeof value === 'bigint' && BigInt(number) !== value) return { value: number, problem: 'has more digits than can be stored' }
     const held = bits === 64 || !Number.isFinite(number) ? number : Number(Math.fround(number).toPrecision(singleDigits))
-    return held === number ? { value: number } : { value: held, problem: 'has more digits than are kept' }
+    return held === number ? { value: number } : { value: held, problem: 'has more digits than can be stored' }
   }
 
 const falses: readonly RowValue[] = [0, '0', 'f', 'false', '']

@@ -44,17 +44,17 @@ export async function checkTimeZone(ask: AskZone, createTable: string, log: Zone
   const own = ownZone()
   const [name = 'UTC', digest] = own.split(' ')
   const kept = await storedZone(ask, createTable, own).catch((error: Error) => {
-    log.warn(`The time zone of the database cannot be kept (${error.message}): every process has to run with the same TZ`)
+    log.warn(`The time zone of the database cannot be stored (${error.message}): every process has to run with the same TZ`)
     return own
   })
   const [keptName, keptDigest] = kept.split(' ')
   if (keptDigest !== digest && keptName !== name)
     log.error(
-      `The moments of this database were written in the time zone ${keptName}, and this process runs in ${name}: all of them are shown wrong, and tokens expire at another time. Start every process with TZ=${keptName}. If ${name} is right, empty the table ${zoneTable} while none runs`,
+      `The times of this database were written in the time zone ${keptName}, and this process runs in ${name}: all of them are shown wrong, and tokens expire at another time. Start every process with TZ=${keptName}. If ${name} is right, empty the table ${zoneTable} while none runs`,
     )
   if (changesClocks(now.getFullYear()))
     log.warn(
-      `In the time zone ${name} (TZ) one hour of the year comes twice: in it createdAt and updatedAt are not exact, and a moment that cannot be told from another one is refused. TZ=UTC has no such hour; a database keeps the zone that it was written in`,
+      `In the time zone ${name} (TZ) one hour of the year comes twice: in it createdAt and updatedAt are not exact, and an ambiguous time is refused. TZ=UTC has no such hour; a database keeps the zone that it was written in`,
     )
 }
 
@@ -101,7 +101,7 @@ function isUnambiguous(milliseconds: number): boolean {
 
 /** Why a clock does not show a moment as no other, as the end of a sentence; null: it does. */
 export const ambiguousTimeProblem = (milliseconds: number): string | null =>
-  isUnambiguous(milliseconds) ? null : "cannot be stored: the clock in the server's time zone (TZ) shows another moment in the same way"
+  isUnambiguous(milliseconds) ? null : "cannot be stored: the clock in the server's time zone (TZ) shows another time in the same way"
 
 const text = /^(\d+)-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?( BC)?$/
 

@@ -153,7 +153,7 @@ function fitted(kind: ValueKind, value: RowValue): CoercedValue {
   const number = Number(value)
   if (kind === 'number' || kind === 'integer') {
     if (value === 'NaN') return { value: null, problem: 'is not a number' }
-    return value.trim() === '' || Number.isNaN(number) ? { value } : { value: number, problem: 'has more digits than are kept' }
+    return value.trim() === '' || Number.isNaN(number) ? { value } : { value: number, problem: 'has more digits than can be stored' }
   }
   if (kind !== 'datetime') return { value }
   if (/^-?infinity$/.test(value)) return { value: null, problem: 'is not a timestamp' }
@@ -165,7 +165,7 @@ function fitted(kind: ValueKind, value: RowValue): CoercedValue {
 
 /** A bare number becomes one: the column prefers numbers. */
 function fittedJson(value: string): CoercedValue {
-  if (isDecimal(value) && exactNumber(value) === null) return { value: Number(value), problem: 'has more digits than are kept' }
+  if (isDecimal(value) && exactNumber(value) === null) return { value: Number(value), problem: 'has more digits than can be stored' }
   return { value: isJson(value) ? compact(value) : value }
 }
 

@@ -80,6 +80,8 @@ function leaveWalMode(database: Database.Database, filename: string): void {
     database.pragma('journal_mode = DELETE')
   } catch (error) {
     if (!String((error as { readonly code?: unknown }).code).startsWith('SQLITE_BUSY')) throw error
-    throw new ConfigError(`Another process has ${filename} open. Stop Octavo, Strapi and whatever else uses it. Nothing was changed`)
+    throw new ConfigError(
+      `Another process has ${filename} open. Stop Octavo, Strapi and all other programs that use it. Nothing was changed`,
+    )
   }
 }

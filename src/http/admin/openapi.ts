@@ -55,7 +55,7 @@ const errorSchema = (required: readonly string[]) => ({
 })
 
 const headers = {
-  ETag: { description: 'What tells this response from others of the same resource', schema: { type: 'string' } },
+  ETag: { description: 'Identifies this version of the response', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds after which the request may be sent again', schema: { type: 'integer' } },
 }
 

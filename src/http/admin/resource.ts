@@ -271,7 +271,7 @@ export const refusals = {
   403: { name: 'Forbidden', description: 'It is not allowed; with `details.reason` `password`, it is once the password was given again' },
   404: { name: 'NotFound', description: 'It does not exist, or not for the administrator' },
   408: { name: 'RequestTimeout', description: 'The body did not arrive in time' },
-  409: { name: 'Conflict', description: 'It contradicts what is there, or another request under way' },
+  409: { name: 'Conflict', description: 'It conflicts with the current state, or with a concurrent request' },
   412: { name: 'PreconditionFailed', description: 'It has changed since it was read; `details` has it as it is', header: 'ETag' },
   413: { name: 'PayloadTooLarge', description: 'The body is too large' },
   422: { name: 'UnprocessableEntity', description: 'The Idempotency-Key was sent with another request before' },

@@ -154,7 +154,7 @@ export const wrongValues: Hint = ({ error, type, model, data, parameters, detail
     if (repair !== null) found.add(repair)
     if (attribute?.required === true && (value ?? null) === null) absent.push(`${path.join('.')} (${describeKind(model, attribute)})`)
   }
-  const draft = type.draftAndPublish && parameters.status !== 'draft' ? ' A draft may lack what is required: ?status=draft' : ''
+  const draft = type.draftAndPublish && parameters.status !== 'draft' ? ' Required values may be missing in a draft: ?status=draft' : ''
   const all = absent.length === 0 ? [...found] : [...found, `Required: ${list(absent)}.${draft}`]
   const rest = all.length > maxRepairs ? ` And ${all.length - maxRepairs} more.` : ''
   return all.length === 0 ? null : `${all.slice(0, maxRepairs).join(' ')}${rest}`

@@ -40,7 +40,7 @@ export const missingPermission: Hint = (exchange) => {
   if (error?.situation?.kind !== 'permission' || route === null) return null
   const { action } = error.situation
   if (ownAccount.includes(action) && route.caller.kind === 'public')
-    return `Nobody is signed in. Send the JWT of a user, Authorization: Bearer <jwt>, from POST ${config.rest.prefix}/auth/local`
+    return `The request is anonymous. Send the JWT of a user, Authorization: Bearer <jwt>, from POST ${config.rest.prefix}/auth/local`
   if (action.endsWith('.findDraft') && parameters.status !== 'draft')
     return `status=${quote(parameters.status)} does not exist. It is "published" (the default) or "draft".`
   return lacks(exchange, route, [action])

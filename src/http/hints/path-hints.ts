@@ -140,8 +140,7 @@ function explainUnknownType(exchange: Exchange, name: string, below: readonly st
     )
   if (known !== null && close?.toLowerCase() !== name.toLowerCase()) return known
   const component = [...model.components.values()].find((one) => one.uid === name || one.name === name)
-  if (component !== undefined)
-    return `${component.uid} is a component, which has no path of its own: it is part of the documents that use it.`
+  if (component !== undefined) return `${component.uid} is a component and has no path: it is part of the documents that use it.`
   const next = findType(model, below[0] ?? '')
   if (next !== null) return `Content-types are right below ${prefix}: ${[getTypePath(exchange, next), ...below.slice(1)].join('/')}`
   const type = close === null ? null : findType(model, close)

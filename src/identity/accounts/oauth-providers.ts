@@ -165,7 +165,7 @@ export async function unusableServices(database: RowReader, { providers }: SignI
     const isOn = name !== 'email' && service?.enabled === true && (service.key ?? '') !== ''
     if (!isOn || Object.hasOwn(providers, name) || hasProvider(name)) return []
     return [
-      `signing in through ${name} is on in Strapi's admin panel, but nobody can: set auth.providers.${name} with the issuer of its OpenID Connect, or switch it off`,
+      `signing in through ${name} is on in Strapi's admin panel, but cannot work: set auth.providers.${name} with the issuer of its OpenID Connect, or switch it off`,
     ]
   })
 }

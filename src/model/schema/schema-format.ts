@@ -20,11 +20,11 @@ export const commonOptions: OptionsByName = {
   column: option(object, "Settings of Strapi's database layer; Octavo does not read them."),
   conditions: option(
     any,
-    'visible: a rule in json-logic on the values beside it. Where it does not hold, the attribute is hidden and not validated.',
+    'visible: a rule in json-logic on the values next to it. Where it does not hold, the attribute is hidden and not validated.',
   ),
   description: option(any, 'A note for editors.'),
   displayName: option(any, 'A name for editors.'),
-  useJoinTable: option(flag, 'false: a relation to one is stored in a column instead of a table of its own.'),
+  useJoinTable: option(flag, 'false: a relation to one is stored in a column instead of a separate table.'),
 }
 
 const entries: OptionsByName = {

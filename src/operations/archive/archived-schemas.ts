@@ -51,7 +51,7 @@ export async function archivedSchemas(files: readonly ArchiveLineFile[], longest
     if (schema === null) throw new ConfigError(`${where} is not a schema. Nothing was changed`)
     found.set(schema.uid, schema)
   }
-  if (found.size === 0) throw new ConfigError('The archive has no schemas: it is incomplete, or none of Strapi. Nothing was changed')
+  if (found.size === 0) throw new ConfigError('The archive has no schemas: it is incomplete, or not from Strapi. Nothing was changed')
   return found
 }
 

@@ -134,7 +134,7 @@ function entriesOf(shape: Schema, attribute: HoldingAttribute, json: string, con
   if (!isList && list.length > 1) note(`${where}: the project has one component there, not a list`, `${list.length - 1} more`)
   return (isList ? list : list.slice(0, 1)).flatMap((element, index) => {
     const members = membersOf(element)
-    if (members === null) throw new ConfigError(`${line.where}: ${where} has something that is no component. Nothing was changed`)
+    if (members === null) throw new ConfigError(`${line.where}: ${where} has a value that is not a component. Nothing was changed`)
     const component = componentOf(shape, attribute, members, context)
     if (component === null) return []
     const id = idOf(members.get('id'), `${line.where}: a component of ${where}`)

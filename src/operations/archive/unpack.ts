@@ -222,7 +222,7 @@ function mimeIn(name: string, text: string): string {
 /** @throws ConfigError for an archive of another major version, which has another model */
 function metadataIn(text: string | undefined): Pick<UnpackedArchive, 'strapiVersion' | 'createdAt'> {
   if (text === undefined)
-    throw new ConfigError(`The archive has no ${metadataName}: it is incomplete, or none of Strapi. Nothing was changed`)
+    throw new ConfigError(`The archive has no ${metadataName}: it is incomplete, or not from Strapi. Nothing was changed`)
   const metadata = parsed(metadataName, text)
   const strapi = isObject(metadata) ? metadata.strapi : undefined
   const version = isObject(strapi) && typeof strapi.version === 'string' ? strapi.version : ''
@@ -354,7 +354,7 @@ export async function formOf(path: string): Promise<ArchiveForm> {
   const [, compressed, encrypted] = /\.tar(\.gz)?(\.enc)?$/.exec(path) ?? []
   if (!/\.tar(\.gz)?(\.enc)?$/.test(path))
     throw new ConfigError(
-      `${path} is no archive of Strapi: its name does not end in .tar, .tar.gz, .tar.enc or .tar.gz.enc, and it is no folder`,
+      `${path} is not an archive of Strapi: its name does not end in .tar, .tar.gz, .tar.enc or .tar.gz.enc, and it is not a folder`,
     )
   return { kind: 'tar', isEncrypted: encrypted !== undefined, isCompressed: compressed !== undefined, bytes: stats.size }
 }

@@ -93,7 +93,7 @@ function refuseLostStaging(
   const isThere = existsSync(staged) && (server !== null || existsSync(stagedDatabase) || (phase === 'place' && existsSync(filename)))
   if (!isThere)
     throw new ConfigError(
-      `${stagedDatabase} or ${staged}, which the restore had written beside the project, is gone. Nothing more was changed; what was put aside has names with ${asidePrefix}`,
+      `${stagedDatabase} or ${staged}, which the restore had written next to the project, is gone. Nothing more was changed; what was put aside has names with ${asidePrefix}`,
     )
 }
 

@@ -163,7 +163,7 @@ async function refuseOther({ backup }: RestoreNote, from: string): Promise<void>
 async function refuseRunning({ uploadsFolder, database }: Config): Promise<void> {
   if (await hasRunningOwner(uploadsFolder)) throw new ConfigError('Octavo is running on this project; stop it first. Nothing was changed')
   if (database.server === null && !checkpointIfExclusive(database.filename))
-    throw new ConfigError(`The database ${database.filename} is in use. Stop what has it open. Nothing was changed`)
+    throw new ConfigError(`The database ${database.filename} is in use. Stop the programs that have it open. Nothing was changed`)
 }
 
 /** @throws ConfigError if the project has a database or files, and may not lose them */

@@ -99,7 +99,7 @@ export const remedies: Readonly<Record<string, string>> = {
   'no component row is used twice':
     'A change to one document changes the other. Save one of them with the component sent without its id, which creates a new row.',
   'component entries reference existing rows':
-    'Responses leave these components out. Strapi also leaves such rows behind; delete them, or save the document that owns them again.',
+    'Responses leave these components out. Strapi leaves such rows too; delete them, or save the document that owns them again.',
   'component entries have distinct positions':
     'Their order in responses is arbitrary. Save the document with the whole list in the right order.',
   'single components have at most one entry': 'Clients get the first of several entries. Save the component again.',

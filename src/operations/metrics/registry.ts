@@ -119,7 +119,7 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
   })
   const nodes = new Histogram({
     name: 'octavo_plan_nodes',
-    help: 'Statements of the plans by which reads were executed: the documents, their total, and each populated relation',
+    help: 'Statements of executed read plans: the documents, their total, and each populated relation',
     buckets: planNodes,
     registers,
   })
@@ -167,7 +167,7 @@ function durationMetrics(registry: Registry): Pick<Metrics, DurationMetric> {
   const registers = [registry]
   const validations = new Histogram({
     name: 'octavo_cache_validation_duration_seconds',
-    help: 'How long reads waited to learn whether answers in memory are still valid',
+    help: 'Time for which reads waited to validate cached responses',
     buckets: databaseSeconds,
     registers,
   })

@@ -141,19 +141,19 @@ function addCacheMetrics(registry: Registry): CacheMetrics {
   const registers = [registry]
   const requests = new Counter({
     name: 'octavo_cache_requests_total',
-    help: 'Reads by whether their answer was in memory, and responses without a body because the client has it',
+    help: 'Reads by cache result, and responses without a body because the client has it',
     labelNames: ['result'],
     registers,
   })
   let notModified = 0
-  const evictions = new Counter({ name: 'octavo_cache_evictions_total', help: 'Answers that made room for others', registers })
+  const evictions = new Counter({ name: 'octavo_cache_evictions_total', help: 'Cached responses that were evicted', registers })
   const stale = new Counter({
     name: 'octavo_cache_stale_prevented_total',
-    help: 'Answers that were in memory when they were asked for, and were read again because of a change',
+    help: 'Cached responses that were read again because of a change',
     registers,
   })
-  const entries = new Gauge({ name: 'octavo_cache_entries', help: 'Answers in memory', registers })
-  const bytes = new Gauge({ name: 'octavo_cache_bytes', help: 'Bytes of the answers in memory', registers })
+  const entries = new Gauge({ name: 'octavo_cache_entries', help: 'Cached responses', registers })
+  const bytes = new Gauge({ name: 'octavo_cache_bytes', help: 'Bytes of cached responses', registers })
   const ofPlans = new Counter({
     name: 'octavo_plan_cache_requests_total',
     help: 'Reads by whether their plan was compiled before',

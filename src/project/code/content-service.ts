@@ -115,7 +115,7 @@ async function contentOf(
 async function* checkedChunks(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of content instanceof Uint8Array ? [content] : content) {
-      if (!(chunk instanceof Uint8Array)) throw new TypeError('a chunk is no Uint8Array')
+      if (!(chunk instanceof Uint8Array)) throw new TypeError('a chunk is not a Uint8Array')
       yield chunk
     }
   } catch (error) {

@@ -37,7 +37,7 @@ export function asOutrun(error: ApiError): ApiError {
 }
 
 const conflict = (): ApiError =>
-  asOutrun(new ApiError('ConflictError', 'The model was changed by another process meanwhile. This change was not made; send it again'))
+  asOutrun(new ApiError('ConflictError', 'Another process has changed the model. This change was not applied; send it again'))
 
 /**
  * Makes a change; `made` is called with its id before any request is let in again.
@@ -113,7 +113,7 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
   }
   const id = await record(options, inForce, [log.insertChange(inForce.change, change, now(), steps), ...notes])
   const reason = await carryOutFrom(options, { id, steps }, { from: inForce.model, to: model, isNew: true })
-  if (reason !== null) throw refused(options, reason, 'What was done of it was taken back')
+  if (reason !== null) throw refused(options, reason, 'Its completed steps were reverted')
   return id
 }
 
@@ -203,12 +203,12 @@ async function finishChange(
   const { id, summary } = unfinished
   if (unfinished.isGivenUp) {
     await takeBack(options, id, unfinished.steps)
-    options.log.warn({ change: summary }, 'a change of the model that could not be carried out was taken back')
+    options.log.warn({ change: summary }, 'a change of the model that could not be applied was reverted')
     return false
   }
   const models = { from: await load(unfinished.former), to: await load(unfinished.files), isNew: false }
   const reason = await carryOutFrom(options, unfinished, models)
   if (reason === null) return true
-  options.log.error({ err: reason, change: summary }, 'a change of the model could not be carried out, and was taken back')
+  options.log.error({ err: reason, change: summary }, 'a change of the model could not be applied, and was reverted')
   return false
 }

@@ -247,7 +247,7 @@ async function withdrawn(options: LiveModelOptions, inForce: InForce, { steps }:
     await follow(options, inForce, inForce.installations !== null)
     const left = await withdraw(options.database, steps, inForce.model)
     if (left.length === 0 || !(error instanceof ApiError)) return error
-    const message = `${error.message}. What was added to the database stays in it, without content: ${left.join(', ')}`
+    const message = `${error.message}. These additions to the database stay in it, without content: ${left.join(', ')}`
     const withNames = new ApiError(error.name, message, { ...error.details, left })
     return isOutrun(error) ? asOutrun(withNames) : withNames
   } catch (failure) {

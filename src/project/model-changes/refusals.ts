@@ -107,7 +107,7 @@ export function refuseLosses(losses: readonly CountedContent[], agreed: Readonly
   if (left.length === 0) return
   throw new ApiError(
     'ConflictError',
-    `Content would no longer be shown: ${named(left)}. Nothing was changed; send the header octavo-agree with these names to do it${renames.length === 0 ? '' : `, or declare what is renamed: ${renames.map(renameText).join(', ')}`}`,
+    `Content would no longer be shown: ${named(left)}. Nothing was changed; send the header octavo-agree with these names to do it${renames.length === 0 ? '' : `, or declare renames: ${renames.map(renameText).join(', ')}`}`,
     { losses: left, ...(renames.length === 0 ? {} : { possibleRenames: renames }) },
   )
 }

@@ -96,7 +96,7 @@ async function filesOfSchemas(
     if (tooLong !== null) throw invalid(['data', uid], tooLong)
     const place = former ?? placeOf(uid)
     if (place === null)
-      throw invalid(['data', uid], 'is no uid of a content-type (api::name.name) or component (category.name) of a project')
+      throw invalid(['data', uid], 'is not a uid of a content-type (api::name.name) or component (category.name) of a project')
     if (schema === null) {
       if (former === undefined) throw invalid(['data', uid], 'does not exist')
       files.set(place, null)

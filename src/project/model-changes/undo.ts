@@ -70,7 +70,7 @@ async function changesSince(
       const changes = new Map([...unwritten, ...differencesOf(texts, files)])
       return await loadFormerModel(config, filesWithChanges(config.folder, changes), findFields)
     } catch (error) {
-      throw new ApiError('ConflictError', `The model before change ${id} cannot be read any more: ${plain(error, config.folder)}`)
+      throw new ApiError('ConflictError', `The model before change ${id} can no longer be read: ${plain(error, config.folder)}`)
     }
   }
 }

@@ -110,7 +110,7 @@ function readScalar(walk: Resolver, attribute: Scalar, value: unknown, path: rea
         const inner = joinAll(toList(operand).map((member) => readScalar(walk, attribute, member, path)))
         return inner === null ? null : { kind: 'not', of: inner }
       }
-      if (name === '$and' || name === '$or') return refuse(walk, `${name} joins filters, it cannot stand below ${attribute.name}`)
+      if (name === '$and' || name === '$or') return refuse(walk, `${name} joins filters, it cannot be below ${attribute.name}`)
       if (!isOperator(name)) throw invalidKey(walk.param, name, getErrorPath(attribute, path))
       return compare(walk, attribute, name, operand, path)
     }),

@@ -49,10 +49,7 @@ const password: Parameter = [
 
 /** Options that decide about a change of the model. */
 const decisions: readonly Parameter[] = [
-  [
-    '--rename <renames>',
-    'what is renamed: api::note.note.body=text, api::note.note=api::memo.memo, shared.seo=shared.meta; commas between',
-  ],
+  ['--rename <renames>', 'renames: api::note.note.body=text, api::note.note=api::memo.memo, shared.seo=shared.meta; commas between'],
   ['--publish-drafts', 'publish documents that were never published, where Draft & Publish is switched off'],
   json,
 ]
@@ -129,7 +126,7 @@ const projectCommands: readonly Row<null>[] = [
     'copy all rows of one database to another, from SQLite to PostgreSQL or back, and verify the copy',
     [
       ['[folder]', 'the project whose tables they have', '.'],
-      ['--from <database>', 'a SQLite file or postgres://user:password@host/database; nothing should write to it meanwhile', required],
+      ['--from <database>', 'a SQLite file or postgres://user:password@host/database; stop programs that write to it', required],
       ['--to <database>', 'the same for the copy; created or completed as a start would do it; an interrupted copy is resumed', required],
       ['--adapt', 'change values that the copy cannot hold (rounded, cut off or null) and print them'],
       ['--overwrite', 'remove all rows that --to has'],
@@ -253,7 +250,7 @@ const transferCommands: readonly Row<null>[] = [
       ['--prefix <path>', 'the prefix of the API', '/api'],
       ['--project <folder>', "the project, for its schemas and code; not needed if a caller may read the model from a service's API", '.'],
       ['--ignore <path>', 'a path of JSON that may differ, such as updatedAt or data.*.views; may be repeated', collect],
-      ['--writes', 'also send POST, PUT and DELETE of --requests; both need databases of their own'],
+      ['--writes', 'also send POST, PUT and DELETE of --requests; both need separate databases'],
       ['--limit <number>', 'at most this many requests', '1000'],
       ['--rate <number>', 'at most this many requests per second to each service', '20'],
       ['--concurrency <number>', 'requests at the same time', '4'],
@@ -281,7 +278,7 @@ const modelCommands: AddCommands = group('model', 'plan, apply, undo and list ch
   ],
   [
     'undo',
-    'undo the last change, or the one with this number: files, database, and what was kept aside',
+    'undo the last change, or the one with this number: files, database, and archived content',
     [folder, ['--change <number>', 'the number of the change'], ['--agree <names>', 'content that may be hidden; commas between'], json],
     (code) => code.undoCommand,
   ],

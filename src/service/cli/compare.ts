@@ -169,7 +169,7 @@ async function compareWrites(requests: readonly CallerRequest[], session: Compar
   const { sharing, left } = await detectSharing(requests, session.servers)
   if (left !== null)
     process.stderr.write(`octavo: the draft ${left} was created in Octavo to find out about the databases, and could not be deleted.\n`)
-  if (sharing === 'shared') throw new ConfigError('Both services have the same database: with --writes each needs a copy of its own.')
+  if (sharing === 'shared') throw new ConfigError('Both services have the same database: with --writes each needs a separate copy.')
   if (sharing === 'unknown') process.stderr.write('octavo: whether both services have the same database could not be found out.\n')
   await runWrites(requests, session.servers, session.run, session.add)
 }

@@ -128,7 +128,7 @@ function show({ context, checked, removed }: ImportPreview, name: string): void 
     names.map((each) => [each, String(removed.get(each) ?? 0), String(imported.get(each) ?? 0)]),
   )
   printList(shown, 'The schemas of the archive and the project differ:', differences)
-  if (unowned > 0) print(`Not imported: ${pluralize(unowned, 'relation')} that belong to no entity, as Strapi leaves them behind.`)
+  if (unowned > 0) print(`Not imported: ${pluralize(unowned, 'relation')} that belong to no entity, as Strapi leaves them.`)
   if (outside > 0) print(`Not imported: ${pluralize(outside, 'relation')} from or to content-types that are left out.`)
   printList(shown, `The archive has the rows of ${pluralize(missing.length, 'file')}, but not their bytes:`, missing)
   printList(

@@ -82,14 +82,14 @@ async function finishFiles(config: Config, model: Model): Promise<void> {
 const lost: Readonly<Record<string, string>> = {
   octavo_pending_links: 'relations of published entries that wait for their targets to be published',
   octavo_modified_drafts: 'notes on changed drafts; the drafts stay',
-  octavo_out_of_sync_locales: 'notes on documents whose locales differ in what they share; the content stays',
+  octavo_out_of_sync_locales: 'notes on documents with locales that differ in shared values; the content stays',
   octavo_credential_versions:
     'users whose tokens were revoked; should Octavo come back, tokens that have not expired are valid again, unless the password has changed',
   octavo_one_time_tokens: 'links in letters to users, for new passwords and confirmations',
   octavo_identities: 'connections of users to their accounts of other services',
   octavo_idempotency_keys: 'writes that are remembered; a client that repeats one by its Idempotency-Key writes twice',
   octavo_outbox: 'recorded events',
-  octavo_schedule_times: 'times at which schedules ran last; should Octavo come back, what was missed meanwhile is not run',
+  octavo_schedule_times: 'last times of schedules; times missed until a later return to Octavo are not run',
   octavo_webhooks: 'signing secrets of webhooks; the webhooks themselves are rows of Strapi and stay',
   octavo_webhook_attempts: 'entries in the log of deliveries to webhooks',
 }

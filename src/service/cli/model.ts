@@ -144,7 +144,7 @@ export const historyCommand = orExplain(async (folder: string, { json }: ListOpt
     )
 })
 
-const stateOf = ({ isGivenUp }: UnfinishedChange): string => (isGivenUp ? 'being taken back' : 'not finished')
+const stateOf = ({ isGivenUp }: UnfinishedChange): string => (isGivenUp ? 'being reverted' : 'not finished')
 
 /** A change that is neither made nor taken back, as the others are listed. */
 const unfinishedOf = (change: UnfinishedChange) => {
@@ -157,7 +157,7 @@ function printPlan(plan: DescribedPlan, folder: string): void {
   print(`${pluralize(changes.length, 'change')} of the model:`)
   for (const change of changes) print(`  ${Object.values(change).map(String).join(' ')}`)
   for (const sentence of responses) print(`  ${sentence}`)
-  printCounted('Content that would no longer be shown, and is kept aside:', losses)
+  printCounted('Content that would no longer be shown, and is archived:', losses)
   printCounted('What does not satisfy the new model, and stays as it is:', conditions)
   for (const { schema, attribute, roles, tokens, administrators } of gains) {
     const all = [...roles, ...tokens, ...administrators]

@@ -158,7 +158,7 @@ export async function checkPrepared(view: DatabaseView, config: Config, folder: 
   driver.refuseEmptied(config)
   if ((await view.tables()).names.length > 0)
     throw new ConfigError(
-      `Octavo has not been started on the database ${driver.getName(config)} yet. Its tables are of another program: what a start says about them tells whether it can be used.`,
+      `Octavo has not been started on the database ${driver.getName(config)} yet. Its tables are of another program: a start reports if it can be used.`,
     )
   throw new ConfigError(`The database ${driver.getName(config)} is empty. Start the service once: ${commandLine('start', folder)}`)
 }

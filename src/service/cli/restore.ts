@@ -54,6 +54,6 @@ function show({ note, isContinued, aside, left }: Restored): void {
   print(
     `${isContinued ? 'Finished the restore that was interrupted' : 'Restored'}: ${what} as of ${backup.snapshotAt}, from ${backup.path}.`,
   )
-  if (aside.length > 0) print('What was there before:')
+  if (aside.length > 0) print('Former content:')
   for (const path of aside) print(`  ${path}`)
 }

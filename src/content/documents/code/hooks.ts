@@ -109,7 +109,7 @@ export function checkHooks(hooks: readonly Hook[], model: Model): void {
     const silent = types.find((uid) => model.types.get(uid)?.exposed === false)
     if (silent !== undefined)
       throw new ConfigError(
-        `Invalid configuration (octavo.config): ${name}: hooks run for content-types of the project alone, never for ${silent}. Accounts and files are written through routes of their own; events report them (docs/guide/code.md).`,
+        `Invalid configuration (octavo.config): ${name}: hooks run for content-types of the project alone, never for ${silent}. Accounts and files are written through separate routes; events report them (docs/guide/code.md).`,
       )
   }
 }
@@ -170,7 +170,7 @@ function createAroundReads(uid: string, { before, after }: ReadHooks, policies: 
 
 /** A query as plain data. @throws Error for what would make a condition vanish: a parameter without a value may only be at the top */
 function toPlainQuery(name: string, query: unknown): Parameters {
-  if (typeof query !== 'object' || query === null || Array.isArray(query)) throw new Error(`${name} left a query that is no object`)
+  if (typeof query !== 'object' || query === null || Array.isArray(query)) throw new Error(`${name} left a query that is not an object`)
   const text = JSON.stringify(query, function (this: unknown, key: string, value: unknown) {
     const isValue = value !== undefined && typeof value !== 'function' && !(typeof value === 'number' && !Number.isFinite(value))
     if (!isValue && this !== query) throw new Error(`${name} left no value at ${key}`)

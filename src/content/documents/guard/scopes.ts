@@ -91,7 +91,7 @@ const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
 
 const describeValue = (value: unknown): string =>
-  value === null || value === undefined || typeof value === 'number' ? String(value) : `a ${typeof value} that is no value`
+  value === null || value === undefined || typeof value === 'number' ? String(value) : `a value of type ${typeof value}`
 
 /** Checks the types that have settings. @throws ConfigError if the model lacks one, or if it cannot have a scope */
 export function checkTypes(types: Readonly<Record<string, TypeSettings>>, model: Model): void {

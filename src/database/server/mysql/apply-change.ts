@@ -118,7 +118,7 @@ async function abandoningOnFailure(
     const given = isGivenUp ? giveUp?.(done) : undefined
     if (given === undefined || given === null) throw error
     await ask(given)
-    throw isInUse(error) ? unavailableError(`${inUse}. What was done of it was taken back; try again`, (error as Error).cause) : error
+    throw isInUse(error) ? unavailableError(`${inUse}. Its completed steps were reverted; try again`, (error as Error).cause) : error
   }
 }
 

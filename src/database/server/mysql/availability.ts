@@ -29,7 +29,7 @@ export async function connectToServer(
   name = `The database at ${formatServer('mysql', settings)}`,
 ): Promise<MysqlServerConnection> {
   if (settings.url !== null && !/^(?:mysql|mariadb):\/\//.test(settings.url))
-    throw new ConfigError('DATABASE_URL is none of MySQL or MariaDB: it begins with mysql://')
+    throw new ConfigError('DATABASE_URL is not one of MySQL or MariaDB: it begins with mysql://')
   const small = openPool(settings, { max: smallPool, failed })
   try {
     const statements = createStatements(mysqlDialects[await checkServer(small)])

@@ -113,8 +113,7 @@ const addressOf = (host: string, port: number): ConnectionOptions => (host.start
 /** @throws Error for a URL that cannot be read */
 function partsOf(url: string): ConnectionOptions {
   const { hostname, port, pathname, username, password, search } = new URL(url)
-  if (search !== '')
-    throw new Error(`Parameters behind the URL of a database are not read (${search}): set DATABASE_SSL and others instead`)
+  if (search !== '') throw new Error(`Parameters after the URL of a database are not read (${search}): set DATABASE_SSL and others instead`)
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? 3306 : Number(port),

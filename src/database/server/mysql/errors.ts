@@ -56,7 +56,7 @@ export const isCancelled = (error: unknown): boolean => [1317, 1969, 3024].inclu
 
 /** The error of a statement or connection without a response in time. A retry may take as long. */
 export const timeoutError = (cause: unknown): Error =>
-  Object.assign(new Error('The database did not answer in time', { cause }), { code: 'ETIMEDOUT' })
+  Object.assign(new Error('The database did not respond in time', { cause }), { code: 'ETIMEDOUT' })
 
 export const isTimeout = (error: unknown): boolean => getCode(error) === 'ETIMEDOUT'
 

@@ -202,7 +202,7 @@ export function preparationError(error: unknown): unknown {
     case 1044:
     case 1142:
       return new ConfigError(
-        `The database user may not create what is missing (${message}). Grant it: GRANT CREATE, ALTER, INDEX, REFERENCES ON … TO …`,
+        `The database user may not create missing objects (${message}). Grant it: GRANT CREATE, ALTER, INDEX, REFERENCES ON … TO …`,
       )
     case 1205:
       return new ConfigError(`A table that lacks something is in use (${message}). End what holds it, and start again`)

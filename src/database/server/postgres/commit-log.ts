@@ -141,7 +141,7 @@ export function createCommitLogAccess({ tryLog, lost, found }: CommitLogAccessOp
   }
 }
 
-const consequence = 'nothing is kept in memory, and every read is executed by the database'
+const consequence = 'nothing is cached, and every read is executed by the database'
 
 /** Remedy for an unavailable log. */
 function adviceFor(error: Error, schema: string): string {
@@ -155,7 +155,7 @@ function adviceFor(error: Error, schema: string): string {
 /** Writes to the log of the service when the log of commits cannot be used, with what to do, and when it can again. */
 export const loggingAccess = (schema: string, logger: Pick<Logger, 'warn' | 'info'>): Pick<CommitLogAccessOptions, 'lost' | 'found'> => ({
   lost: (error) => logger.warn({ reason: error.message }, adviceFor(error, schema)),
-  found: () => logger.info('the log of commits can be used again: responses are kept in memory again'),
+  found: () => logger.info('the log of commits can be used again: responses are cached again'),
 })
 
 export interface PostgresCommits {

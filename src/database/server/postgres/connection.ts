@@ -387,5 +387,5 @@ export const isUnconfirmed = (client: pg.ClientBase): boolean => unconfirmed.has
  */
 export async function confirmReplication(client: pg.PoolClient): Promise<void> {
   await client.query("select from pg_logical_emit_message(true, 'octavo', '')")
-  if (isUnconfirmed(client)) throw new Error('No standby has confirmed what was committed')
+  if (isUnconfirmed(client)) throw new Error('No standby has confirmed the commit')
 }

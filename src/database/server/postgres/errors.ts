@@ -48,7 +48,7 @@ export const cancelled = '57014'
 
 /** The error of a statement or connection without a response in time. A retry may take as long. */
 export const timeoutError = (cause: unknown): Error =>
-  Object.assign(new Error('The database did not answer in time', { cause }), { code: 'ETIMEDOUT' })
+  Object.assign(new Error('The database did not respond in time', { cause }), { code: 'ETIMEDOUT' })
 
 export const isTimeout = (error: unknown): boolean =>
   getCode(error) === 'ETIMEDOUT' || (error instanceof Error && /^timeout expired|due to connection timeout$/.test(error.message))
@@ -56,7 +56,7 @@ export const isTimeout = (error: unknown): boolean =>
 const replaced = 'OCTAVO_OTHER_STANDBY'
 
 /** The server of a read was promoted or restarted after it reported its position, so it may lack data. */
-export const otherStandby = (): Error => Object.assign(new Error('The replica is another one, or none any more'), { code: replaced })
+export const otherStandby = (): Error => Object.assign(new Error('The server is another replica, or no longer one'), { code: replaced })
 
 /** Whether an error makes a replica unusable, rather than only failing a read. */
 export const isReplicaFailure = (error: unknown): boolean => getCode(error) === replaced || isConnectionLoss(error)

@@ -129,7 +129,7 @@ export function preparationError(error: unknown, wait: number, schema: string): 
       )
     case '42501':
       return new ConfigError(
-        `The database user may not create what is missing in the schema "${schema}" (${message}). Grant it: GRANT CREATE ON SCHEMA "${schema}" TO …; tables can only be changed by their owner`,
+        `The database user may not create missing objects in the schema "${schema}" (${message}). Grant it: GRANT CREATE ON SCHEMA "${schema}" TO …; tables can only be changed by their owner`,
       )
     case '25006':
       return new ConfigError(

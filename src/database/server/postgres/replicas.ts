@@ -313,7 +313,7 @@ export function createReplicas(
       changed: (isUsed) =>
         isUsed
           ? logger.info(place, 'a read replica is used again')
-          : logger.warn(place, 'a read replica is behind or cannot be reached: reads go elsewhere until it has caught up'),
+          : logger.warn(place, 'a read replica lags or cannot be reached: reads go elsewhere until it has caught up'),
     })
     small.on('remove', replica.forget)
     return replica

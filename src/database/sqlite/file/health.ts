@@ -49,7 +49,7 @@ export function createFileHealth(now: () => number, report: (sentence: string) =
 
   function lose(what: string): void {
     if (lost !== null) return
-    lost = `The database is not the one that was opened any more: ${what}. Nothing is read or written until the service is started again. Ending it gives up what was acknowledged and is only in the files that it still has open: copy them first${openFiles}`
+    lost = `The database is no longer the one that was opened: ${what}. Nothing is read or written until the service is started again. Ending it gives up what was acknowledged and is only in the files that it still has open: copy them first${openFiles}`
     report(lost)
   }
 
@@ -58,7 +58,7 @@ export function createFileHealth(now: () => number, report: (sentence: string) =
     if (code === lostFiles) lose(message)
     const text = `${code} ${message.split('\n')[0]}`.trim()
     if (damage.test(code) && damaged === null) {
-      damaged = `The database is damaged (${text}). \`npx octavo doctor\` tells more; restore it from a backup`
+      damaged = `The database is damaged (${text}). \`npx octavo doctor\` shows details; restore it from a backup`
       report(damaged)
     }
     if (!failure.test(code)) return

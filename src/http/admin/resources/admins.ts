@@ -266,7 +266,7 @@ export const roleResources: readonly Resource[] = [
   resource({
     method: 'DELETE',
     path: '/roles/:id',
-    summary: 'Delete a role that nobody has',
+    summary: 'Delete an unused role',
     who: { action: 'admin::roles.delete' },
     isStrong: true,
     params: byId,

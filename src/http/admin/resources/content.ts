@@ -176,7 +176,7 @@ function firstLocale(given: string | undefined, isLocalized: boolean, defaultLoc
 const publications = [
   { path: 'publish', action: 'publish', summary: 'Publish a draft in one or several locales' },
   { path: 'unpublish', action: 'unpublish', summary: 'Take a publication back in one or several locales' },
-  { path: 'discard', action: 'discardDraft', summary: 'Give drafts what is published, in one or several locales' },
+  { path: 'discard', action: 'discardDraft', summary: 'Reset drafts to their publications, in one or several locales' },
 ] as const
 
 /** The document of an action in several locales, and the locale of the response. */

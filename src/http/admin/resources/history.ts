@@ -31,7 +31,7 @@ export const historyResources: readonly Resource[] = [
   resource({
     method: 'GET',
     path: '/content/:type/:document/history',
-    summary: 'List versions of a document that were kept, the latest first',
+    summary: 'List stored versions of a document, the latest first',
     who: 'byRoles',
     refusals: [501],
     params: byDocument,
@@ -54,7 +54,7 @@ export const historyResources: readonly Resource[] = [
   resource({
     method: 'GET',
     path: '/content/:type/:document/history/:id',
-    summary: 'Read a version of a document that was kept',
+    summary: 'Read a stored version of a document',
     who: 'byRoles',
     refusals: [501],
     params: byVersion,

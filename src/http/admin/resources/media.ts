@@ -163,7 +163,7 @@ const single: readonly Resource[] = [
   resource({
     method: 'PATCH',
     path: '/files/:id',
-    summary: 'Change what is said about a file, or its folder',
+    summary: 'Change the information about a file, or its folder',
     who: may('update'),
     params: byId,
     body: z.strictObject({
@@ -318,7 +318,7 @@ export const folderResources: readonly Resource[] = [
   resource({
     method: 'PATCH',
     path: '/folders/:id',
-    summary: 'Rename a folder, or move it with all that lies in it',
+    summary: 'Rename a folder, or move it with its content',
     who: mayOnFolders('update'),
     params: byId,
     body: z.strictObject({ name: folderName.optional(), parent: idInput.nullable().optional() }),
@@ -331,7 +331,7 @@ export const folderResources: readonly Resource[] = [
   resource({
     method: 'DELETE',
     path: '/folders/:id',
-    summary: 'Delete a folder; with all that lies in it if that is said',
+    summary: 'Delete a folder, optionally with its content',
     who: mayOnFolders('update'),
     refusals: [409],
     params: byId,

@@ -95,7 +95,7 @@ const changes: readonly Resource[] = [
   resource({
     method: 'POST',
     path: '/model/apply',
-    summary: 'Make a change of the model, as it was planned',
+    summary: 'Apply a planned change of the model',
     who: 'superAdministrator',
     isStrong: true,
     headers: { agrees: true },

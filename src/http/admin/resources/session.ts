@@ -224,7 +224,7 @@ export const recoveryResources: readonly Resource[] = [
   resource({
     method: 'POST',
     path: '/session/change-password',
-    summary: 'Set a new password, given the current one, and sign in anew',
+    summary: 'Set a new password, given the current one, and sign in again',
     isSecret: true,
     who: 'administrator',
     attempts: { name: 'password', counted: 'failures' },

@@ -85,7 +85,7 @@ function ofCollectionType(context: SchemaContext, type: ContentType, pages: Page
     {
       ...{ method: 'delete', path: one, action: `${type.uid}.delete`, tag, summary: `Delete ${noun}` },
       parameters: [id, ...localeOf(localesParameter(context)), filtersParameter(context, type)],
-      success: { status: 204, description: 'There is no such document any more.' },
+      success: { status: 204, description: 'The document no longer exists.' },
     },
     ...publicationOperations(context, type, { path: one, noun, named: [id] }),
   ]
@@ -112,7 +112,7 @@ function ofSingleType(context: SchemaContext, type: ContentType): readonly ApiOp
     {
       ...{ method: 'delete', path, action: `${type.uid}.delete`, tag, summary: `Delete ${name}` },
       parameters: localeOf(localesParameter(context)),
-      success: { status: 204, description: 'There is no document any more.' },
+      success: { status: 204, description: 'The document no longer exists.' },
     },
     ...publicationOperations(context, type, { path, noun: name, named: [] }),
   ]

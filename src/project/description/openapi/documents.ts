@@ -40,7 +40,7 @@ function shapeSchema(context: SchemaContext, shape: DescribedShape): Description
   const beside: Record<string, DescriptionObject> = {
     ...(shape.kind === 'component' && view.contract.componentDocumentIds ? { documentId: text } : {}),
     ...(isShownInverse(view, shape)
-      ? { locale: { type: 'null', description: 'Only behind the inverse side of a polymorphic relation.' } }
+      ? { locale: { type: 'null', description: 'Only below the inverse side of a polymorphic relation.' } }
       : {}),
     ...(shape.uid === fileType
       ? { isUrlSigned: { type: 'boolean', description: 'In responses of the media library, and where URLs are signed.' } }

@@ -29,7 +29,7 @@ async function load(): Promise<void> {
     const body = (await response.json()) as SchemaObject
     if (!response.ok)
       return showProblem(
-        response.status === 401 ? 'The token is not valid any more, or never was.' : `The description is not there (${response.status}).`,
+        response.status === 401 ? 'The token is invalid or has expired.' : `The description is not there (${response.status}).`,
       )
     description = readDescription(body)
     show()

@@ -182,7 +182,7 @@ export function userOperations(context: SchemaContext): readonly ApiOperation[] 
     {
       ...{ method: 'delete', path: '/users/{id}', action: `${userType}.destroy`, tag, summary: 'Delete a user' },
       description: 'A user that does not exist is 204.',
-      ...{ parameters: [id], success: { ...one, description: 'The user as it was.' } },
+      ...{ parameters: [id], success: { ...one, description: 'The former user.' } },
     },
     ...roleOperations(context),
   ]

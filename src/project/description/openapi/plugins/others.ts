@@ -54,11 +54,11 @@ export function fileOperations(context: SchemaContext, pages: Pages): readonly A
     },
     {
       ...{ method: 'delete', path: '/upload/files/{id}', action: fileAction('destroy'), tag, summary: 'Delete a file' },
-      ...{ parameters: [id], success: { ...one, description: 'The file as it was.' }, errors: [404] },
+      ...{ parameters: [id], success: { ...one, description: 'The former file.' }, errors: [404] },
     },
     {
       ...{ method: 'post', path: '/upload', action: fileAction('upload'), tag, summary: 'Upload files, or change one' },
-      description: 'With `id`, changes what is said about a file, or replaces its content; the response then is the file, with status 200.',
+      description: "With `id`, changes the file's information or content; the response then is the file, with status 200.",
       parameters: [inQuery('id', 'The file to change.', integer)],
       body: {
         required: true,
@@ -72,7 +72,7 @@ export function fileOperations(context: SchemaContext, pages: Pages): readonly A
 
 const fileInfo = (): DescriptionObject =>
   object({ name: text, alternativeText: { type: ['string', 'null'] }, caption: { type: ['string', 'null'] } }, [], {
-    description: 'What is said about a file, as JSON; once for each file.',
+    description: 'Information about a file, as JSON; once for each file.',
   })
 
 const uploadForm = (): DescriptionObject =>
