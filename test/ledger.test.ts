@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..')
 
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
-  foundation: { files: 51, lines: 6518, prose: 3 },
+  foundation: { files: 51, lines: 6525, prose: 3 },
   model: { files: 64, lines: 9875, prose: 3 },
   database: { files: 112, lines: 18002, prose: 3 },
   query: { files: 21, lines: 3515, prose: 3 },
@@ -18,7 +18,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   operations: { files: 38, lines: 7752, prose: 3 },
   admin: { files: 45, lines: 7752, prose: 3 },
   http: { files: 76, lines: 12583, prose: 3 },
-  service: { files: 55, lines: 6701, prose: 3 },
+  service: { files: 56, lines: 6722, prose: 3 },
   packages: { files: 28, lines: 5034, prose: 3 },
 }
 

@@ -62,7 +62,7 @@ export const entryStatement = (
 
 /** The line in the audit log. */
 export const auditEntry = ({ administrator, address }: ActingAdministrator, act: AdministratorAction): AuditEntry => ({
-  actor: administrator === null ? { kind: 'nobody' } : { kind: 'administrator', id: administrator.id },
+  actor: administrator === null ? { kind: address === null ? 'command' : 'nobody' } : { kind: 'administrator', id: administrator.id },
   action: act.action,
   type: act.subject,
   id: act.id,

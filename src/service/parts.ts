@@ -8,16 +8,15 @@ import { type CacheCounts, createCacheCounts } from '../database/cache/response-
 import type { Database } from '../database/database.js'
 import type { Signing } from '../database/response/signed-addresses.js'
 import type { Config } from '../foundation/config/config.js'
-import { ApiError } from '../foundation/errors/errors.js'
 import type { Mail } from '../foundation/public/content-service.js'
-import { type Audit, auditedTransaction, openAuditOutput } from '../foundation/runtime/audit.js'
+import { type Audit, openAuditOutput } from '../foundation/runtime/audit.js'
 import type { DatabasePurpose, Metrics } from '../foundation/runtime/metrics.js'
 import type { Closers } from '../foundation/runtime/shutdown.js'
 import type { Tracing } from '../foundation/runtime/tracing.js'
 import type { Watched } from '../identity/access/access-state.js'
 import { type Identification, openIdentification } from '../identity/access/identify.js'
 import { type Jwts, openJwts } from '../identity/access/jwt.js'
-import { type Limiter, openCounters, openLimiter, openSharedCounters } from '../identity/access/rate-limit.js'
+import { openCounters, openLimiter, openSharedCounters } from '../identity/access/rate-limit.js'
 import { updateLastUse } from '../identity/access/tokens.js'
 import type { AccountParts } from '../identity/accounts/context.js'
 import { type Mailer, openMailer, readEmail } from '../identity/accounts/email.js'
@@ -28,6 +27,7 @@ import { prepareManagement } from '../operations/management/prepare.js'
 import type { Measuring } from '../operations/metrics/measuring.js'
 import { tracedDatabase } from '../operations/tracing/open.js'
 import { prepareTracing } from '../operations/tracing/prepare.js'
+import { auditedLimiter, auditedWrites } from './audit.js'
 import { openCurrentModel } from './project-model.js'
 
 /** Opens what a service consists of below its installations: the management port, the database, and what reads and writes it by itself. */
@@ -41,7 +41,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
   const signing = signingOf(config)
   const audit = await openAudit(config, logger, opened)
   const { database: own, liveModel } = await openCurrentModel(config, logger, signing, opened)
-  const database = audit === null ? own : auditedDatabase(own, audit)
+  const database = audit === null ? own : { ...own, writes: auditedWrites(own.writes, audit) }
   const jwts = openJwts(config.secrets.jwtSecret)
   const events = await openServiceEvents(config, watching(database, 'outbox'), logger, { metrics: measuring.metrics, tracing })
   opened.add(events.close)
@@ -90,38 +90,11 @@ interface Observers {
 /** Opens the audit log of the project, if it has one. */
 async function openAudit({ auditLog, limits }: Config, logger: Logger, opened: Closers): Promise<Audit | null> {
   if (auditLog === null) return null
-  const { audit, close } = await openAuditOutput(auditLog, limits.logBytes, logger)
+  // At any level of the log.
+  const lines = logger.child({}, { level: 'info' })
+  const { audit, close } = await openAuditOutput(auditLog, limits.logBytes, logger, (line) => lines.info(line, 'audit'))
   opened.add(close)
   return audit
-}
-
-/** The same database with audited transactions, which write their notes to the audit log after the commit. */
-const auditedDatabase = (database: Database, audit: Audit): Database => ({
-  ...database,
-  writes: {
-    ...database.writes,
-    transaction: (work, change) =>
-      auditedTransaction(audit, (attempt) => database.writes.transaction((transaction) => attempt(() => work(transaction)), change)),
-  },
-})
-
-/** The same limits of attempts, which note those that fail. Who made them is not known. */
-function auditedLimiter(limiter: Limiter, audit: Audit | null): Limiter {
-  if (audit === null) return limiter
-  async function audited<Result>(route: string, address: string, attempt: () => Promise<Result>): Promise<Result> {
-    try {
-      return await attempt()
-    } catch (error) {
-      const isRefused = error instanceof ApiError && error.status < 500
-      audit!.note({ actor: { kind: 'nobody' }, action: route, type: 'account', result: isRefused ? 'refused' : 'failed', address })
-      throw error
-    }
-  }
-  return {
-    ...limiter,
-    perAddress: (route, address, counted, work) => audited(route, address, () => limiter.perAddress(route, address, counted, work)),
-    perIdentity: (attempt, identify, work) => audited(attempt.route, attempt.address, () => limiter.perIdentity(attempt, identify, work)),
-  }
 }
 
 /** The same database, traced where traces are collected. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } fro
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { openAppendedFile } from '../../src/foundation/runtime/audit.js'
+import { octavo } from '../start/command.js'
 import { addAdministrator, requestAdmin, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject, type TestResponse } from '../support/serve.js'
@@ -182,6 +183,33 @@ rule('audit.4', 'actions of administrators have the lines of their activity, wit
     { action: 'create', actor: { kind: 'public' } },
   ])
   expect(lines).toHaveLength(8)
+})
+
+rule('audit.4', 'commands have the entries and lines of administrators, with the actor command', async () => {
+  const [made, revoked] = await linesWith(2, async () => {
+    for (const words of [
+      ['create', '--name', 'of a command'],
+      ['revoke', 'of a command'],
+    ]) {
+      const { status } = await octavo(['tokens', ...words, served.folder], { ...served.sameDatabase, OCTAVO_AUDIT_LOG: file })
+      expect(status).toBe(0)
+    }
+  })
+  expect(made).toMatchObject({ actor: { kind: 'command' }, action: 'create', type: 'token', result: 'success' })
+  expect(revoked).toMatchObject({ actor: { kind: 'command' }, action: 'delete', type: 'token' })
+  expect(made).not.toHaveProperty('ip')
+  const { accessToken: token } = await signInAdmin(served, 'ada@admins.example')
+  const { body } = await requestAdmin(served, '/activity?subject=token&limit=2', { token })
+  expect(body.data).toMatchObject([
+    { administrator: null, address: null, action: 'delete', name: 'of a command' },
+    { administrator: null, address: null, action: 'create' },
+  ])
+  const { status, out, err } = await octavo(['tokens', 'create', '--name', 'another', served.folder], {
+    ...served.sameDatabase,
+    OCTAVO_AUDIT_LOG: 'stdout',
+  })
+  expect([status, out.trim()]).toEqual([0, expect.stringMatching(/^[0-9a-f]{256}$/)])
+  expect(JSON.parse(err)).toMatchObject({ audit: true, actor: { kind: 'command' }, action: 'create' })
 })
 
 rule('audit.5', 'no value, token or password is in the audit log', () => {

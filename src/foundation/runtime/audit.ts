@@ -2,11 +2,10 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import type { Logger } from 'pino'
 import { ConfigError } from '../errors/errors.js'
 
 interface AuditActor {
-  /** `user`, `token` or `administrator` with an id; `public`, `project` (code of the project), `nobody` (not signed in). */
+  /** `user`, `token` or `administrator` with an id; `command`, `public`, `project` (code of the project), `nobody` (not signed in). */
   readonly kind: string
   readonly id?: number
 }
@@ -101,28 +100,36 @@ interface OpenedAudit {
   close(): Promise<void>
 }
 
+interface AuditFailureLog {
+  error(details: object, message: string): void
+  warn(details: object, message: string): void
+}
+
 /**
- * Opens the audit log. `target`: `stdout`, or a path; `bytes`: of lines that wait at most, while a file cannot be written.
+ * Opens the audit log. `target`: `stdout`, where `writeLine` writes, or a path; `bytes`: of lines that wait at most, while a file cannot be
+ * written.
  * @throws ConfigError if the file cannot be opened
  */
-export async function openAuditOutput(target: string, bytes: number, logger: Logger): Promise<OpenedAudit> {
-  if (target === 'stdout') {
-    // Independent of the level of the log.
-    const log = logger.child({}, { level: 'info' })
-    return { audit: openAudit((line) => log.info(line, 'audit')), close: async () => {} }
-  }
+export async function openAuditOutput(
+  target: string,
+  bytes: number,
+  log: AuditFailureLog,
+  writeLine: (line: object) => void,
+): Promise<OpenedAudit> {
+  if (target === 'stdout') return { audit: openAudit(writeLine), close: async () => {} }
   const file = await openAppendedFile(target, {
     bytes,
-    failed: (error) => logger.error({ err: error, auditLog: target }, 'the audit log cannot be written; its lines wait'),
-    recovered: (lost) => logger.warn({ lost, auditLog: target }, 'the audit log is written again; lines that had no room are lost'),
+    failed: (error) => log.error({ err: error, auditLog: target }, 'the audit log cannot be written; its lines wait'),
+    recovered: (lost) => log.warn({ lost, auditLog: target }, 'the audit log is written again; lines that had no room are lost'),
   }).catch((error: Error) => {
     throw new ConfigError(`The audit log cannot be written to ${target} (auditLog, OCTAVO_AUDIT_LOG): ${error.message}.`)
   })
-  const audit = openAudit((line) => file.add(JSON.stringify({ level: 30, time: Date.now(), ...line, msg: 'audit' })))
-  return { audit, close: file.close }
+  return { audit: openAudit((line) => file.add(formatAuditLine(line))), close: file.close }
 }
 
-/** An append-only file, which may be moved away (rotation). */
+export const formatAuditLine = (line: object): string => JSON.stringify({ level: 30, time: Date.now(), ...line, msg: 'audit' })
+
+/** A file that only grows, until somebody moves it away. */
 interface AppendedFile {
   /** Appends a line, without its end. Waits for nothing. */
   add(line: string): void

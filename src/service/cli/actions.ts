@@ -1,9 +1,11 @@
-// Actions in arguments of commands: names separated by commas, with `*` for all actions of a type or controller.
+// Roles and actions in arguments of commands. Actions are names separated by commas, with `*` for all actions of a type or controller.
 
+import type { RowReader } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
 import { didYouMean } from '../../foundation/errors/did-you-mean.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { actionsOf, isUseless } from '../../identity/access/actions.js'
+import { listRoles, type Role } from '../../identity/access/roles.js'
 import type { Model } from '../../model/schema/types.js'
 
 /** The names of a list, without spaces and duplicates. */
@@ -47,3 +49,15 @@ function whatThereIs(name: string, known: readonly string[]): string {
 }
 
 const endSentence = (sentence: string): string => (sentence.endsWith('?') ? sentence : `${sentence}.`)
+
+/** Returns a role by its type, name or id. @throws ConfigError if there is none */
+export async function findRole({ database }: { readonly database: RowReader }, nameOrId: string): Promise<Role> {
+  const roles = await listRoles(database)
+  const found =
+    roles.find(({ type }) => type === nameOrId) ??
+    roles.find(({ name }) => name === nameOrId) ??
+    roles.find(({ id }) => String(id) === nameOrId)
+  if (found === undefined)
+    throw new ConfigError(`There is no role "${nameOrId}". Existing roles: ${roles.map(({ type }) => type).join(', ')}.`)
+  return found
+}

@@ -1,6 +1,5 @@
 // `octavo admins`: creates, lists, blocks and unblocks administrators, and sets passwords. Each act but listing is part of the activity log.
 
-import { type AdministratorAction, commandLine, logActivity } from '../../admin/activity.js'
 import { listAdministrators } from '../../admin/identity/admin-users.js'
 import {
   type AdministratorRow,
@@ -13,14 +12,16 @@ import {
   passwordError,
   setPassword,
 } from '../../admin/identity/administrators.js'
+import { act, type Done } from '../../admin/manage/operation.js'
 import { addDefaultRoles, findRoles } from '../../admin/permissions/roles.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { isEmailAddress } from '../../identity/accounts/input.js'
 import { hashPassword } from '../../identity/accounts/passwords.js'
+import { commandContext } from './changes.js'
 import { orExplain } from './explain-error.js'
 import { type ListOptions, print, printJson, printTable } from './output.js'
-import { lookIntoProject, type Project, withProject } from './project.js'
+import { lookIntoProject, withProject } from './project.js'
 import { readPassword } from './prompt.js'
 
 /** Options of `octavo admins create`. */
@@ -38,7 +39,7 @@ export const createAdminCommand = orExplain(async (folder: string, { email, firs
   const { password, made } = await newPassword(given)
   if (!isEmailAddress(email)) throw new ConfigError(`--email: "${email}" is not a valid e-mail address.`)
   const hashed = await hashPassword(password)
-  await change(folder, async (transaction, now) => {
+  await change(folder, 'create', async (transaction, now) => {
     await addDefaultRoles(transaction, now)
     const codes = role.split(',').map((code) => code.trim())
     const roles = (await findRoles(transaction, codes)).map((found, index) => {
@@ -46,7 +47,7 @@ export const createAdminCommand = orExplain(async (folder: string, { email, firs
       return found.id
     })
     const id = await addAdministrator(transaction, { email, firstname, lastname: lastname ?? null, password: hashed, roles }, now)
-    return { action: 'create', subject: 'administrator', id: String(id), name: email.toLowerCase() }
+    return { id: String(id), name: email.toLowerCase() }
   })
   print(made ? `Created administrator "${email}". Password: ${password}` : `Created administrator "${email}".`)
 })
@@ -80,11 +81,11 @@ export const listAdminsCommand = orExplain(async (folder: string, { json = false
 /** Returns the command for `block` or `unblock`. */
 export const blockAdminCommand = (blocked: boolean) =>
   orExplain(async (emailOrId: string, folder: string) => {
-    await change(folder, async (transaction, now) => {
+    await change(folder, 'update', async (transaction, now) => {
       const { id, email } = await find(transaction, emailOrId)
       if (blocked) await checkNotLast(transaction, id)
       await changeAdministrator(transaction, id, { blocked: Number(blocked) }, now, blocked)
-      return { action: 'update', subject: 'administrator', id: String(id), name: email ?? '', fields: ['blocked'] }
+      return { id: String(id), name: email ?? '', fields: ['blocked'] }
     })
     print(`${blocked ? 'Blocked' : 'Unblocked'} administrator "${emailOrId}".`)
   })
@@ -93,25 +94,24 @@ export const blockAdminCommand = (blocked: boolean) =>
 export const resetAdminPasswordCommand = orExplain(async (emailOrId: string, folder: string, options: { readonly password?: string }) => {
   const { password, made } = await newPassword(options.password)
   const hashed = await hashPassword(password)
-  await change(folder, async (transaction, now) => {
+  await change(folder, 'update', async (transaction, now) => {
     const { id, email } = await find(transaction, emailOrId)
     await setPassword(transaction, id, hashed, now)
-    return { action: 'update', subject: 'administrator', id: String(id), name: email ?? '', fields: ['password'] }
+    return { id: String(id), name: email ?? '', fields: ['password'] }
   })
   print(`Set the password of "${emailOrId}"${made ? `: ${password}` : '.'}`)
 })
 
-/** Does something in one transaction, with its entry in the activity log. */
-async function change(folder: string, work: (transaction: Transaction, now: number) => Promise<AdministratorAction>): Promise<void> {
-  await withProject(folder, async ({ database, writer, config }: Project) => {
-    await checkTables(database)
-    await writer.transaction(async (transaction) => {
-      const now = Date.now()
-      const act = await work(transaction, now)
-      await logActivity(transaction, commandLine, act, { now, most: config.limits.activityEntries })
-    })
+/** Changes an administrator in one transaction, with its entry in the activity log. */
+const change = (
+  folder: string,
+  action: 'create' | 'update',
+  work: (transaction: Transaction, now: number) => Promise<Done>,
+): Promise<Done> =>
+  withProject(folder, async (project) => {
+    await checkTables(project.database)
+    return act(commandContext(project, { action, subject: 'administrator' }), work)
   })
-}
 
 /** @throws ConfigError that names the tables that the database lacks */
 async function checkTables(database: RowReader): Promise<void> {

@@ -7,10 +7,10 @@ import { listRoles } from '../../identity/access/roles.js'
 import type { Model } from '../../model/schema/types.js'
 import { describe, describedOf } from '../../project/description/openapi/description.js'
 import type { DescriptionReader } from '../../project/description/openapi/operation.js'
+import { findRole } from './actions.js'
 import { orExplain } from './explain-error.js'
 import { type GeneratedFileOptions, writeOutput } from './output.js'
 import { anyDatabase, lookIntoProject, readProjectFolder } from './project.js'
-import { findRole } from './roles.js'
 
 interface OpenapiOptions extends GeneratedFileOptions {
   /** The type, name or id of a role; default: public. */

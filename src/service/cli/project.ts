@@ -8,6 +8,7 @@ import { getDriver } from '../../database/open.js'
 import { type Config, loadConfig } from '../../foundation/config/config.js'
 import { signOfStrapi } from '../../foundation/config/files.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
+import { formatAuditLine, openAuditOutput } from '../../foundation/runtime/audit.js'
 import { commandLine } from '../../foundation/runtime/terminal.js'
 import { loadModel } from '../../model/schema/load.js'
 import { filesOnDisk } from '../../model/schema/schema-files.js'
@@ -15,6 +16,7 @@ import type { Model } from '../../model/schema/types.js'
 import { seedLoader } from '../../operations/seed/loader.js'
 import { withContractOfDatabase } from '../../project/contract.js'
 import { openFields } from '../../project/fields.js'
+import { auditedWrites } from '../audit.js'
 import { calledCommand } from './called-command.js'
 import { onDatabase } from './explain-error.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
@@ -100,14 +102,21 @@ async function withDatabase<Result>(given: Config, model: Model, work: (project:
   const { config } = saved
   // Standard output belongs to the command, so side effects are reported on standard error.
   process.stderr.write(reportCreated(saved))
+  const audit =
+    config.auditLog === null ? null : await openAuditOutput(config.auditLog, config.limits.logBytes, auditFailures, printAuditLine)
   const { main, writes, close } = await driver.openForCommand(config, model, seedLoader(config, model, driver.getName(config)))
   if (isNew) process.stderr.write(`Created the database ${driver.getName(config)}.\n`)
   try {
-    return await work({ config, model, database: main, writer: writes })
+    return await work({ config, model, database: main, writer: audit === null ? writes : auditedWrites(writes, audit.audit) })
   } finally {
     await close()
+    await audit?.close()
   }
 }
+
+const report = (_details: object, message: string): void => void process.stderr.write(`octavo: ${message}\n`)
+const printAuditLine = (line: object): void => void process.stderr.write(`${formatAuditLine(line)}\n`)
+const auditFailures = { error: report, warn: report }
 
 /**
  * Opens the project in `folder` for `work` that only reads. Creates no files.

@@ -3,12 +3,12 @@
 import { act } from '../../admin/manage/operation.js'
 import { roles } from '../../admin/manage/roles.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { addActions, listRoles, type Role, typeOf } from '../../identity/access/roles.js'
-import { parseNames, readActions, standsFor } from './actions.js'
+import { addActions, listRoles, typeOf } from '../../identity/access/roles.js'
+import { findRole, parseNames, readActions, standsFor } from './actions.js'
 import { commandContext, runOperation } from './changes.js'
 import { orExplain } from './explain-error.js'
 import { type ListOptions, print, printJson, printTable } from './output.js'
-import { lookIntoProject, type Project, withProject } from './project.js'
+import { lookIntoProject, withProject } from './project.js'
 
 /** Prints the roles of a project. */
 export const listRolesCommand = orExplain(
@@ -76,15 +76,3 @@ export const revokeCommand = orExplain(async (nameOrId: string, list: string, fo
   })
   print(taken.length === 0 ? `The role "${nameOrId}" did not allow that.` : `The role "${nameOrId}" no longer allows ${taken.join(', ')}.`)
 })
-
-/** Returns a role by its type, name or id. @throws ConfigError if there is none */
-export async function findRole({ database }: Pick<Project, 'database'>, nameOrId: string): Promise<Role> {
-  const roles = await listRoles(database)
-  const found =
-    roles.find(({ type }) => type === nameOrId) ??
-    roles.find(({ name }) => name === nameOrId) ??
-    roles.find(({ id }) => String(id) === nameOrId)
-  if (found === undefined)
-    throw new ConfigError(`There is no role "${nameOrId}". Existing roles: ${roles.map(({ type }) => type).join(', ')}.`)
-  return found
-}

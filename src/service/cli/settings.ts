@@ -1,5 +1,6 @@
 // `octavo settings`: settings for users, which Strapi's admin panel shows under "Users & Permissions".
 
+import { act } from '../../admin/manage/operation.js'
 import type { MainConnection } from '../../database/database.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import {
@@ -10,6 +11,7 @@ import {
   type StoredSettings,
 } from '../../identity/access/account-settings.js'
 import { roleByType } from '../../identity/accounts/users.js'
+import { commandContext } from './changes.js'
 import { orExplain } from './explain-error.js'
 import { type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, withProject } from './project.js'
@@ -89,9 +91,13 @@ export const listSettingsCommand = orExplain(async (folder: string, { json = fal
 export const setSettingCommand = orExplain(async (name: string, word: string, folder: string) => {
   const setting = Object.hasOwn(settings, name) ? settings[name] : undefined
   if (setting === undefined) throw new ConfigError(`There is no setting "${name}". Settings: ${Object.keys(settings).join(', ')}.`)
-  const stored = await withProject(folder, async ({ database, writer }) => {
+  const stored = await withProject(folder, async (project) => {
+    const { database } = project
     const changes = await setting.read(word, database)
-    await writer.transaction((transaction) => changeAccountSettings(transaction, changes))
+    await act(commandContext(project, { action: 'update', subject: 'settings' }), async (transaction) => {
+      await changeAccountSettings(transaction, changes)
+      return { id: 'users', fields: Object.keys(changes) }
+    })
     return readAccountSettings(database)
   })
   print(`${name} is now ${shown(setting.value(stored))}.`)

@@ -20,12 +20,12 @@ import {
   userByName,
 } from '../../identity/accounts/users.js'
 import type { Model } from '../../model/schema/types.js'
+import { findRole } from './actions.js'
 import { commandContext } from './changes.js'
 import { orExplain } from './explain-error.js'
 import { type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, type Project, withProject } from './project.js'
 import { readPassword } from './prompt.js'
-import { findRole } from './roles.js'
 
 interface UserChange {
   /** The names of the changed fields; absent: the user is deleted. */
