@@ -3,7 +3,6 @@ import type { Database as Connection } from 'better-sqlite3'
 import { type RawBuilder, sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { ColumnSpans } from '../model/diff/conversions.js'
-import type { ReversingStep } from '../model/diff/reversing.js'
 import type { PlanStep } from '../model/diff/steps.js'
 import type { Model } from '../model/schema/types.js'
 import type { SchemaMismatches } from '../model/tables/compare-database.js'
@@ -175,9 +174,10 @@ export interface Database {
    */
   applyChange(work: ModelWork): Promise<boolean>
   /**
-   * Takes back a change that was given up. Null where all steps of a change are one transaction with the statement that makes it.
+   * Checks before a change that no other connection uses its tables, and that they hold the columns that it adds. Null where all steps of a
+   * change are one transaction with the statement that makes it. @throws ApiError 503, or the error of the server
    */
-  readonly revertChange: ((work: RevertWork) => Promise<boolean>) | null
+  readonly checkSteps: ((steps: readonly PlanStep[]) => Promise<void>) | null
   /** The SQL of steps for readers, each with a list of statements; what the service computes is a comment. */
   describeSteps(steps: readonly PlanStep[]): Promise<readonly (readonly string[])[]>
   mismatches(model: Model): Promise<SchemaMismatches>
@@ -323,18 +323,6 @@ export interface ModelWork {
    * Runs while no other process applies the same change.
    */
   readonly progress: { readonly done: RawBuilder<unknown>; note(done: number): RawBuilder<unknown> }
-  /**
-   * Where each step is committed separately: returns the statement that abandons the change because the step after the first `done` ones
-   * fails; null: it cannot be reverted.
-   */
-  readonly giveUp?: (done: number) => RawBuilder<unknown> | null
-  /** Also abandons it if tables stay in use; default: the next attempt continues. */
-  readonly givesUpInUse?: boolean
-}
-
-/** A change that was given up, as a database takes it back. `make`: the statements that end it. */
-export interface RevertWork extends Pick<ModelWork, 'isOutdated' | 'complete' | 'progress'> {
-  readonly steps: readonly ReversingStep[]
 }
 
 /** Runs a transaction that writes to no document. */

@@ -60,7 +60,7 @@ async function openGolden() {
     names: databaseNames.sqlite,
     spans: {},
     addMissing: async () => {},
-    revertChange: null,
+    checkSteps: null,
     applyChange: async () => false,
     describeSteps: async () => [],
     mismatches: async () => ({ types: [], columns: [], tables: [] }),

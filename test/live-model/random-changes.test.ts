@@ -88,13 +88,14 @@ test(`${changes} changes of the seed ${seed}`, async () => {
   const anchors: string[] = []
   for (let number = 0; number < 5; number++) anchors.push((await send('POST', '/api/anchors', { data: { number } })).body.data.documentId)
   const company = keepCompany({ served, token, by: chances(seed + 1), anchors, model: () => model, history })
-  let undoable: Undoable[] = []
+  let undoable: Undoable | null = null
   let number = anchors.length
   let wrong: readonly string[] = []
   try {
     for (let turn = 0; turn < changes && performance.now() < end; turn++) {
-      if (undoable.length > 0 && by.is(0.4)) {
-        const { model: former, content } = undoable.pop()!
+      if (undoable !== null && by.is(0.4)) {
+        const { model: former, content }: Undoable = undoable
+        undoable = null
         done.push('undo')
         await changed('POST', 'undo', {}, history())
         model = former
@@ -105,13 +106,13 @@ test(`${changes} changes of the seed ${seed}`, async () => {
       const change = randomChange(model, by)
       done.push(change.what)
       await changed('PUT', 'schemas', requestOf(model, change), history())
-      undoable.push({ model, content })
+      undoable = { model, content }
       const expected = expectedAfter(content, model, change)
       model = change.model
       const after = await contentOf(send, model)
       expect(foundAfter(after, expected), history()).toEqual(expected)
       if (by.is(0.5)) continue
-      undoable = []
+      undoable = null
       for (let writes = 0; writes < 5; writes++) {
         const answer = await fill(send, model, after, by, number++)
         expect(answer.status, `${history()}: ${answer.text}`).toBeLessThan(300)

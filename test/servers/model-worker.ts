@@ -1,7 +1,7 @@
 // Carries out changes of a model on the database of a server, as a service does.
 import { type RawBuilder, sql } from 'kysely'
-import type { ModelWork, RevertWork } from '../../src/database/database.js'
-import { applyMysqlChange, revertMysqlChange } from '../../src/database/server/mysql/apply-change.js'
+import type { ModelWork } from '../../src/database/database.js'
+import { applyMysqlChange } from '../../src/database/server/mysql/apply-change.js'
 import { checkServer } from '../../src/database/server/mysql/availability.js'
 import { findSchemaMismatches as findMysqlMismatches } from '../../src/database/server/mysql/catalog.js'
 import { toObjects as mysqlObjectsOf } from '../../src/database/server/mysql/client.js'
@@ -22,8 +22,6 @@ import type { ServerClient } from './server.js'
 /** A database of a server. */
 export interface ModelWorker {
   carryOut(work: ModelWork, wait?: number): Promise<boolean>
-  /** Takes back a change that was given up; only where steps are committed one by one. */
-  takeBack(work: RevertWork): Promise<boolean>
   /** The number in the only row and column `count` of a query. */
   count(query: RawBuilder<unknown>): Promise<number>
   mismatches(model: Model): Promise<SchemaMismatches>
@@ -60,7 +58,6 @@ async function onMysql(url: string): Promise<ModelWorker> {
   }
   return {
     carryOut: (work, wait = 2_000) => applyMysqlChange({ settings, dialect, wait, waitForOthers: 5_000, failed: () => {} }, work),
-    takeBack: (work) => revertMysqlChange({ settings, dialect, wait: 2_000, waitForOthers: 5_000, failed: () => {} }, work),
     count: async (query) => Number((await rows(query))[0]!.count),
     progress,
     done: async () => Number((await rows(progress.done))[0]?.done ?? 0),
@@ -80,7 +77,6 @@ async function onPostgres(url: string): Promise<ModelWorker> {
   return {
     carryOut: (work, wait = 2_000) =>
       applyPostgresChange({ settings, outcomes: createCommitOutcomes(pool, statements), wait, failed: () => {} }, work),
-    takeBack: () => Promise.reject(new Error('Nothing is there to be taken back')),
     count: async (query) => Number((await rows(query))[0]!.count),
     progress,
     done: async () => Number((await rows(progress.done))[0]?.done ?? 0),

@@ -55,14 +55,14 @@ rule('administration-model.1', 'the model is read as the content-type builder sh
 
 rule('administration-model.2', 'only super administrators change it', async () => {
   const strong = resources.filter(({ who }) => who === 'superAdministrator')
-  expect(strong.map(({ path }) => path)).toEqual(expect.arrayContaining(['/model/apply', '/model/undo']))
+  expect(strong.map(({ path }) => path)).toEqual(expect.arrayContaining(['/model/apply', '/model/undo', '/model/restore']))
   for (const { method, path } of strong)
     for (const name of ['reader', 'nobody']) {
       const body = method === 'GET' ? {} : { body: {} }
       expect([path, name, (await requestAdmin(served, path, { method, token: tokens[name]!, ...body })).status]).toEqual([path, name, 403])
     }
   const changing = strong.filter(({ path }) => path.startsWith('/model'))
-  expect(changing.map(({ isStrong }) => isStrong)).toEqual([true, true])
+  expect(changing.map(({ isStrong }) => isStrong)).toEqual([true, true, true])
 })
 
 rule('administration-model.3', 'a locked model is read, and not changed', async () => {
@@ -78,6 +78,7 @@ rule('administration-model.3', 'a locked model is read, and not changed', async 
     expect((await request('/model/plan', body)).status).toBe(403)
     expect((await request('/model/apply', { ...body, version: 'x', plan: 'x' })).status).toBe(403)
     expect((await request('/model/undo', {})).status).toBe(403)
+    expect((await request('/model/restore', { attribute: `${uid}.body` })).status).toBe(403)
   } finally {
     await locked.close()
   }

@@ -1,5 +1,5 @@
 // Changes of the model while serving, over HTTP.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
@@ -224,12 +224,12 @@ rule('live-model.5', 'content is hidden only by agreement, is archived, and is r
   expect((await put(schema({ day: text }), { agree: 'api::diary.diary.mood' })).status).toBe(200)
   expect((await read('/api/diaries')).body.data[0]).not.toHaveProperty('mood')
   expect((await read('/api/diaries?filters[mood]=fine')).status).toBe(400)
+  expect((await send('undo')).status).toBe(200)
+  expect((await read('/api/diaries')).body.data).toMatchObject([{ day: 'Monday', mood: 'fine' }])
   expect((await put({ 'api::diary.diary': null })).body.error.details.losses).toMatchObject([{ name: 'api::diary.diary', count: 1 }])
   expect((await put({ 'api::diary.diary': null }, { agree: 'api::diary.diary' })).status).toBe(200)
   expect((await read('/api/diaries')).status).toBe(404)
   expect(existsSync(fileOf('src/api/diary'))).toBe(false)
-  expect((await send('undo')).status).toBe(200)
-  expect((await read('/api/diaries')).body.data).toMatchObject([{ day: 'Monday' }])
   expect((await send('undo')).status).toBe(200)
   expect((await read('/api/diaries')).body.data).toMatchObject([{ day: 'Monday', mood: 'fine' }])
 })
@@ -283,11 +283,12 @@ rule('live-model.12', 'attributes of JSON are renamed and removed between reads,
   const removed = await put(schema({ legend2: { type: 'blocks' } }), { agree: 'api::atlas.atlas.map2' })
   expect(removed.status, removed.text).toBe(200)
   expect(await shown()).toMatchObject({ legend2: values.legend })
-  for (let undone = 0; undone < 2; undone++) {
-    const undo = await send('undo')
-    expect(undo.status, undo.text).toBe(200)
-    await shown()
-  }
+  const undone = await send('undo')
+  expect(undone.status, undone.text).toBe(200)
+  expect(await shown()).toMatchObject({ map2: values.map, legend2: values.legend })
+  const backwards = renames.map(({ from, to, ...rename }) => ({ ...rename, from: to, to: from }))
+  const original = schema({ map: { type: 'json' }, legend: { type: 'blocks' } })
+  expect((await send('schemas', { data: original, renames: backwards }, 'PUT')).status).toBe(200)
   expect(await shown()).toMatchObject(values)
 })
 
@@ -408,18 +409,27 @@ rule('live-model.18', 'a possible rename is named, and not assumed', async () =>
   expect((await read('/api/pots')).body.data).toMatchObject([{ coating: 'blue' }])
 })
 
-rule('live-model.14', 'an undone change cannot be undone twice where its files have changed, and what does not exist is 404', async () => {
+rule('live-model.14', 'only the last change is undone, and what does not exist is 404', async () => {
   await put({ 'api::fan.fan': typeOf('fan', 'fans', { text }) })
   const first = await lastChange()
   await put({ 'api::fan.fan': typeOf('fan', 'fans', { text, more: text }) })
+  const last = await lastChange()
   const refused = await send('undo', { data: { change: first } })
-  expect([refused.status, refused.body.error.details.files]).toEqual([409, ['src/api/fan/content-types/fan/schema.json']])
+  expect([refused.status, refused.body.error.message]).toEqual([
+    409,
+    `Only the last change can be undone, which is change ${last} (api::fan.fan). Archived values of an attribute are restored by its name: octavo model restore`,
+  ])
   expect((await send('undo', { data: { change: 100_000 } })).status).toBe(404)
   expect((await send('undo', { data: { change: 'x' } })).status).toBe(400)
+  const file = fileOf('src/api/fan/content-types/fan/schema.json')
+  const written = readFileSync(file, 'utf8')
+  writeFileSync(file, `${written} `)
+  const changed = await send('undo', { data: { change: last } })
+  expect([changed.status, changed.body.error.details.files]).toEqual([409, ['src/api/fan/content-types/fan/schema.json']])
+  writeFileSync(file, written)
   await write('/api/fans', { text: 'here' })
-  expect((await send('undo')).status).toBe(200)
-  const needed = await send('undo', { data: { change: first } })
-  expect(needed.body.error.details.losses).toMatchObject([{ name: 'api::fan.fan', count: 1 }])
+  const undone = await send('undo', { data: { change: last } })
+  expect(undone.status, undone.text).toBe(200)
 })
 
 rule('live-model.14', 'drafts that come back give way where their documents were written or deleted since', async () => {

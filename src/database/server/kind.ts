@@ -34,7 +34,7 @@ export interface ServerPreparation {
 }
 
 /** The parts of a service's database that depend on the kind of the server. */
-export interface ServiceParts extends Pick<Database, 'main' | 'commits' | 'names' | 'applyChange' | 'revertChange' | 'describeSteps'> {
+export interface ServiceParts extends Pick<Database, 'main' | 'commits' | 'names' | 'applyChange' | 'checkSteps' | 'describeSteps'> {
   readonly reads: ServerReads
   readonly writes: ServerWrites
 }

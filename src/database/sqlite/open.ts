@@ -90,7 +90,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
         await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
         await indexes.begin(wanted)
       },
-      revertChange: null,
+      checkSteps: null,
       applyChange: (work) => writer.alone(() => applySqliteChange(settings, work)),
       describeSteps: async (steps) => steps.map(describeSqliteStep),
       mismatches: async (wanted) => retrySchemaChanges(() => findSchemaMismatches(connection, wanted)),

@@ -73,7 +73,10 @@ function loseColumns({ kept }: ModelComparison, { from, to }: SchemaPair, attrib
         name: attributePath(from, attribute.name),
         about: `The values of ${attribute.name} of ${from.uid} are archived; the API no longer returns them.`,
         count: countText(from.table, joinedText(present, ' or ')),
-        kept: columns.map((column) => archivedWithin(kept, 'column', to.table, column)),
+        kept: columns.map((column) => ({
+          ...archivedWithin(kept, 'column', to.table, column),
+          ...(attribute.kind === 'scalar' ? { type: attribute.type } : {}),
+        })),
       },
     ],
   }
@@ -115,7 +118,7 @@ function notConverted({ kept }: ModelComparison, pair: SchemaPair, { from, to }:
     losses: [
       {
         ...{ name, about, count, converted: { table: pair.from.table, column: from.column, conversion, isCounted: found.exact } },
-        kept: [{ ...archivedWithin(kept, 'column', pair.to.table, from.column), name: to.column }],
+        kept: [{ ...archivedWithin(kept, 'column', pair.to.table, from.column), name: to.column, type: from.type }],
       },
     ],
     conditions: [{ name: `${name}:type`, kind: 'type' as const, about, count, exact: found.exact }],

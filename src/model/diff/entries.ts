@@ -1,5 +1,5 @@
 // Changes of entries of components and dynamic zones: rows of `_cmps` tables, which name attribute and component.
-import type { Attribute, Model, Schema } from '../schema/types.js'
+import type { Attribute, Model } from '../schema/types.js'
 import {
   archivedRows,
   archivedTable,
@@ -134,6 +134,3 @@ export function mayContain(attribute: Attribute, uid: string, model: Model, seen
     return [...(model.components.get(each)?.attributes.values() ?? [])].some((nested) => mayContain(nested, uid, model, seen))
   })
 }
-
-export const mayContainComponent = ({ attributes }: Schema, uid: string, model: Model): boolean =>
-  [...attributes.values()].some((attribute) => mayContain(attribute, uid, model))

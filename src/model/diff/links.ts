@@ -12,7 +12,7 @@ import {
   type PlanFindings,
 } from './comparison.js'
 import { countText, id, sqlText } from './sql-text.js'
-import type { MovedColumn, TableMove } from './steps.js'
+import type { MovedColumn } from './steps.js'
 import { changeTable, createTable, keepTable, replaceTable } from './table-changes.js'
 import type { PlanCondition, PlanLoss } from './types.js'
 
@@ -101,13 +101,6 @@ function columnsOf(pair: LinkPair): readonly MovedColumn[] {
   if (from.inverseOrder !== null && to.inverseOrder !== null) columns.push({ from: from.inverseOrder, to: to.inverseOrder })
   return columns
 }
-
-/** Link tables with links in both models. */
-export const movedLinks = (pairs: ModelPairs): readonly TableMove[] =>
-  matchLinks(pairs, ownedLinks(pairs.from), ownedLinks(pairs.to)).map((pair) => ({
-    ...{ from: pair.from.storage.table, to: pair.to.storage.table },
-    columns: columnsOf(pair),
-  }))
 
 function changeLinks(comparison: ModelComparison, pair: LinkPair): PlanFindings {
   const { kept, tableBefore, tableAfter } = comparison

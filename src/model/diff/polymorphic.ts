@@ -17,7 +17,7 @@ import {
   type SchemaPair,
 } from './comparison.js'
 import { countText, id, listText, type SqlText, sqlText } from './sql-text.js'
-import type { MovedColumn, TableMove } from './steps.js'
+import type { MovedColumn } from './steps.js'
 import { changeTable, createTable, keepTable, replaceTable } from './table-changes.js'
 
 /** The table of the links between files and what holds them. */
@@ -44,18 +44,6 @@ const morphColumns = (from: MorphTable, to: MorphTable): readonly MovedColumn[] 
   { from: 'field', to: 'field' },
   ...(['here', 'id', 'type', 'order'] as const).map((what) => ({ from: from.storage[what], to: to.storage[what] })),
 ]
-
-/** Polymorphic tables with links in both models. */
-export function movedMorphs(pairs: ModelPairs): readonly TableMove[] {
-  const newer = ownedMorphs(pairs.to).filter(isTable)
-  const findNewer = morphFinder(pairs)
-  return ownedMorphs(pairs.from)
-    .filter(isTable)
-    .flatMap((from) => {
-      const to = findNewer(from, newer)
-      return to === undefined ? [] : [{ from: from.storage.table, to: to.storage.table, columns: morphColumns(from, to) }]
-    })
-}
 
 /** Compares the tables of polymorphic relations. */
 export function compareMorphTables(comparison: ModelComparison): PlanFindings {

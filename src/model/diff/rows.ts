@@ -187,7 +187,7 @@ const makeDrafts = ({ pairs, kept, tableAfter }: ModelComparison, type: ContentT
 })
 
 /** The step that creates drafts of published rows, and redirects links to them. */
-export function createDraftsStep(model: Model, tableAfter: ModelComparison['tableAfter'], type: ContentType): PlanStep {
+function createDraftsStep(model: Model, tableAfter: ModelComparison['tableAfter'], type: ContentType): PlanStep {
   const columns = tableAfter(type.table).columns.map(({ name }) => name)
   const others = (table: string, known: readonly string[]) =>
     tableAfter(table)
@@ -278,7 +278,7 @@ interface Succession {
 }
 
 /** Redirects links to successors, unless the same link exists. */
-export function redirectToSuccessors({ table, owner, target }: Links, { gone, isGone, heir }: Succession): StepAction {
+function redirectToSuccessors({ table, owner, target }: Links, { gone, isGone, heir }: Succession): StepAction {
   const [links, own, column] = [id(table), id(owner), id(target)]
   const already = sqlText`exists (select 1 from ${links} as present where present.${own} = link.${own} and present.${column} = heir.id)`
   const passed = sqlText`select min(link.id) as id from ${links} as link join ${gone} as gone on gone.id = link.${column} ${heir}

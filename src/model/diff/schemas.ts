@@ -16,8 +16,7 @@ import {
 } from './comparison.js'
 import { componentUids } from './entries.js'
 import { tablesNamingTypes } from './polymorphic.js'
-import { countText, id, joinedText, type SqlText, sqlText } from './sql-text.js'
-import type { PlanStep } from './steps.js'
+import { countText, id, type SqlText, sqlText } from './sql-text.js'
 import { createTable, keepTable } from './table-changes.js'
 import type { ArchivedContent, ModelChange, RelationDescription } from './types.js'
 
@@ -246,29 +245,25 @@ function changedOptions(from: Attribute, to: Attribute): readonly string[] {
   return names.filter((name) => JSON.stringify(from.source[name]) !== JSON.stringify(to.source[name]))
 }
 
-/** A table of permissions, the table that links them to their holders, and the columns that identify a permission. */
+/** A table of permissions, the table that links them to their holders, and its column for the permission. */
 interface PermissionTable {
   readonly table: string
   readonly links: string
   readonly permission: string
-  readonly holder: string
-  readonly holders: string
-  readonly same: readonly string[]
 }
 
 const actionTables: readonly PermissionTable[] = [
+  { table: 'up_permissions', links: 'up_permissions_role_lnk', permission: 'permission_id' },
   {
-    ...{ table: 'up_permissions', links: 'up_permissions_role_lnk', permission: 'permission_id' },
-    ...{ holder: 'role_id', holders: 'up_roles', same: ['action'] },
-  },
-  {
-    ...{ table: 'strapi_api_token_permissions', links: 'strapi_api_token_permissions_token_lnk' },
-    ...{ permission: 'api_token_permission_id', holder: 'api_token_id', holders: 'strapi_api_tokens', same: ['action'] },
+    table: 'strapi_api_token_permissions',
+    links: 'strapi_api_token_permissions_token_lnk',
+    permission: 'api_token_permission_id',
   },
 ]
 const administrators: PermissionTable = {
-  ...{ table: 'admin_permissions', links: 'admin_permissions_role_lnk', permission: 'permission_id' },
-  ...{ holder: 'role_id', holders: 'admin_roles', same: ['action', 'subject'] },
+  table: 'admin_permissions',
+  links: 'admin_permissions_role_lnk',
+  permission: 'permission_id',
 }
 const permissionTables = [...actionTables, administrators]
 
@@ -292,27 +287,3 @@ function removePermissions(uid: string, { rowsOf }: ArchiveNames): PlanFindings[
 
 const keptPermissions = (kept: ArchiveNames): readonly ArchivedContent[] =>
   permissionTables.flatMap(({ table, links }) => [archivedRows(kept, table), archivedRows(kept, links)])
-
-/** Removes archived permissions whose holders were deleted or have them again; `all`: all restored locations. */
-export function withoutDuplicates({ table: name, as }: ArchivedContent, all: readonly ArchivedContent[]): readonly PlanStep[] {
-  const own = permissionTables.find(({ table }) => table === name)
-  const links = all.find(({ kind, table }) => kind === 'rows' && table === own?.links)?.as
-  if (own === undefined || links === undefined) return []
-  const [permission, holder] = [id(own.permission), id(own.holder)]
-  const isSame = joinedText(
-    own.same.map((column) => sqlText`present.${id(column)} = kept.${id(column)}`),
-    ' and ',
-  )
-  const given = sqlText`select link.id as id from ${id(links)} as link join ${id(as)} as kept on kept.id = link.${permission}
-    join ${id(own.table)} as present on ${isSame} join ${id(own.links)} as other on other.${permission} = present.id and other.${holder} = link.${holder}`
-  return [
-    { kind: 'deleteRows', table: links, where: sqlText`${holder} not in (select id from ${id(own.holders)})`, risk: 'safe' },
-    { kind: 'deleteRows', table: links, where: sqlText`id in (select id from (${given}) as given)`, risk: 'safe' },
-    {
-      kind: 'deleteRows',
-      table: as,
-      where: sqlText`id not in (select ${permission} from ${id(links)} where ${permission} is not null)`,
-      risk: 'safe',
-    },
-  ]
-}

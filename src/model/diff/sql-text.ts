@@ -41,7 +41,7 @@ export function sqlText(texts: TemplateStringsArray, ...parts: readonly (SqlName
 }
 
 /** Parts with a separator between them. */
-export function joinedText(parts: readonly SqlText[], separator: ' or ' | ' and ' | ', ' | ' union '): SqlText {
+export function joinedText(parts: readonly SqlText[], separator: ' or ' | ' and ' | ', '): SqlText {
   const [first = sqlText``, ...others] = parts
   return others.reduce((joined, part) => {
     const between = { text: [separator], values: [] }

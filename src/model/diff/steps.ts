@@ -12,13 +12,6 @@ export interface MovedColumn {
   readonly to: string
 }
 
-/** A table of the older model, and the one of the newer that its rows go to, with the columns that both have. */
-export interface TableMove {
-  readonly from: string
-  readonly to: string
-  readonly columns: readonly MovedColumn[]
-}
-
 /** A link table for `makeDrafts`: `here` is the column of the copied rows. */
 export interface DraftLinks {
   readonly table: string
@@ -78,7 +71,7 @@ export type StepAction =
   | { readonly kind: 'dropForeignKey'; readonly table: string; readonly foreignKey: ForeignKey }
   /**
    * Inserts the rows of one table into another in the order of their ids, and continues its numbering: no id is reused, not even those of
-   * archived rows. `withKept`: includes archived columns of `from`.
+   * archived rows. `withKept`: includes archived columns of `from`. `where`: only these rows.
    */
   | {
       readonly kind: 'moveRows'
@@ -86,6 +79,7 @@ export type StepAction =
       readonly to: string
       readonly columns: readonly MovedColumn[]
       readonly withKept?: true
+      readonly where?: SqlText
     }
   /** Copies rows to a new table without indexes. */
   | { readonly kind: 'keepRows'; readonly table: string; readonly as: string; readonly where: SqlText }
@@ -132,7 +126,7 @@ export function rowStatement(step: StepOf<'moveRows' | 'deleteRows' | 'setValues
   switch (step.kind) {
     case 'moveRows': {
       const [from, to] = [step.columns.map((column) => column.from), step.columns.map((column) => column.to)]
-      return sqlText`insert into ${id(step.to)} (${names(to)}) select ${names(from)} from ${id(step.from)} order by id`
+      return sqlText`insert into ${id(step.to)} (${names(to)}) select ${names(from)} from ${id(step.from)} where ${step.where ?? sqlText`1 = 1`} order by id`
     }
     case 'deleteRows':
       return sqlText`delete from ${id(step.table)} where ${step.where}`

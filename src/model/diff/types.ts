@@ -1,4 +1,5 @@
 // The plan of a change of the content model, as plain data: changes, database steps, losses and conditions.
+import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import type { ColumnSpans, Conversion } from './conversions.js'
 import type { SqlText } from './sql-text.js'
 import type { PlanStep } from './steps.js'
@@ -83,6 +84,8 @@ export interface ArchivedContent {
   readonly name: string
   /** The archive name: a table, a column of `table`, or a value of `field`. For rows without any, the table does not exist. */
   readonly as: string
+  /** For a column of a removed scalar: the type of its values. */
+  readonly type?: ScalarType
   /** For a column whose values were converted: how. */
   readonly conversion?: Conversion
 }

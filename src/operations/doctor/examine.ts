@@ -79,7 +79,7 @@ export const remedies: Readonly<Record<string, string>> = {
   'tables with names of the content model belong to the project':
     'A start refuses the database. Another program may have made the table, or it was left over from Strapi 4: use another database or schema for the project, or rename the table. If it is one of the project, restore a backup.',
   'no change of the model is unfinished':
-    'Its tables are those of neither model. A start, or npx octavo model apply, finishes the change, or takes it back where the database refuses it.',
+    'Its tables are those of neither model. A start, or npx octavo model apply, finishes the change. Where a step fails, its message names the step and the reason: remove the cause, and run it again.',
   'foreign keys reference existing rows':
     'Rows reference others that do not exist, so populate leaves them out. Save the documents that own them again, or delete the rows.',
   'a document has at most one draft and one published row per locale':

@@ -2,11 +2,9 @@
 import type { RawBuilder } from 'kysely'
 import { isSchemaDrift } from '../../database/errors.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
-import { type ReversingStep, reversingSteps } from '../../model/diff/reversing.js'
 import type { PlanStep } from '../../model/diff/steps.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 import type { Model } from '../../model/schema/types.js'
-import { describeTables } from '../../model/tables/tables.js'
 import type { Installations } from '../installations.js'
 import type { InForce, LiveModelOptions } from './change.js'
 import * as log from './change-log.js'
@@ -59,22 +57,18 @@ export async function makeChange(
 }
 
 /** Adds what the database lacks, and makes the change. */
-async function add(options: LiveModelOptions, inForce: InForce, { change, model, notes }: ReadyChange): Promise<number> {
-  await fit(options, model)
-  const id = await record(options, inForce, [log.insertChange(inForce.change, change, options.now()), ...notes])
-  // A process whose change was not made may have removed what both have added.
-  await options.database.addMissing(model).catch((error: unknown) => {
-    options.log.error({ err: error }, 'the tables of a change of the model could not be looked at again')
-  })
-  return id
-}
-
-async function fit(options: LiveModelOptions, model: Model): Promise<void> {
-  await options.database.addMissing(model).catch((error: unknown) => {
-    if (!(error instanceof ConfigError)) throw refused(options, error, 'Nothing was changed')
+async function add(options: LiveModelOptions, inForce: InForce, { change, model, plan, notes }: ReadyChange): Promise<number> {
+  const { database } = options
+  const adding = async () => {
+    await database.checkSteps?.(plan.steps)
+    await database.addMissing(model)
+  }
+  await adding().catch((error: unknown) => {
+    if (!(error instanceof ConfigError)) throw refused(options, error)
     options.log.warn({ err: error }, 'the tables of a change of the model could not be made')
     throw new ApiError('ServiceUnavailableError', 'The tables could not be changed now. Nothing was changed; the log says why')
   })
+  return record(options, inForce, [log.insertChange(inForce.change, change, options.now()), ...notes])
 }
 
 async function record({ database }: LiveModelOptions, { change }: InForce, statements: log.RecordingStatements): Promise<number> {
@@ -91,91 +85,66 @@ async function record({ database }: LiveModelOptions, { change }: InForce, state
 async function move(options: LiveModelOptions, inForce: InForce, { change, model, plan, notes }: ReadyChange): Promise<number> {
   const { database, now } = options
   const { steps } = plan
-  if (database.revertChange === null) {
-    const isMade = await database
-      .applyChange({
-        ...{
-          steps,
-          model,
-          isOutdated: log.isFollowed(inForce.change),
-          complete: [log.insertChange(inForce.change, change, now()), ...notes],
-        },
-        progress: { done: log.doneOf(0), note: () => log.noteDone(0, 0) },
-      })
-      .catch((error: unknown) => {
-        throw refused(options, error, 'Nothing was changed')
-      })
-    if (!isMade) throw conflict()
-    const id = await log.lastChange(database.main)
-    // Tables left by an earlier model and used again may lack columns.
-    await database.addMissing(model)
+  if (database.checkSteps !== null) {
+    await database.checkSteps(steps).catch((error: unknown) => {
+      throw refused(options, error)
+    })
+    const id = await record(options, inForce, [log.insertChange(inForce.change, change, now(), steps), ...notes])
+    await carryOutFrom(options, { id, steps }, model)
     return id
   }
-  const id = await record(options, inForce, [log.insertChange(inForce.change, change, now(), steps), ...notes])
-  const reason = await carryOutFrom(options, { id, steps }, { from: inForce.model, to: model, isNew: true })
-  if (reason !== null) throw refused(options, reason, 'Its completed steps were reverted')
+  const isMade = await database
+    .applyChange({
+      steps,
+      model,
+      isOutdated: log.isFollowed(inForce.change),
+      complete: [log.insertChange(inForce.change, change, now()), ...notes],
+      progress: { done: log.doneOf(0), note: () => log.noteDone(0, 0) },
+    })
+    .catch((error: unknown) => {
+      throw refused(options, error)
+    })
+  if (!isMade) throw conflict()
+  const id = await log.lastChange(database.main)
+  // Tables left by an earlier model and used again may lack columns.
+  await database.addMissing(model)
   return id
 }
 
-/** The error of the database as one for the caller; transient and internal errors are returned as they are. */
-function refused({ log: logger }: LiveModelOptions, error: unknown, outcome: string): unknown {
+/** The error of a change of which nothing was done, for the caller; transient and internal errors are returned as they are. */
+function refused({ log: logger }: LiveModelOptions, error: unknown): unknown {
   const { cause } = error as Error
   const isItsWord = error instanceof ApiError && (error.status < 500 || isSchemaDrift(error)) && cause instanceof Error
   const said = isItsWord ? cause : (error as Error)
   if (!(said as { readonly code?: unknown }).code) return error
   logger.warn({ err: said }, 'the database cannot make a change of the model')
-  return new ApiError('ConflictError', `The database cannot make this change: ${said.message}. ${outcome}`)
+  return new ApiError('ConflictError', `The database cannot make this change: ${said.message}. Nothing was changed`)
 }
 
-/** A change between two models. */
-interface ModelsOfChange {
-  readonly from: Model
-  readonly to: Model
-  /** Whether its caller waits for it: no other request is served until it is finished. */
-  readonly isNew: boolean
-}
-
-/** Carries out the steps that are left. Resolves to null, or to why the change was taken back. */
+/** Carries out the steps that are left. @throws ApiError 503 with the step that failed; the next try continues there */
 async function carryOutFrom(
-  options: LiveModelOptions,
+  { database, now }: LiveModelOptions,
   { id, steps }: { readonly id: number; readonly steps: readonly PlanStep[] },
-  { from, to, isNew }: ModelsOfChange,
-): Promise<Error | null> {
-  const { database, now } = options
-  const giveUp = (done: number) => {
-    const back = reversingSteps(steps, done, describeTables(from))
-    return back === null ? null : log.giveUpChange(id, back)
-  }
-  let reason: unknown = null
+  model: Model,
+): Promise<void> {
   try {
     await database.applyChange({
-      ...{ steps, model: to, isOutdated: log.hasEnded(id), complete: [log.makeChange(id, now())], giveUp, givesUpInUse: isNew },
+      steps,
+      model,
+      isOutdated: log.isFinished(id),
+      complete: [log.makeChange(id, now())],
       progress: { done: log.doneOf(id), note: (number) => log.noteDone(id, number) },
     })
   } catch (error) {
-    reason = error
+    // Another process may have finished it, or the response of the last statement was lost.
+    if ((await log.unfinishedChange(database.main)) !== null) throw error
   }
-  const state = await log.stateOf(database.main, id)
-  if (state === 'underWay') throw reason
-  if (state === 'made') {
-    await database.addMissing(to)
-    return null
-  }
-  if (state === 'givenUp') await takeBack(options, id, (await log.unfinishedChange(database.main))?.steps as readonly ReversingStep[])
-  return (reason as Error | null) ?? new Error('another process could not carry it out')
-}
-
-/** Reverts the remains of an abandoned change. */
-async function takeBack({ database }: LiveModelOptions, id: number, steps: readonly ReversingStep[]): Promise<void> {
-  await database.revertChange!({
-    ...{ steps, isOutdated: log.hasEnded(id, true), complete: [log.forgetChange(id)] },
-    progress: { done: log.doneOf(id), note: (number) => log.noteDone(id, number) },
-  })
+  await database.addMissing(model)
 }
 
 /**
- * Finishes a change whose steps are committed one by one: another process has begun it, and is waited for, or has ended. Where it cannot be
- * carried out it is taken back. Resolves to whether one was made.
+ * Finishes a change whose steps are committed one by one: another process has begun it, and is waited for, or has ended. Resolves to whether
+ * one was made.
  */
 export async function finishInSteps(
   options: LiveModelOptions,
@@ -183,32 +152,15 @@ export async function finishInSteps(
   load: (files: FileChanges) => Promise<Model>,
 ): Promise<boolean> {
   const { database } = options
-  if (database.revertChange === null) return false
+  if (database.checkSteps === null) return false
   const unfinished = await log.unfinishedChange(database.main)
   if (unfinished === null) return false
-  const finish = () => finishChange(options, unfinished, load)
-  const isMade = installations === null ? finish() : installations.alone(requestDrainMs, finish)
-  return isMade.catch((error: unknown) => {
-    if (error instanceof ApiError || installations === null) throw error
-    options.log.error({ err: error, change: unfinished.summary }, 'a change of the model is not finished')
-    throw new ApiError('ServiceUnavailableError', 'A change of the model is not finished; the log says why')
-  })
-}
-
-async function finishChange(
-  options: LiveModelOptions,
-  unfinished: log.UnfinishedChange,
-  load: (files: FileChanges) => Promise<Model>,
-): Promise<boolean> {
-  const { id, summary } = unfinished
-  if (unfinished.isGivenUp) {
-    await takeBack(options, id, unfinished.steps)
-    options.log.warn({ change: summary }, 'a change of the model that could not be applied was reverted')
-    return false
-  }
-  const models = { from: await load(unfinished.former), to: await load(unfinished.files), isNew: false }
-  const reason = await carryOutFrom(options, unfinished, models)
-  if (reason === null) return true
-  options.log.error({ err: reason, change: summary }, 'a change of the model could not be applied, and was reverted')
-  return false
+  const finish = async () => carryOutFrom(options, unfinished, await load(unfinished.files))
+  if (installations === null) await finish()
+  else
+    await installations.alone(requestDrainMs, finish).catch((error: unknown) => {
+      options.log.error({ err: error, change: unfinished.summary }, 'a change of the model is not finished')
+      throw new ApiError('ServiceUnavailableError', 'A change of the model is not finished; the log says why')
+    })
+  return true
 }

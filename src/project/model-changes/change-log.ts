@@ -2,7 +2,6 @@
 
 import { type RawBuilder, sql } from 'kysely'
 import { type RowReader, serviceTransaction, type WriteDatabase } from '../../database/database.js'
-import type { ReversingStep } from '../../model/diff/reversing.js'
 import type { PlanStep } from '../../model/diff/steps.js'
 import type { ArchivedContent, Rename } from '../../model/diff/types.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
@@ -32,12 +31,12 @@ export interface RecordedChange extends Omit<NewChange, 'narrowed'> {
   readonly id: number
 }
 
-/** A change whose steps are committed one by one, and that is neither made nor taken back yet. */
-export type UnfinishedChange = RecordedChange &
-  (
-    | { readonly isGivenUp: false; readonly steps: readonly PlanStep[] }
-    | { readonly isGivenUp: true; readonly steps: readonly ReversingStep[] }
-  )
+/** A change whose steps are committed one by one, and are not all done yet. */
+export interface UnfinishedChange extends RecordedChange {
+  readonly steps: readonly PlanStep[]
+  /** The number of completed steps. */
+  readonly done: number
+}
 
 /** A change of the model as it is listed. */
 export interface ListedChange extends Pick<RecordedChange, 'id' | 'version' | 'summary' | 'undoes'> {
@@ -61,33 +60,28 @@ interface ChangeRow {
   readonly undoes: number
   readonly moves: number
   readonly steps: string
-  readonly is_made: number
+  readonly done: number
 }
 
-/** Values of `is_made`: in progress, applied, abandoned and being reverted. */
-const [underWay, isMade, isGivenUp] = [0, 1, -1]
-
-const columns = sql`id, version, summary, files, former, renames, kept, undoes, moves, steps, is_made`
+const columns = sql`id, version, summary, files, former, renames, kept, undoes, moves, steps, done`
 
 const textOf = (files: FileChanges): string => JSON.stringify(Object.fromEntries(files))
 const filesIn = (text: string): FileChanges => new Map(Object.entries(JSON.parse(text) as Record<string, string | null>))
 
 async function changesWhere(database: RowReader, condition: RawBuilder<unknown>): Promise<readonly UnfinishedChange[]> {
   const rows = await database.rows<ChangeRow>(sql`select ${columns} from octavo_model_history where ${condition} order by id`)
-  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, moves, steps, is_made }) => ({
-    ...{
-      id: Number(id),
-      version,
-      summary,
-      files: filesIn(files),
-      former: filesIn(former),
-      undoes: Number(undoes),
-      moves: Number(moves) === 1,
-    },
+  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, moves, steps, done }) => ({
+    id: Number(id),
+    version,
+    summary,
+    files: filesIn(files),
+    former: filesIn(former),
+    undoes: Number(undoes),
+    moves: Number(moves) === 1,
     renames: JSON.parse(renames),
     kept: JSON.parse(kept),
     steps: JSON.parse(steps),
-    isGivenUp: Number(is_made) === isGivenUp,
+    done: Number(done),
   }))
 }
 
@@ -99,41 +93,9 @@ export const changesAfter = (database: RowReader, id: number): Promise<readonly 
 export const unfiledChanges = (database: RowReader): Promise<readonly RecordedChange[]> =>
   changesWhere(database, sql`is_filed = 0 and is_made = 1`)
 
-/**
- * The change to undo for this one, or the last effective one (null); null if there is none. Where the undo of a change
- * was undone, it is the one that reapplied it and archived the content that it hides.
- */
-export async function changeToUndo(database: RowReader, wanted: number | null): Promise<RecordedChange | null> {
-  const made = await listChanges(database)
-  const inForce = inForceOf(made)
-  const id = wanted === null ? inForce.at(-1)?.last : (inForce.find(({ change }) => change === wanted)?.last ?? wanted)
-  if (id === undefined) return null
-  const [change = null] = await changesWhere(database, sql`id = ${id} and is_made = 1`)
-  return change
-}
-
-/** The changes that are in force and undo no other, each with the one that put it in force last, in the order of these. */
-function inForceOf(made: readonly Pick<ListedChange, 'id' | 'undoes'>[]) {
-  /** The last undo of a change. */
-  const undoneBy = new Map(made.map(({ id, undoes }) => [undoes, id]))
-  return made
-    .filter(({ undoes }) => undoes === 0)
-    .flatMap(({ id: change }) => {
-      let last = change
-      for (;;) {
-        const undo = undoneBy.get(last)
-        if (undo === undefined) return [{ change, last }]
-        const again = undoneBy.get(undo)
-        if (again === undefined) return []
-        last = again
-      }
-    })
-    .sort((one, other) => one.last - other.last)
-}
-
 /** The change that is under way in steps, by this process or another, or that one did not finish. */
 export async function unfinishedChange(database: RowReader): Promise<UnfinishedChange | null> {
-  const [change = null] = await changesWhere(database, sql`is_made <> ${isMade}`)
+  const [change = null] = await changesWhere(database, sql`is_made = 0`)
   return change
 }
 
@@ -160,25 +122,8 @@ export async function lastChange(database: RowReader): Promise<number> {
 /** Selects a row if a change follows this one already. */
 export const isFollowed = (change: number): RawBuilder<unknown> => sql`select id from octavo_model_history where id > ${change} limit 1`
 
-/** Selects a row unless this change is under way, or, with `givenUp`, is being taken back. */
-export const hasEnded = (id: number, givenUp = false): RawBuilder<unknown> =>
-  sql`select ended from (select count(*) as ended from octavo_model_history where id = ${id} and is_made = ${givenUp ? isGivenUp : underWay}) as found
-    where ended = 0`
-
-/** The outcome of a change. */
-export async function stateOf(database: RowReader, id: number): Promise<'underWay' | 'made' | 'givenUp' | 'takenBack'> {
-  const [row] = await database.rows<{ is_made: number }>(sql`select is_made from octavo_model_history where id = ${id}`)
-  if (row === undefined) return 'takenBack'
-  const state = Number(row.is_made)
-  return state === isMade ? 'made' : state === isGivenUp ? 'givenUp' : 'underWay'
-}
-
-/** Gives a change up: from now on these steps are left, which take it back. */
-export const giveUpChange = (id: number, steps: readonly ReversingStep[]): RawBuilder<unknown> =>
-  sql`update octavo_model_history set is_made = ${isGivenUp}, steps = ${JSON.stringify(steps)}, done = 0 where id = ${id}`
-
-/** Ends a change that was taken back: there was none. */
-export const forgetChange = (id: number): RawBuilder<unknown> => sql`delete from octavo_model_history where id = ${id}`
+/** Selects a row if all steps of this change are done. */
+export const isFinished = (id: number): RawBuilder<unknown> => sql`select id from octavo_model_history where id = ${id} and is_made = 1`
 
 /** Makes a change that follows the change `follows`; with steps that are still to be committed one by one, it is only noted. */
 export const insertChange = (

@@ -6,6 +6,7 @@ import type { Database } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
 import { attributeName, categoryName, isReservedAttribute, isReservedType } from '../../model/builder/names.js'
 import type { SchemaContent, SchemaError } from '../../model/builder/project-schemas.js'
+import type { PlanStep } from '../../model/diff/steps.js'
 import type { PlanChoices, Rename } from '../../model/diff/types.js'
 import type { FindFields } from '../../model/schema/custom-fields.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
@@ -32,6 +33,8 @@ export interface ChangeRequest {
   /** The version of the model that it was planned for; undefined: the current one. */
   readonly version?: string
   readonly undoes?: UndoneChange
+  /** The steps that restore archived values, for a request that changes no file. */
+  readonly restores?: readonly PlanStep[]
   readonly note?: NoteChange
   /** Locations of schemas in the request by uid; undefined: it has none. */
   readonly path?: readonly string[]

@@ -5,23 +5,20 @@ import { sql } from 'kysely'
 import { type Database, hasColumns, type MainConnection } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
+import { archiveNames, type ModelPairs, pairModels } from '../../model/diff/comparison.js'
 import { type Conversion, convertValue, isSame, losesData } from '../../model/diff/conversions.js'
-import { type AppliedChange, compareCommon, followRenames, type UndoContext } from '../../model/diff/followed.js'
 import { planModelChange } from '../../model/diff/plan.js'
-import { findReturn, type ReturningContent, withRestoration } from '../../model/diff/restoration.js'
+import { formerPlace, withRestoration } from '../../model/diff/restoration.js'
 import { type SqlText, toExpression } from '../../model/diff/sql-text.js'
 import type { PlanStep } from '../../model/diff/steps.js'
 import type { ArchivedContent, ConvertedValues, ModelPlan, PlanChoices, PlanLoss, Rename } from '../../model/diff/types.js'
 import type { Model } from '../../model/schema/types.js'
-import { besideLeftovers } from './leftovers.js'
 
 /** The change that another one undoes. */
 export interface UndoneChange {
   readonly id: number
   /** Its archived content. */
   readonly kept: readonly ArchivedContent[]
-  /** It, and the changes that were made since, oldest first. */
-  readonly since: readonly AppliedChange[]
 }
 
 interface ChangeToPlan {
@@ -57,7 +54,7 @@ export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'resp
 export async function countedPlan(database: Database, change: ChangeToPlan): Promise<CountedPlan> {
   const { from, to, renames, choices, undoes } = change
   const plan = orRefused('ValidationError', () => planModelChange(from, to, renames, { ...choices, spans: database.spans }))
-  const returned = undoes === null ? [] : await placesOf(database, change, undoes)
+  const returned = undoes === null ? [] : await placesOf(database, pairModels(from, to, renames), undoes)
   const steps = await besideLeftovers(database, { from, to, number: choices.number ?? 1 }, plan.steps)
   const restoring = orRefused('ConflictError', () => withRestoration(steps, plan.restoreBefore, to, returned))
   const losses: CountedContent[] = []
@@ -86,28 +83,12 @@ export async function countedPlan(database: Database, change: ChangeToPlan): Pro
   }
 }
 
-/** Restored content, by its current names. @throws ApiError 409 if the model lacks it, or it would be lost */
-async function placesOf(
-  database: Database,
-  { from, to, renames }: Pick<ChangeToPlan, 'from' | 'to' | 'renames'>,
-  { kept, since }: UndoneChange,
-): Promise<readonly ReturningContent[]> {
-  const undoing: UndoContext = { own: since[0]!, later: since.slice(1), ...compareCommon(from, to, renames) }
-  const isThere = (table: string) => hasColumns(database.main, table)
-  const places: ReturningContent[] = []
+/** Content to restore, by its names in the model of the undo. */
+async function placesOf(database: Database, pairs: ModelPairs, { kept }: UndoneChange): Promise<readonly ArchivedContent[]> {
+  const places: ArchivedContent[] = []
   for (const each of kept) {
     // Without archived rows there is no table of them.
-    if (each.kind === 'rows' && !(await isThere(each.as))) continue
-    const { place, obstacles } = await findReturn(
-      orRefused('ConflictError', () => followRenames(each, undoing)),
-      undoing,
-      isThere,
-    )
-    for (const { count, about } of obstacles) {
-      const found = await counted(database.main, count)
-      if (found > 0) throw new ApiError('ConflictError', about(found))
-    }
-    places.push(place)
+    if (each.kind !== 'rows' || (await hasColumns(database.main, each.as))) places.push(formerPlace(each, pairs))
   }
   return places
 }
@@ -194,4 +175,67 @@ async function countLostValues(
     if (rows.length < batch) return lost
     last = Number(rows.at(-1)!.id)
   }
+}
+
+/** The tables and columns that are left over, before a change. */
+interface Leftovers {
+  readonly tables: ReadonlySet<string>
+  /** `table.column`, under the names before the change. */
+  readonly columns: ReadonlySet<string>
+  /** Those of `columns`, and of the columns of `tables`, that do not fit the new model. */
+  readonly unfit: ReadonlySet<string>
+  /** The former name of a table that the change renames. */
+  formerName(table: string): string
+  /** The step that moves a column away. */
+  aside(table: string, column: string): PlanStep
+}
+
+/** The replacement of a step, by its kind. */
+type Replacements = {
+  readonly [Kind in PlanStep['kind']]?: (step: Extract<PlanStep, { kind: Kind }>, left: Leftovers) => readonly PlanStep[]
+}
+
+/** For the kinds that leftovers may be in the way of. */
+const besides: Replacements = {
+  // Renamed content has priority over remains.
+  renameColumn: (step, { columns, formerName, aside }) =>
+    columns.has(`${formerName(step.table)}.${step.to}`) ? [aside(step.table, step.to), step] : [step],
+
+  createTable: (step, { tables, unfit, aside }) => {
+    const { name, columns } = step.table
+    if (!tables.has(name)) return [step]
+    return columns
+      .filter((column) => unfit.has(`${name}.${column.name}`))
+      .flatMap((column) => [aside(name, column.name), { kind: 'addColumn', table: name, column, foreignKey: null, risk: 'safe' }])
+  },
+
+  addColumn: (step, { columns, unfit, aside }) => {
+    const path = `${step.table}.${step.column.name}`
+    if (!columns.has(path)) return [step]
+    return unfit.has(path) ? [aside(step.table, step.column.name), step] : []
+  },
+}
+
+/** The steps of change `number` from one model to another, with the remains in the database. */
+async function besideLeftovers(
+  { mismatches }: Pick<Database, 'mismatches'>,
+  { from, to, number }: { readonly from: Model; readonly to: Model; readonly number: number },
+  steps: readonly PlanStep[],
+): Promise<readonly PlanStep[]> {
+  if (!steps.some(({ kind }) => Object.hasOwn(besides, kind))) return steps
+  const [before, after] = [await mismatches(from), await mismatches(to)]
+  const known = new Set(before.types)
+  const unfit = after.types.filter((sentence) => !known.has(sentence)).map((sentence) => sentence.slice(0, sentence.indexOf(' is ')))
+  const formerNames = new Map<string, string>()
+  // A table may get its name by way of another one.
+  for (const step of steps) if (step.kind === 'renameTable') formerNames.set(step.to, formerNames.get(step.table) ?? step.table)
+  const kept = archiveNames(number)
+  const left: Leftovers = {
+    tables: new Set(before.tables),
+    columns: new Set(before.columns),
+    unfit: new Set(unfit),
+    formerName: (table) => formerNames.get(table) ?? table,
+    aside: (table, column) => ({ kind: 'renameColumn', table, column, to: kept.of(column), risk: 'losesData' }),
+  }
+  return steps.flatMap((step) => besides[step.kind]?.(step as never, left) ?? [step])
 }

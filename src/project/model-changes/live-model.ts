@@ -25,10 +25,9 @@ import {
   reload,
   store,
 } from './follow.js'
-import { withdraw } from './leftovers.js'
 import { refuseLosses, refuseNames, unloadable } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
-import { requestToUndo, type UndoDecisions } from './undo.js'
+import { requestToRestore, requestToUndo, type UndoDecisions } from './undo.js'
 import { discardLeftovers, formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
 /** The model of a service that changes while it serves. */
@@ -53,10 +52,15 @@ export interface LiveModel {
    */
   change(prepare: PrepareChange): Promise<ChangeResult>
   /**
-   * Undoes the change with this id, or the last one (null), and restores its archived content.
-   * @throws ApiError 404 if there is none, 409 if files were changed since, and as `change`
+   * Undoes the last change, and restores its archived content; `id`: its id, or null.
+   * @throws ApiError 404 if there is none, 409 if it is not the last one or if files were changed since, and as `change`
    */
   undo(id: number | null, decisions: UndoDecisions): Promise<ChangeResult>
+  /**
+   * Restores the archived values of an attribute, named as in losses.
+   * @throws ApiError 404 if the model lacks it or nothing is archived, 409 if the values do not convert to its type
+   */
+  restore(attribute: string, decisions: Pick<UndoDecisions, 'note'>): Promise<ChangeResult>
 }
 
 /** Changes of the model that may wait for another one. */
@@ -100,6 +104,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
       }),
     change: (prepare) => inLine(() => change(prepare)),
     undo: (id, decisions) => inLine(() => change(() => requestToUndo(options, inForce, id, decisions))),
+    restore: (attribute, decisions) => inLine(() => change(() => requestToRestore(options, inForce, attribute, decisions))),
   }
 }
 
@@ -199,7 +204,7 @@ async function planned(options: LiveModelOptions, inForce: PlannedFrom, request:
     ...{ from: inForce.model, to: loaded.model, renames: request.renames ?? [], undoes: request.undoes ?? null },
     choices: { ...request.choices, number: inForce.change + 1 },
   })
-  return { loaded, plan }
+  return { loaded, plan: { ...plan, steps: request.restores ?? plan.steps } }
 }
 
 /** Plans a change for readers. */
@@ -231,29 +236,13 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
   const made = makeChange(options, inForce, { change, model, plan, notes }, (id) => putInForce(inForce, loaded, id))
   const id = await made.catch(async (error: unknown) => {
     await staged.discard().catch(() => {})
-    throw onlyAdds(plan) ? await withdrawn(options, inForce, plan, error) : error
+    throw error
   })
   const isFiled = await file(options, staged, id, summary)
   noteWritten(inForce, files, isFiled)
   if (!isFiled) inForce.unfiled = id
   await store(options, inForce)
   return plan
-}
-
-/** Removes what a change has added that was not made; resolves to its error, which says what could not be removed. */
-async function withdrawn(options: LiveModelOptions, inForce: InForce, { steps }: CountedPlan, error: unknown): Promise<unknown> {
-  try {
-    // Another process may have applied a change that uses it. A start reads all files again.
-    await follow(options, inForce, inForce.installations !== null)
-    const left = await withdraw(options.database, steps, inForce.model)
-    if (left.length === 0 || !(error instanceof ApiError)) return error
-    const message = `${error.message}. These additions to the database stay in it, without content: ${left.join(', ')}`
-    const withNames = new ApiError(error.name, message, { ...error.details, left })
-    return isOutrun(error) ? asOutrun(withNames) : withNames
-  } catch (failure) {
-    options.log.warn({ err: failure }, 'what a change of the model has added may stay in the database, without content')
-    return error
-  }
 }
 
 /** Plans what leads from the model of the database to that of the files; null: nothing. @throws as `LiveModel.plan` */

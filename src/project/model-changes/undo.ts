@@ -1,35 +1,39 @@
-// Undoes a change of the model: files get their former texts, renames are reversed, archived content is restored.
+// Undoes the last change of the model: files get their former texts, renames are reversed, archived content is restored. Archived values of
+// one attribute are restored by its name.
+import { hasColumns } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
-import { type AppliedChange, compareCommon } from '../../model/diff/followed.js'
-import type { Rename } from '../../model/diff/types.js'
-import { loadFormerModel } from '../../model/schema/load.js'
-import { filesWithChanges } from '../../model/schema/schema-files.js'
-import type { Model } from '../../model/schema/types.js'
+import { getSchema } from '../../model/diff/comparison.js'
+import { archiveLocation, restoreAttribute } from '../../model/diff/restoration.js'
+import type { ArchivedContent, Rename } from '../../model/diff/types.js'
 import type { ChangeRequest, InForce, LiveModelOptions } from './change.js'
-import { changesAfter, changeToUndo, differencesOf, isSchema, type SchemaTexts } from './change-log.js'
-import { plain } from './refusals.js'
+import { changesAfter } from './change-log.js'
 import { formerTexts } from './write-files.js'
 
 export type UndoDecisions = Pick<ChangeRequest, 'agreed' | 'note'>
 
-/** Returns the request that undoes a change; null for `wanted`: the last one. @throws ApiError 404, 409 */
+/** Returns the request that undoes the last change; `wanted`: its id, or null. @throws ApiError 404, 409 */
 export async function requestToUndo(
-  options: LiveModelOptions,
-  inForce: Pick<InForce, 'model' | 'texts' | 'unwritten'>,
+  { config, database }: LiveModelOptions,
+  { unwritten }: Pick<InForce, 'unwritten'>,
   wanted: number | null,
   decisions: UndoDecisions,
 ): Promise<ChangeRequest> {
-  const { config, database } = options
-  const change = await changeToUndo(database.main, wanted)
-  if (change === null) throw notFound(wanted === null ? 'There is no change to undo' : `There is no change ${wanted}`)
-  const { id, files, former, kept, renames } = change
-  if (former.size === 0) throw new ApiError('ConflictError', `The change ${id} was made by a version that could not undo changes`)
-  const now = await formerTexts(config.folder, files, inForce.unwritten)
+  const changes = await changesAfter(database.main, 0)
+  const last = changes.at(-1)
+  if (last === undefined || (wanted !== null && !changes.some(({ id }) => id === wanted)))
+    throw notFound(wanted === null ? 'There is no change to undo' : `There is no change ${wanted}`)
+  const { id, files, former, kept, renames, summary } = last
+  if (wanted !== null && wanted !== id)
+    throw new ApiError(
+      'ConflictError',
+      `Only the last change can be undone, which is change ${id} (${summary}). Archived values of an attribute are restored by its name: octavo model restore`,
+    )
+  if (former.size === 0) throw new ApiError('ConflictError', `The change ${id} (${summary}) cannot be undone: it changed no files`)
+  const now = await formerTexts(config.folder, files, unwritten)
   const changed = [...files].filter(([path, text]) => now.get(path) !== text).map(([path]) => path)
   if (changed.length > 0)
     throw new ApiError('ConflictError', `The change ${id} cannot be undone: ${changed.join(', ')} was changed since`, { files: changed })
-  const undoes = { id, kept, since: await changesSince(options, inForce, id) }
-  return { ...decisions, summary: `undo ${id}: ${change.summary}`, files: former, renames: renames.map(turned), undoes }
+  return { ...decisions, summary: `undo ${id}: ${summary}`, files: former, renames: renames.map(turned), undoes: { id, kept } }
 }
 
 /** A rename the other way. The schema of an attribute is named as the later model does. */
@@ -41,36 +45,41 @@ function turned(rename: Rename, _index: number, all: readonly Rename[]): Rename 
   return { kind: 'attribute', schema: ofSchema?.to ?? schema, from: to, to: from }
 }
 
-/** Returns the change with this id and all later ones, oldest first. @throws ApiError 409 if a former model is no longer readable */
-async function changesSince(
-  { config, database, findFields }: LiveModelOptions,
-  { model, texts, unwritten }: Pick<InForce, 'model' | 'texts' | 'unwritten'>,
-  first: number,
-): Promise<readonly AppliedChange[]> {
-  const all = await changesAfter(database.main, 0)
-  const at = all.findIndex(({ id }) => id === first)
-  const found: AppliedChange[] = []
-  const then = new Map(texts)
-  let to = model
-  for (let index = all.length - 1; index >= at; index--) {
-    const { id, summary, undoes, former, renames } = all[index]!
-    for (const [path, text] of former) {
-      if (text === null) then.delete(path)
-      else if (isSchema(path)) then.set(path, text)
-    }
-    const from = await modelOf(then, id)
-    // The number follows the last change before it.
-    found.unshift({ id, summary, undoes, number: (all[index - 1]?.id ?? 0) + 1, ...compareCommon(from, to, renames) })
-    to = from
+/** Returns the request that restores the archived values of an attribute, such as `api::note.note.body`. @throws ApiError 404, 409 */
+export async function requestToRestore(
+  { database }: Pick<LiveModelOptions, 'database'>,
+  { model, change }: Pick<InForce, 'model' | 'change'>,
+  name: string,
+  decisions: Pick<ChangeRequest, 'note'>,
+): Promise<ChangeRequest> {
+  const dot = name.lastIndexOf('.')
+  const schema = getSchema(model, name.slice(0, Math.max(dot, 0)))
+  const attribute = schema?.attributes.get(name.slice(dot + 1))
+  if (schema === undefined || attribute === undefined) throw notFound(`The model has no attribute ${name}`)
+  const location = archiveLocation(schema, attribute)
+  if (location === null)
+    throw new ApiError('ConflictError', `${name} is a relation: its links are restored by the undo of the last change, and not by name`)
+  const archives: ArchivedContent[] = []
+  for (const { kept } of (await changesAfter(database.main, 0)).toReversed()) {
+    // Entries of a table without attributes for them are archived with it.
+    const alike = kept.filter(({ kind, name: of, table }) =>
+      kind === 'table' ? table === location.table : kind === location.kind && of === location.name,
+    )
+    const own = alike.filter((place) => place.table === location.table)
+    // The table may have been renamed since.
+    const [archive] = own.length === 0 && alike.length === 1 ? alike : own
+    if (archive === undefined || archives.some(({ as }) => as === archive.as)) continue
+    if (archive.kind === 'column' && archive.type === undefined && archive.conversion === undefined) continue
+    const { kind, as } = archive
+    const isThere = kind === 'column' ? hasColumns(database.main, location.table, [as]) : kind === 'field' || hasColumns(database.main, as)
+    if (await isThere) archives.push(archive)
   }
-  return found
-
-  async function modelOf(files: SchemaTexts, id: number): Promise<Model> {
-    try {
-      const changes = new Map([...unwritten, ...differencesOf(texts, files)])
-      return await loadFormerModel(config, filesWithChanges(config.folder, changes), findFields)
-    } catch (error) {
-      throw new ApiError('ConflictError', `The model before change ${id} can no longer be read: ${plain(error, config.folder)}`)
-    }
+  if (archives.length === 0) throw notFound(`${name} has no archived values`)
+  const { spans } = database
+  try {
+    const restores = restoreAttribute({ model, schema, attribute, number: change + 1, spans }, archives)
+    return { ...decisions, summary: `restore ${name}`, files: new Map(), former: new Map(), agreed: new Set(), restores }
+  } catch (error) {
+    throw new ApiError('ConflictError', `${name} cannot be restored: ${(error as Error).message}`)
   }
 }

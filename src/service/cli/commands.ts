@@ -263,7 +263,7 @@ const transferCommands: readonly Row<null>[] = [
   ],
 ]
 
-const modelCommands: AddCommands = group('model', 'plan, apply, undo and list changes of the content model', () => import('./model.js'), [
+const modelCommands: AddCommands = group('model', 'plan, apply, undo and list changes of the content model, and restore archived values', () => import('./model.js'), [
   [
     'plan',
     'show what the changed schema files would do to the database, and do nothing',
@@ -278,9 +278,15 @@ const modelCommands: AddCommands = group('model', 'plan, apply, undo and list ch
   ],
   [
     'undo',
-    'undo the last change, or the one with this number: files, database, and archived content',
-    [folder, ['--change <number>', 'the number of the change'], ['--agree <names>', 'content that may be hidden; commas between'], json],
+    'undo the last change: files, database, and archived content',
+    [folder, ['--change <number>', 'the number of the last change; refused if another one followed'], ['--agree <names>', 'content that may be hidden; commas between'], json],
     (code) => code.undoCommand,
+  ],
+  [
+    'restore',
+    'restore the archived values of an attribute that the model has again',
+    [['<attribute>', 'its name, such as api::note.note.body'], folder, json],
+    (code) => code.restoreCommand,
   ],
   ['history', 'list the changes', [folder, json], (code) => code.historyCommand],
 ])

@@ -1,4 +1,4 @@
-// `octavo model plan|apply|undo|history`: changes of the content model in the schema files, and the history of changes.
+// `octavo model plan|apply|undo|restore|history`: changes of the content model in the schema files, and the history of changes.
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/terminal.js'
@@ -7,7 +7,7 @@ import type { StartDecisions } from '../../project/model-changes/change.js'
 import { listChanges, type UnfinishedChange, unfinishedChange } from '../../project/model-changes/change-log.js'
 import type { CountedContent } from '../../project/model-changes/counted-plan.js'
 import type { DescribedPlan } from '../../project/model-changes/described-plan.js'
-import { openLiveModel, planOfFiles } from '../../project/model-changes/live-model.js'
+import { type LiveModel, openLiveModel, planOfFiles } from '../../project/model-changes/live-model.js'
 import { named, renameText } from '../../project/model-changes/refusals.js'
 import { openModelForCommand } from '../project-model.js'
 import { onDatabase, orExplain } from './explain-error.js'
@@ -83,7 +83,7 @@ export const planCommand = orExplain(async (folder: string, options: DecisionOpt
     const unfinished = await unfinishedChange(open.database.main)
     if (unfinished !== null)
       throw new ConfigError(
-        `A change of the model is not finished: ${unfinished.summary}. Run ${commandLine('model apply', folder)}, which finishes it, or takes it back where the database refuses it.`,
+        `A change of the model is not finished: ${unfinished.summary}. Run ${commandLine('model apply', folder)}, which finishes it.`,
       )
     return planOfFiles(open)
   })
@@ -92,7 +92,7 @@ export const planCommand = orExplain(async (folder: string, options: DecisionOpt
   else printPlan(plan, folder)
 })
 
-/** Makes the change of the files, and finishes one that was begun, or takes it back. */
+/** Makes the change of the files, and finishes one that was begun. */
 export const applyCommand = orExplain(async (folder: string, options: DecisionOptions) => {
   const change = await withModel(folder, parseDecisions(options), async (open) => {
     const isUnfinished = (await unfinishedChange(open.database.main)) !== null
@@ -104,25 +104,36 @@ export const applyCommand = orExplain(async (folder: string, options: DecisionOp
   else print(change === null ? sameModel : `Change ${change.id} was made.`)
 })
 
-/** Undoes a change. */
-export const undoCommand = orExplain(async (folder: string, options: DecisionOptions & { readonly change?: string }) => {
-  const change = options.change === undefined ? null : Number(options.change)
-  if (change !== null && !Number.isSafeInteger(change)) throw new ConfigError('--change: expected the number of a change.')
-  const { agreed } = parseDecisions(options)
-  const undone = await withModel(folder, { agreed: new Set() }, async (open) => {
+/** Runs work on the model that the schema files and the database have in common; resolves to the change that it makes. */
+const withSameModel = (folder: string, work: (model: LiveModel) => Promise<unknown>) =>
+  withModel(folder, { agreed: new Set() }, async (open) => {
     if (open.start.former !== null)
       throw new ConfigError(
         `The schema files have changes that were not made. Run ${commandLine('model apply', folder)}, or take them back, before.`,
       )
     const model = await openLiveModel(open)
-    await model.undo(change, { agreed })
+    await work(model)
     return (await model.history()).at(-1)!
   })
+
+/** Undoes the last change. */
+export const undoCommand = orExplain(async (folder: string, options: DecisionOptions & { readonly change?: string }) => {
+  const change = options.change === undefined ? null : Number(options.change)
+  if (change !== null && !Number.isSafeInteger(change)) throw new ConfigError('--change: expected the number of a change.')
+  const { agreed } = parseDecisions(options)
+  const undone = await withSameModel(folder, (model) => model.undo(change, { agreed }))
   if (options.json === true) printJson(undone)
   else print(`Change ${undone.undoes} was undone.`)
 })
 
-/** Lists the changes, and one that is neither made nor taken back yet. */
+/** Restores the archived values of an attribute. */
+export const restoreCommand = orExplain(async (attribute: string, folder: string, { json }: ListOptions) => {
+  const change = await withSameModel(folder, (model) => model.restore(attribute, {}))
+  if (json === true) printJson(change)
+  else print(`Archived values of ${attribute} were restored (change ${change.id}).`)
+})
+
+/** Lists the changes, and one that is not finished. */
 export const historyCommand = orExplain(async (folder: string, { json }: ListOptions) => {
   const { changes, unfinished } = await lookIntoStarted(folder, async ({ database }) => ({
     changes: await listChanges(database),
@@ -144,9 +155,9 @@ export const historyCommand = orExplain(async (folder: string, { json }: ListOpt
     )
 })
 
-const stateOf = ({ isGivenUp }: UnfinishedChange): string => (isGivenUp ? 'being reverted' : 'not finished')
+const stateOf = ({ done, steps }: UnfinishedChange): string => `not finished: ${done} of ${steps.length} steps are done`
 
-/** A change that is neither made nor taken back, as the others are listed. */
+/** A change that is not finished, as the others are listed. */
 const unfinishedOf = (change: UnfinishedChange) => {
   const { id, version, summary, undoes } = change
   return { id, version, summary, undoes, isFiled: false, madeAt: null, state: stateOf(change) }

@@ -3,33 +3,26 @@
 
 import { type RawBuilder, sql } from 'kysely'
 import type { ServerSettings } from '../../../foundation/config/database.js'
-import { ApiError } from '../../../foundation/errors/errors.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { isArchived } from '../../../model/diff/comparison.js'
 import type { Conversion } from '../../../model/diff/conversions.js'
-import { copiedRows, type ReversingStep, type RowsToCopy } from '../../../model/diff/reversing.js'
 import { toExpression } from '../../../model/diff/sql-text.js'
 import type { MovedColumn, PlanStep, StepOf } from '../../../model/diff/steps.js'
 import { archiveRowsStatement, getRenamedPart, rowStatement } from '../../../model/diff/steps.js'
 import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
 import { createDrafts, renameInSettings, runScript, type ScriptDialect, type ScriptRow, storeContentTypes } from '../../change-scripts.js'
-import type { ModelWork, RevertWork } from '../../database.js'
+import type { ModelWork } from '../../database.js'
 import type { Dialect } from '../../dialect.js'
 import { unavailableError } from '../../errors.js'
 import { type Backfill, backfillColumn } from '../backfill-column.js'
 import { releaseLock, takeLock } from './catalog.js'
 import {
-  copyStatement,
-  createCopiesTable,
-  dropCopies,
+  columnChecks,
   inspectTables,
   isDeclaredInPlace,
   type PresentTables,
-  putBackStatement,
-  remainingReversals,
   remainingStatements,
-  someRow,
   type TableStep,
 } from './change-statements.js'
 import { type Client, type MysqlQueryable, toObjects } from './client.js'
@@ -76,51 +69,60 @@ async function onConnection<Result>(options: MysqlChangeOptions, work: (client: 
   }
 }
 
-/**
- * Reverts the finished steps of a change. Resolves to false without an effect if another process has done so. @throws ApiError 503 as
- * `applyMysqlChange`
- */
-export const revertMysqlChange = (options: MysqlChangeOptions, work: RevertWork): Promise<boolean> =>
-  onConnection(options, (client) =>
-    withTableLock(client, options, work, async (session) => {
-      const { steps, progress } = work
-      for (let index = await readProgress(session, progress); index < steps.length; index++)
-        await retryInUse(() => runReversingStep(session, { step: steps[index]!, done: progress.note(index + 1) }))
-    }),
-  )
-
 const carryOutOn = (client: Client, options: MysqlChangeOptions, work: ModelWork): Promise<boolean> =>
   withTableLock(client, options, work, async (session) => {
     const { steps, model, progress } = work
-    const first = await readProgress(session, progress)
     // Writes that looked for changes before this one was recorded are waited for; later ones see it.
-    await abandoningOnFailure(session, work, first, () => client.query("alter table octavo_model_history comment = ''"))
-    for (let index = first; index < steps.length; index++) {
+    await retryInUse(() => client.query("alter table octavo_model_history comment = ''"))
+    for (let index = await readProgress(session, progress); index < steps.length; index++) {
       const step = steps[index]!
       const later = steps.slice(index + 1)
-      const copies = copiedRows(step, index)
-      const done = progress.note(index + 1)
-      await abandoningOnFailure(session, work, index, () => runStep(session, { step, later, copies, model, done }))
+      await retryInUse(() => runStep(session, { step, later, model, done: progress.note(index + 1) })).catch((error: unknown) => {
+        if (!isLasting(error)) throw error
+        throw unavailableError(describeFailure(steps, index, error as Error), error)
+      })
     }
   })
 
-/** Runs the work after the first `done` steps. If it cannot succeed, abandons the change if possible. @throws its error */
-async function abandoningOnFailure(
-  { ask }: MysqlStepSession,
-  { giveUp, givesUpInUse = false }: ModelWork,
-  done: number,
-  run: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await retryInUse(run)
-  } catch (error) {
-    const isGivenUp = isLasting(error) || (givesUpInUse && isInUse(error))
-    const given = isGivenUp ? giveUp?.(done) : undefined
-    if (given === undefined || given === null) throw error
-    await ask(given)
-    throw isInUse(error) ? unavailableError(`${inUse}. Its completed steps were reverted; try again`, (error as Error).cause) : error
-  }
+function describeFailure(steps: readonly PlanStep[], index: number, { message }: Error): string {
+  const step = steps[index]!
+  const { table } = step as { readonly table?: string | { readonly name: string } }
+  const about = table === undefined ? '' : ` of ${typeof table === 'string' ? table : table.name}`
+  return `The change of the model is not finished: ${index} of ${steps.length} steps are done, and step ${index + 1} (${step.kind}${about}) fails: ${message}. The next start, or octavo model apply, continues with it`
 }
+
+/**
+ * Checks the tables of steps before a change: locks them for a moment, and adds the new columns to empty copies. @throws ApiError 503 if a
+ * table is in use for too long, and the error of the server
+ */
+export const checkMysqlSteps = (options: MysqlChangeOptions, steps: readonly PlanStep[]): Promise<void> =>
+  onConnection(options, async (client) => {
+    const { rows } = await client.query('select table_name from information_schema.tables where table_schema = database()')
+    const present = new Set(rows.map(([name]) => String(name)))
+    await setLockWait(client, options.wait)
+    for (const statements of columnChecks(steps, present)) {
+      // A user of the database may not have the right to create temporary tables.
+      const isCreated = await client.query(statements.create).then(
+        () => true,
+        () => false,
+      )
+      if (isCreated) await client.query(statements.add)
+      await client.query(statements.drop)
+    }
+    const used = ['octavo_model_history', ...steps.map((step) => ('table' in step && typeof step.table === 'string' ? step.table : ''))]
+    const names = [...new Set(used)].filter((name) => present.has(name))
+    await retryInUse(() =>
+      client.query(`lock tables ${names.map((name) => `${quoted(name)} write`).join(', ')}`).catch((error: unknown) => {
+        // Nor the right to lock tables.
+        if (isConflict(error)) throw error
+      }),
+    )
+    await client.query('unlock tables')
+  })
+
+/** Limits the wait for tables in use. */
+const setLockWait = (client: Client, waitMs: number): Promise<unknown> =>
+  client.query(`set session lock_wait_timeout = ${Math.max(1, Math.ceil(waitMs / 1000))}`)
 
 /** Number of steps finished by earlier attempts. */
 async function readProgress({ ask }: MysqlStepSession, { done }: ModelWork['progress']): Promise<number> {
@@ -150,20 +152,15 @@ async function withTableLock(
   try {
     if ((await session.ask(isOutdated)).length > 0) return false
     // Rows are moved in an order that ignores foreign keys, as are tables.
-    await client.query(`set session foreign_key_checks = 0, lock_wait_timeout = ${Math.max(1, Math.ceil(wait / 1000))}`)
+    await client.query('set session foreign_key_checks = 0')
+    await setLockWait(client, wait)
     await work(session)
-    await dropCopies(client)
     for (const statement of make) await session.ask(statement)
     return true
   } finally {
     await releaseLock(client, 'prepare').catch(() => client.cut())
   }
 }
-
-const inUse = 'A table of the change is in use'
-
-/** Whether all attempts of a step failed because a table is in use. */
-const isInUse = (error: unknown): boolean => error instanceof ApiError && isConflict(error.cause)
 
 /** Tries a step again where a table was in use. */
 async function retryInUse(step: () => Promise<unknown>): Promise<void> {
@@ -173,7 +170,7 @@ async function retryInUse(step: () => Promise<unknown>): Promise<void> {
       return
     } catch (error) {
       if (!isConflict(error)) throw error
-      if (left === 1) throw unavailableError(`${inUse}. It is not finished yet; try again`, error)
+      if (left === 1) throw unavailableError('A table of the change is in use; try again', error)
       await pause(pauseBetween)
     }
   }
@@ -190,23 +187,15 @@ export interface MysqlStepSession {
 export interface MysqlStep {
   readonly step: PlanStep
   readonly later: readonly PlanStep[]
-  /** Rows to copy before the step changes them, in case the change is reverted. */
-  readonly copies: readonly RowsToCopy[]
   /** The new model. */
   readonly model: Model
   readonly done: RawBuilder<unknown>
 }
 
 /** Runs a step, or what an earlier try has left of it, and notes it. */
-export async function runStep(session: MysqlStepSession, { step, later, copies, model, done }: MysqlStep): Promise<void> {
+export async function runStep(session: MysqlStepSession, { step, later, model, done }: MysqlStep): Promise<void> {
   const there = inspectTables(session.client)
-  const change = async (work: () => Promise<unknown>): Promise<void> => {
-    const copied = await tablesOfCopies(session, copies, there)
-    await inTransaction(session, done, async () => {
-      for (const rows of copied) await session.ask(copyStatement(rows))
-      await work()
-    })
-  }
+  const change = (work: () => Promise<unknown>): Promise<void> => inTransaction(session, done, work)
   switch (step.kind) {
     case 'keepRows':
       return keepRows(session, step, done)
@@ -226,47 +215,6 @@ export async function runStep(session: MysqlStepSession, { step, later, copies, 
       return change(() => runScript(storeContentTypes(step, model), session.ask))
     default:
       return changeTables(session, step, there, later, done)
-  }
-}
-
-/** Makes tables for copies of rows that a step changes; those without such rows are left out. */
-async function tablesOfCopies(
-  { client, ask }: MysqlStepSession,
-  copies: readonly RowsToCopy[],
-  there: PresentTables,
-): Promise<readonly RowsToCopy[]> {
-  const filled: RowsToCopy[] = []
-  for (const rows of copies) {
-    const isFilled = (!isPanelTable(rows.table) || (await there.table(rows.table))) && (await ask(someRow(rows))).length > 0
-    if (!isFilled) continue
-    await client.query(createCopiesTable(rows))
-    filled.push(rows)
-  }
-  return filled
-}
-
-/** Runs a step on the way back, or what an earlier try has left of it, and notes it. */
-export async function runReversingStep(
-  session: MysqlStepSession,
-  { step, done }: { readonly step: ReversingStep; readonly done: RawBuilder<unknown> },
-): Promise<void> {
-  const there = inspectTables(session.client)
-  const { client } = session
-  switch (step.kind) {
-    case 'putRowsBack':
-      return inTransaction(session, done, async () => {
-        if (await there.table(step.from)) await client.query(putBackStatement(step.table, step.from, await there.columns(step.from)))
-      })
-    case 'deleteRows':
-      return inTransaction(session, done, () => session.ask(toExpression(rowStatement(step))))
-    case 'dropColumn':
-    case 'putColumnBack':
-    case 'addForeignKey':
-      for await (const statement of remainingReversals(step, there)) await alterTable(client, statement)
-      await session.ask(done)
-      return
-    default:
-      return changeTables(session, step, there, [], done)
   }
 }
 

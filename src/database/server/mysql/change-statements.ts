@@ -2,8 +2,7 @@
 // inspected first and only its remaining statements are executed.
 
 import type { RawBuilder } from 'kysely'
-import { copiesPrefix, type ReversingStep, type RowsToCopy } from '../../../model/diff/reversing.js'
-import { id, type SqlText, sqlText, toExpression } from '../../../model/diff/sql-text.js'
+import { toExpression } from '../../../model/diff/sql-text.js'
 import type { PlanStep, StepOf } from '../../../model/diff/steps.js'
 import { archiveRowsStatement, rowStatement } from '../../../model/diff/steps.js'
 import { type Column, type Index, quoted } from '../../../model/tables/table.js'
@@ -220,56 +219,26 @@ function isAboutForeignKey(step: { readonly kind: string }, name: string): boole
   return (kind === 'renameForeignKey' && from === name) || (kind === 'dropForeignKey' && foreignKey?.name === name)
 }
 
-/** Steps on the way back that change tables as no step of a change does. */
-export type TableReversal = Extract<ReversingStep, { readonly kind: 'dropColumn' | 'putColumnBack' | 'addForeignKey' }>
-
-/** The statements of a step that are still to be executed. */
-export async function* remainingReversals(step: TableReversal, there: PresentTables): StatementSequence {
-  const { table } = step
-  switch (step.kind) {
-    case 'dropColumn':
-      if ((await there.column(table, step.column)) !== null) yield alter(table, `drop column ${quoted(step.column)}`)
-      return
-    case 'addForeignKey':
-      if (!(await there.foreignKey(table, step.foreignKey.name))) yield alter(table, `add ${foreignKeyText(step.foreignKey)}`)
-      return
-    case 'putColumnBack': {
-      const { column, as } = step
-      if ((await there.column(table, as)) !== null) {
-        if ((await there.column(table, column.name)) !== null) yield alter(table, `drop column ${quoted(column.name)}`)
-        yield alter(table, `rename column ${quoted(as)} to ${quoted(column.name)}`)
-      } else if (!step.declares) return
-      if (step.declares || isDeclaredMore(column)) yield alter(table, `modify column ${columnText(column)}`)
-    }
+/**
+ * Statements that add the new columns of each table to an empty copy of it. `present`: the tables. Names of columns are others, because later
+ * steps free those of the new ones.
+ */
+export function columnChecks(steps: readonly PlanStep[], present: ReadonlySet<string>) {
+  const formerNames = new Map<string, string>()
+  const columns = new Map<string, Column[]>()
+  for (const step of steps) {
+    // A table may get its name by way of another one.
+    if (step.kind === 'renameTable') formerNames.set(step.to, formerNames.get(step.table) ?? step.table)
+    if (step.kind !== 'addColumn' && step.kind !== 'convertColumn') continue
+    const table = formerNames.get(step.table) ?? step.table
+    if (present.has(table)) columns.set(table, [...(columns.get(table) ?? []), step.column])
   }
-}
-
-const isDeclaredMore = ({ notNull, default: standard }: Column): boolean => notNull || standard !== null
-
-const wordsOf = ({ table, where }: RowsToCopy): SqlText =>
-  where === null ? sqlText`from ${id(table)}` : sqlText`from ${id(table)} where ${where}`
-
-/** Looks for a row that a step changes or deletes. */
-export const someRow = (rows: RowsToCopy) => toExpression(sqlText`select 1 as found ${wordsOf(rows)} limit 1`)
-
-/** Makes the table of copies; what an earlier try has left of it is empty. */
-export const createCopiesTable = ({ table, as }: RowsToCopy): string => `create table if not exists ${quoted(as)} like ${quoted(table)}`
-
-/** Copies the rows that a step changes or deletes. */
-export const copyStatement = (rows: RowsToCopy) => toExpression(sqlText`insert into ${id(rows.as)} select * ${wordsOf(rows)}`)
-
-/** Writes copied rows to where they were. */
-export function putBackStatement(table: string, from: string, columns: readonly { readonly name: string }[]): string {
-  const names = columns.map(({ name }) => quoted(name)).join(', ')
-  return `replace into ${quoted(table)} (${names}) select ${names} from ${quoted(from)}`
-}
-
-/** Drops all copies once they are obsolete. */
-export async function dropCopies(client: MysqlQueryable): Promise<void> {
-  const { rows } = await client.query(
-    `select table_name from information_schema.tables where table_schema = database() and table_name like ${literal(`${copiesPrefix.replaceAll('_', '\\_')}%`, 'plain')}`,
-  )
-  for (const [name] of rows) await client.query(`drop table if exists ${quoted(String(name))}`)
+  const copy = 'octavo_check'
+  return [...columns].map(([table, all]) => ({
+    create: `create temporary table ${quoted(copy)} like ${quoted(table)}`,
+    add: alter(copy, ...all.map((column, index) => `add column ${added({ ...column, name: `${copy}_${index}` })}`)),
+    drop: `drop temporary table if exists ${quoted(copy)}`,
+  }))
 }
 
 const textOf = (statement: RawBuilder<unknown>): string => {

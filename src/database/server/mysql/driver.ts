@@ -9,7 +9,7 @@ import type { RowCondition, RowReplacement, RowTable } from '../../transfer/rows
 import { serverDriver } from '../driver.js'
 import type { ServerKind, ServiceOptions, ServiceParts } from '../kind.js'
 import { zoneColumns, zoneTable } from '../time-zone.js'
-import { applyMysqlChange, revertMysqlChange } from './apply-change.js'
+import { applyMysqlChange, checkMysqlSteps } from './apply-change.js'
 import { connectToServer, createMainConnection, type MysqlServerConnection } from './availability.js'
 import { beginSnapshot, findSchemaMismatches, inspectMysql, readCatalog, readDeclaredColumns, takeLock } from './catalog.js'
 import { describeMysqlStep } from './change-statements.js'
@@ -62,7 +62,7 @@ async function openService({
     commits: null,
     names: databaseNames.mysql,
     applyChange: (work) => applyMysqlChange(change, work).finally(() => learnTypes(reached)),
-    revertChange: (work) => revertMysqlChange(change, work).finally(() => learnTypes(reached)),
+    checkSteps: (steps) => checkMysqlSteps(change, steps),
     describeSteps: (steps) => Promise.all(steps.map((step, index) => describeMysqlStep(step, steps.slice(index + 1)))),
   }
 }

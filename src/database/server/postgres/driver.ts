@@ -94,7 +94,7 @@ async function openService({
       if (isMade) statements.forget()
       return isMade
     },
-    revertChange: null,
+    checkSteps: null,
     describeSteps: async (steps) => steps.map(describePostgresStep),
   }
 }

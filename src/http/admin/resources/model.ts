@@ -44,14 +44,16 @@ const planId = (version: string, { data, renames, neverPublished }: z.output<typ
     .digest('base64url')
     .slice(0, 22)
 
+type MadeAction = 'update' | 'undo' | 'restore'
+
 /** Notes a change in the log of activity, by the version of the model that it leads to. */
 const noteOf =
-  ({ actor, administration }: ResourceRequest, action: 'update' | 'undo'): NoteChange =>
+  ({ actor, administration }: ResourceRequest, action: MadeAction): NoteChange =>
   ({ version, summary }) =>
     entryStatement(actor, { action, subject: 'model', id: version, name: summary.slice(0, 255) }, administration.now())
 
 /** The response to an applied change, with its line in the audit log. */
-function audited({ actor, parts }: ResourceRequest, action: 'update' | 'undo', changed: Parameters<typeof withPlan>[0]) {
+function audited({ actor, parts }: ResourceRequest, action: MadeAction, changed: Parameters<typeof withPlan>[0]) {
   parts.backend.audit?.note(auditEntry(actor, { action, subject: 'model', id: changed.version }))
   return respond({ data: withPlan(changed) } as never)
 }
@@ -114,7 +116,7 @@ const changes: readonly Resource[] = [
   resource({
     method: 'POST',
     path: '/model/undo',
-    summary: 'Undo a change of the model, or the last one',
+    summary: 'Undo the last change of the model',
     who: 'superAdministrator',
     isStrong: true,
     headers: { agrees: true },
@@ -127,6 +129,26 @@ const changes: readonly Resource[] = [
       leaveInstallation()
       const decisions = { agreed, note: noteOf(context, 'undo') }
       return audited(context, 'undo', await parts.backend.modelChanges.live.undo(body.change, decisions))
+    },
+  }),
+  resource({
+    method: 'POST',
+    path: '/model/restore',
+    summary: 'Restore the archived values of an attribute',
+    who: 'superAdministrator',
+    isStrong: true,
+    refusals: [404, 409, 503],
+    body: z.strictObject({ attribute: z.string().max(600) }),
+    response: made,
+    handle: async (context) => {
+      const { parts, body, leaveInstallation } = context
+      refuseLocked(parts.config)
+      leaveInstallation()
+      return audited(
+        context,
+        'restore',
+        await parts.backend.modelChanges.live.restore(body.attribute, { note: noteOf(context, 'restore') }),
+      )
     },
   }),
 ]

@@ -169,7 +169,7 @@ export function modelChangeOperations(): readonly ApiOperation[] {
       errors: [409, 412],
     },
     {
-      ...{ method: 'post', path: '/content-type-builder/undo', action, tag, summary: 'Undo a change of the model' },
+      ...{ method: 'post', path: '/content-type-builder/undo', action, tag, summary: 'Undo the last change of the model' },
       parameters: [agree],
       body: jsonBody(object({ data: object({ change: integer }, []) }, [])),
       success: { status: 200, description: 'The change is undone.', schema: object({ data: object(plan, ['version']) }, ['data']) },
