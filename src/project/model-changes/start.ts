@@ -1,16 +1,27 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
+import { isDeepStrictEqual } from 'node:util'
 import { type DatabaseView, databaseNames, hasColumns, type RowReader } from '../../database/database.js'
+import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/terminal.js'
 import type { Rename } from '../../model/diff/types.js'
+import { allSchemas } from '../../model/schema/graph.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
-import type { Model } from '../../model/schema/types.js'
+import type { Model, SchemaSource } from '../../model/schema/types.js'
 import { describeTables, unmanagedTables } from '../../model/tables/tables.js'
 import type { ChangeRequest, LiveModelOptions, StartDecisions, StartOfModel } from './change.js'
-import { changesAfter, differencesOf, lastChange, storedSchemas, unfiledChanges } from './change-log.js'
+import {
+  changesAfter,
+  differencesOf,
+  isSchema,
+  lastChange,
+  type RecordedChange,
+  type SchemaTexts,
+  storedSchemas,
+  unfiledChanges,
+} from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
 import { filesOf, loadFormerWith, loadWith, refuseForeignDatabase } from './follow.js'
-import { filesBehind, onlyAddsTo } from './older-files.js'
 import { named, refuseNewNames, renameText } from './refusals.js'
 
 /** Without a decision nothing is hidden or renamed. */
@@ -79,4 +90,45 @@ export function explained(error: unknown, folder: string): unknown {
   return new ConfigError(
     `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. ${renamed}To hide it: ${command(`apply --agree ${names.join(',')}`)} (${command('undo')} brings it back). ${command('plan')} shows what would be done.`,
   )
+}
+
+/**
+ * The files that are still as a change of the model found them, with their texts of today: the change was made while this process was not
+ * there. Where the model may be changed in production, processes have separate folders, and the code that was written with the files is
+ * among them. Where it is locked, such files are those of an older deployment. A service then serves the newer model if it only adds to
+ * theirs (`onlyAddsTo`), because to take the additions back would take them from newer processes too.
+ */
+function filesBehind(
+  { production, modelChanges }: Config,
+  isCommand: boolean,
+  changes: readonly RecordedChange[],
+  { texts, stored }: { readonly texts: SchemaTexts; readonly stored: SchemaTexts },
+): FileChanges {
+  if (!production || (isCommand && !modelChanges)) return new Map()
+  const isBehind = (path: string): boolean =>
+    changes.some(({ former }) => former.has(path) && former.get(path) === (texts.get(path) ?? null))
+  const behind = new Map([...differencesOf(texts, stored)].filter(([path]) => isBehind(path)))
+  if (!modelChanges) return behind
+  const code = changes
+    .filter(({ files }) => [...files.keys()].some((path) => behind.has(path)))
+    .flatMap(({ files }) => [...files].filter(([path]) => !isSchema(path)))
+  return new Map([...code, ...behind])
+}
+
+/**
+ * Whether a model has everything of another one unchanged, plus further types, components and attributes. Steps do not
+ * show that: who may read an attribute, and which values are valid, is no matter of tables.
+ */
+function onlyAddsTo(older: Model, newer: Model): boolean {
+  const sources = new Map(allSchemas(newer).map(({ uid, source }) => [uid, source]))
+  return allSchemas(older).every(({ uid, source }) => {
+    const now = sources.get(uid)
+    return now !== undefined && isExtended(source, now)
+  })
+}
+
+function isExtended({ attributes, ...options }: SchemaSource, { attributes: now, ...optionsNow }: SchemaSource): boolean {
+  const isSame = ([name, attribute]: readonly [string, unknown]): boolean =>
+    Object.hasOwn(now, name) && isDeepStrictEqual(attribute, now[name])
+  return isDeepStrictEqual(options, optionsNow) && Object.entries(attributes).every(isSame)
 }
