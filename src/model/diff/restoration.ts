@@ -1,9 +1,9 @@
 // Restores archived content: of a whole change that is undone, or of one attribute by its name.
-import { attributeTypes } from '../schema/attributes.js'
 import { allSchemas, ownedLinks, ownedMorphs } from '../schema/graph.js'
 import type { Attribute, Model, Schema } from '../schema/types.js'
 import type { Column, Table } from '../tables/table.js'
 import { describeTables } from '../tables/tables.js'
+import { attributeTypes } from '../types/attribute-types.js'
 import { movedColumns } from './columns.js'
 import { archiveNames, type ModelPairs } from './comparison.js'
 import { type ColumnSpans, getConversion } from './conversions.js'
