@@ -263,33 +263,43 @@ const transferCommands: readonly Row<null>[] = [
   ],
 ]
 
-const modelCommands: AddCommands = group('model', 'plan, apply, undo and list changes of the content model, and restore archived values', () => import('./model.js'), [
+const modelCommands: AddCommands = group(
+  'model',
+  'plan, apply, undo and list changes of the content model, and restore archived values',
+  () => import('./model.js'),
   [
-    'plan',
-    'show what the changed schema files would do to the database, and do nothing',
-    [folder, ...decisions],
-    (code) => code.planCommand,
+    [
+      'plan',
+      'show what the changed schema files would do to the database, and do nothing',
+      [folder, ...decisions],
+      (code) => code.planCommand,
+    ],
+    [
+      'apply',
+      'change the database as the schema files say',
+      [folder, ...decisions, ['--agree <names>', 'content that may be hidden, as the plan names it; commas between']],
+      (code) => code.applyCommand,
+    ],
+    [
+      'undo',
+      'undo the last change: files, database, and archived content',
+      [
+        folder,
+        ['--change <number>', 'the number of the last change; refused if another one followed'],
+        ['--agree <names>', 'content that may be hidden; commas between'],
+        json,
+      ],
+      (code) => code.undoCommand,
+    ],
+    [
+      'restore',
+      'restore the archived values of an attribute that the model has again',
+      [['<attribute>', 'its name, such as api::note.note.body'], folder, json],
+      (code) => code.restoreCommand,
+    ],
+    ['history', 'list the changes', [folder, json], (code) => code.historyCommand],
   ],
-  [
-    'apply',
-    'change the database as the schema files say',
-    [folder, ...decisions, ['--agree <names>', 'content that may be hidden, as the plan names it; commas between']],
-    (code) => code.applyCommand,
-  ],
-  [
-    'undo',
-    'undo the last change: files, database, and archived content',
-    [folder, ['--change <number>', 'the number of the last change; refused if another one followed'], ['--agree <names>', 'content that may be hidden; commas between'], json],
-    (code) => code.undoCommand,
-  ],
-  [
-    'restore',
-    'restore the archived values of an attribute that the model has again',
-    [['<attribute>', 'its name, such as api::note.note.body'], folder, json],
-    (code) => code.restoreCommand,
-  ],
-  ['history', 'list the changes', [folder, json], (code) => code.historyCommand],
-])
+)
 
 const managementCommands: readonly AddCommands[] = [
   group('tokens', 'manage API tokens', () => import('./tokens.js'), [
