@@ -223,7 +223,7 @@ test('errors are ApiErrors or sentences for the operator: no other classes', () 
     [...textOf(file).matchAll(/^(?:export )?class (\w+)/gm)].map(([, found]) => `${name(file)} ${found}`),
   )
   expect(classes.sort()).toEqual([
-    'database/response/sink.ts ResponseTooLarge',
+    'database/response/write.ts ResponseTooLarge',
     'foundation/errors/errors.ts ApiError',
     'foundation/errors/errors.ts ConfigError',
     'packages/client/errors.ts ApiError',

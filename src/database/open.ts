@@ -2,7 +2,7 @@
 import type { Config } from '../foundation/config/config.js'
 import type { DatabaseClient } from '../foundation/config/database.js'
 import { onceDone } from '../foundation/runtime/coalesce.js'
-import { newDocumentId } from '../model/schema/document-id.js'
+import { newDocumentId } from '../model/schema/names.js'
 import type { Model } from '../model/schema/types.js'
 import type { FillDatabase } from './database.js'
 import type { Driver, WriteFirstRows } from './driver.js'

@@ -1,7 +1,7 @@
 // Handles a request of a route: identifies its caller, checks the permission, applies scopes, and sends the reply.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProjectScopes } from '../content/documents/guard/scopes.js'
-import type { ReadCaller } from '../content/documents/read/hooks.js'
+import type { ReadCaller } from '../content/documents/read/plans.js'
 import { ApiError, forbidden } from '../foundation/errors/errors.js'
 import { elapsed } from '../foundation/runtime/clock.js'
 import type { Caller } from '../identity/access/identify.js'
@@ -10,8 +10,7 @@ import type { Installation } from '../project/installation.js'
 import type { MountContext } from './backend.js'
 import { readBody, readForm } from './body.js'
 import { addConnectionClose } from './connections.js'
-import { getCallerName, type Reply, type RequestContext, toAsker } from './request-context.js'
-import { type LoggedRequest, noteCaller } from './request-log.js'
+import { getCallerName, type LoggedRequest, noteCaller, type Reply, type RequestContext, toAsker } from './request-context.js'
 import { respond, respondWithSource, smallResponse } from './respond.js'
 
 /** Conditions under which a request is handled. */

@@ -7,7 +7,7 @@ import type { Metrics, RejectionReason } from '../foundation/runtime/metrics.js'
 import type { Tracing } from '../foundation/runtime/tracing.js'
 import { onceClosed } from './connections.js'
 import type { Reply, RequestContext, Route } from './request-context.js'
-import { getLoggedPath, type LoggedRequest } from './request-log.js'
+import { getLoggedPath, type LoggedRequest } from './request-context.js'
 
 /** Measures all requests of a server. `unmeasured`: routes to leave out, because probes would distort the figures of clients. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasured: ReadonlySet<string>): void {

@@ -23,7 +23,7 @@ import {
 import { createBodyBudget, createResponseBudget } from './memory-budgets.js'
 import { auditRequests, measureRefused, measureRequests, traceRequests } from './observability.js'
 import { docsMount, hasDocsPage } from './pages/docs-page.js'
-import { decorateRequests, logAborted, logRequest } from './request-log.js'
+import { decorateRequests, logAborted, logRequest } from './request-context.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
 import { apiMount } from './rest/api.js'
 import { contentTypeBuilderMount } from './rest/content-type-builder.js'

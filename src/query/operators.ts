@@ -1,5 +1,5 @@
 // The filter operators, one row each: the number of values, and whether they have the attribute's type. To add an operator, add
-// its name to public/content/filters.ts, a row here and its SQL to compile/operator-sql.ts.
+// its name to public/content/queries.ts, a row here and its SQL to compile/conditions.ts.
 import type { ComparisonOperators, TextOperators } from '../foundation/public/content/queries.js'
 
 export type OperatorName = keyof (ComparisonOperators<unknown> & TextOperators)

@@ -27,7 +27,7 @@ import { createExcludedRoutes } from '../model/schema/type-routes.js'
 import type { Model } from '../model/schema/types.js'
 import { type ContentServices, openContentServices, type WithInstallation } from '../project/code/content-service.js'
 import { withContractOfDatabase } from '../project/contract.js'
-import { holding, openInstallations } from '../project/installations.js'
+import { holding, openInstallations } from '../project/installation.js'
 import { loadBuilder, openContentTypeBuilder } from '../project/model-changes/builder-request.js'
 import { openParts } from './parts.js'
 

@@ -9,7 +9,7 @@ import { type ChangeResult, type Transaction, unknownHistory } from '../../src/d
 import { createOctavoTables } from '../../src/database/sqlite/create-tables.js'
 import { sqliteDialect, writeSql } from '../../src/database/sqlite/dialect.js'
 import { createIndexes } from '../../src/database/sqlite/indexes.js'
-import { credentialsOf, revokeCredentials } from '../../src/identity/access/access-state.js'
+import { credentialsOf, revokeCredentials } from '../../src/identity/access/identify.js'
 import { endSessions, nextSession, ownerOfSession, revokeSession, sessionsOf, startSession } from '../../src/identity/access/sessions.js'
 import { ofUser } from '../../src/identity/accounts/context.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from '../../src/identity/accounts/one-time-tokens.js'

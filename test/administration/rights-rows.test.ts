@@ -9,7 +9,7 @@ import { loadModel } from '../../src/model/schema/load.js'
 import type { Model } from '../../src/model/schema/types.js'
 import { contracts } from '../../src/query/contract.js'
 import type { Populated, Selection } from '../../src/query/request.js'
-import { type Parameters, parseParameters } from '../../src/query/rest/parameters.js'
+import { type Parameters, parseParameters } from '../../src/query/request.js'
 import { type ReadContext, readRequest } from '../../src/query/rest/read.js'
 import { rule } from '../support/rule.js'
 

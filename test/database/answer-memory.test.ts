@@ -1,7 +1,7 @@
 // docs/spec/caching.md, caching.5: the memory of cached results. Bytes in use never change, regardless of entries added, freed and evicted.
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../bench/random.mjs'
-import { createCacheMemory, type Piece } from '../../src/database/cache/cache-memory.js'
+import { createCacheMemory, type Piece } from '../../src/database/cache/response-store.js'
 import type { ReadBytes } from '../../src/database/database.js'
 
 interface Entry {

@@ -1,6 +1,6 @@
 // Frequency of log lines about slow work, with a clock of the test.
 import { expect, test } from 'vitest'
-import { logSlowReads } from '../../src/content/documents/slow-log.js'
+import { logSlowReads } from '../../src/content/documents/read/plans.js'
 import { openSlowLog } from '../../src/foundation/runtime/throttled-logs.js'
 
 test('operations.12: after a minute the same is logged again, with its number of slow calls since; kinds are bounded', () => {

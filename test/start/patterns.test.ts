@@ -1,9 +1,9 @@
 // O49: a schema's regular expression always runs with a bound, has its JavaScript meaning, and a dangerous one is named.
 import { expect, test } from 'vitest'
-import { createPatternChecks, runPatternChecks } from '../../src/content/documents/input/pattern-deadline.js'
+import { runPatternChecks } from '../../src/content/documents/input/errors.js'
 import { inSteps } from '../../src/foundation/runtime/event-loop.js'
 import { linearEngine } from '../../src/model/schema/load.js'
-import { findDangerousPatterns, getPattern, preparePatterns } from '../../src/model/schema/patterns.js'
+import { createPatternChecks, findDangerousPatterns, getPattern, preparePatterns } from '../../src/model/schema/patterns.js'
 import { access, component, contentType } from '../spec/library.js'
 import { serveProject } from '../support/serve.js'
 

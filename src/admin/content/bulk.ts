@@ -1,7 +1,7 @@
 // One action on many documents of a type, within a request: the selection, and a result for each document.
 import { serviceTransaction } from '../../database/database.js'
 import { ApiError, forbidden, validationError } from '../../foundation/errors/errors.js'
-import { isObject, type Parameters } from '../../query/rest/parameters.js'
+import { isObject, type Parameters } from '../../query/request.js'
 import type { StoreActions } from '../activity.js'
 import type { Administration } from '../context.js'
 import { type ContentAccess, parseLocales, readableType } from './content-access.js'

@@ -14,7 +14,7 @@ import {
 } from '../../foundation/grants.js'
 import { fileType, isClosedType, isPolymorphicTarget } from '../../model/schema/link.js'
 import { type Attribute, assertNever, type ContentType, type Model, type Schema } from '../../model/schema/types.js'
-import type { Parameters } from '../../query/rest/parameters.js'
+import type { Parameters } from '../../query/request.js'
 import { superAdminGrants } from '../permissions/grants.js'
 import { type ContentAccess, type DocumentName, findVersions, inLocale } from './content-access.js'
 

@@ -3,7 +3,7 @@
 import { isExtraKey } from '../../content/documents/input/keys.js'
 import type { Body } from '../../content/documents/input/types.js'
 import type { WriteRequest, WriteStart } from '../../content/documents/operation.js'
-import { isSameRow } from '../../content/documents/read/whole-document.js'
+import { isSameRow } from '../../content/documents/read/find.js'
 import { ApiError, forbidden, mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import type { HookAction } from '../../foundation/public/documents.js'

@@ -4,7 +4,7 @@ import type { WriteContext, WriteOperation } from '../../content/documents/opera
 import { findVersions, insertRow, type StoredVersion } from '../../content/documents/store/rows.js'
 import type { Transaction } from '../../database/database.js'
 import { isSame } from '../../database/portable-sql.js'
-import { toText } from '../../database/response/sink.js'
+import { toText } from '../../database/response/write.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import { readRequest } from '../../query/rest/read.js'
 import { wholeVersionParameters } from '../../query/rest/versions.js'

@@ -2,7 +2,7 @@
 
 import type { Body } from '../../content/documents/input/types.js'
 import type { ContentType, Model, Relation, Schema } from '../../model/schema/types.js'
-import type { Parameters } from '../../query/rest/parameters.js'
+import type { Parameters } from '../../query/request.js'
 import { type ContentAccess, inLocale, unbounded } from './content-access.js'
 
 /** A link at a position of a version. */

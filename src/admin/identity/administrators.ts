@@ -9,7 +9,7 @@ import { ApiError } from '../../foundation/errors/errors.js'
 import { endSessions, type SessionOwner } from '../../identity/access/sessions.js'
 import { revokeOneTimeTokens } from '../../identity/accounts/one-time-tokens.js'
 import { longestPassword } from '../../identity/accounts/passwords.js'
-import { newDocumentId } from '../../model/schema/document-id.js'
+import { newDocumentId } from '../../model/schema/names.js'
 
 /** The role of super administrators, which may do everything regardless of its permissions. */
 export const superAdminCode = 'strapi-super-admin'

@@ -19,7 +19,7 @@ import {
 import { readFiles } from '../../content/media/rows.js'
 import type { Transaction } from '../../database/database.js'
 import { ApiError, mistakenInput, notFound } from '../../foundation/errors/errors.js'
-import { newDocumentId } from '../../model/schema/document-id.js'
+import { newDocumentId } from '../../model/schema/names.js'
 import { type AdministratorAction, doAction } from '../activity.js'
 import { fileActions, folderOrRoot, logAll, toScope } from './files.js'
 import { checkChangeable, checkContent, checkMediaRight, checkSeesFolders, type MediaAccess, watchedWriter } from './media-access.js'

@@ -3,9 +3,16 @@ import { type Transaction, unknownHistory } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
 import type { IdempotencyKey, IdempotencyKeys, StoredResult } from './idempotency.js'
-import { beginWrite, type WriteContext, type WriteOperation, type WriteOutcome, type WriteResult, type WriteStart } from './operation.js'
-import { matchesFilters } from './results.js'
-import { logSlowWrite } from './slow-log.js'
+import {
+  beginWrite,
+  logSlowWrite,
+  matchesFilters,
+  type WriteContext,
+  type WriteOperation,
+  type WriteOutcome,
+  type WriteResult,
+  type WriteStart,
+} from './operation.js'
 import { onlyDocument, releaseIds } from './store/rows.js'
 import { execute, type PreparedHashes, prepareHashes, reportWritten, withHashes } from './write.js'
 

@@ -1,21 +1,20 @@
 // Creating a document: the first row that it has in a locale, and its publication if the write publishes. An update that adds a locale
 // writes its row in the same way.
 import type { Transaction } from '../../database/database.js'
-import { newDocumentId } from '../../model/schema/document-id.js'
+import { newDocumentId } from '../../model/schema/names.js'
 import type { Attribute, ContentType } from '../../model/schema/types.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
 import { findUnnameable } from './guard/hidden-rows.js'
+import { scalarColumns } from './input/attributes.js'
 import { readInput } from './input/input.js'
-import { scalarColumns } from './input/scalars.js'
 import type { Input } from './input/types.js'
 import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
-import { checkLocale, checkPublication, createRowContext, findTakenFor, toInputOptions } from './operation.js'
+import { checkLocale, checkPublication, createRowContext, findTakenFor, toInputOptions, toWriteOutcome } from './operation.js'
 import { publishRow } from './publish/publish.js'
-import { toWriteOutcome } from './results.js'
 import { writeBelow } from './store/components.js'
-import { prefetchTargets } from './store/prefetch.js'
 import type { RowContext } from './store/row-context.js'
 import { insertRow } from './store/rows.js'
+import { prefetchTargets } from './store/targets.js'
 import { withGeneratedUids } from './store/unique.js'
 
 /** Looks up the rows that an input refers to, and reserves ids for those that the write creates, if it creates rows of `newRowsOf`. */

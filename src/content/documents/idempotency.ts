@@ -6,7 +6,7 @@ import type { RowReader, Transaction } from '../../database/database.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import type { OperationCaller } from '../../foundation/public/documents.js'
 import type { Once, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
-import { readResponse } from './results.js'
+import { readResponse } from './operation.js'
 
 export interface IdempotencyKey {
   readonly caller: string

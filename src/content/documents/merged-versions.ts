@@ -9,10 +9,9 @@ import type { ContentType, Model } from '../../model/schema/types.js'
 import { createRowContext, type WriteContext, type WriteOperation } from './operation.js'
 import { removeRows } from './publish/publish.js'
 import { isHolder, isMedia, removeBelow } from './store/components.js'
-import { clearModified, markModified } from './store/modified-drafts.js'
 import { hasOneOwner } from './store/relations.js'
 import type { RowContext } from './store/row-context.js'
-import { type StoredVersion, valueColumns } from './store/rows.js'
+import { clearModified, markModified, type StoredVersion, valueColumns } from './store/rows.js'
 
 /** The rows of one version: the remaining one, which reads use, and all of them, newest first. */
 interface Copies {

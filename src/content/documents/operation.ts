@@ -1,25 +1,25 @@
 // The common part of all writes: permissions, the version, validation, and the response, read inside the transaction.
 import type { ReadBytes, Transaction, WriteDatabase } from '../../database/database.js'
+import { toText } from '../../database/response/write.js'
 import { forbidden, validationError } from '../../foundation/errors/errors.js'
-import type { Grants } from '../../foundation/grants.js'
+import { fullAccess, type Grants } from '../../foundation/grants.js'
 import type { HookAction, OperationCaller } from '../../foundation/public/documents.js'
 import type { Audit } from '../../foundation/runtime/audit.js'
 import type { Metrics } from '../../foundation/runtime/metrics.js'
 import type { SlowLog } from '../../foundation/runtime/throttled-logs.js'
+import { createPatternChecks, type PatternChecks } from '../../model/schema/patterns.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { type Parameters as Query, readParameters } from '../../query/rest/parameters.js'
+import { type Parameters, type Parameters as Query, readParameters } from '../../query/request.js'
 import { type ReadContext, readRequest } from '../../query/rest/read.js'
-import { mayReadDrafts } from '../../query/rest/versions.js'
+import { type DocumentVersion, mayReadDrafts, versionParameters } from '../../query/rest/versions.js'
 import type { Outbox } from '../events/outbox.js'
 import { findUnnameable } from './guard/hidden-rows.js'
 import { checkSize } from './input/input.js'
-import { createPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import type { FindTaken, Input, InputContext } from './input/types.js'
-import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
-import type { Policies } from './read/hooks.js'
-import type { Plans } from './read/plans.js'
-import type { InSync, Synced } from './store/modified-drafts.js'
+import { type ValidatedPart, validateDraft } from './publish/publish.js'
+import type { Plans, Policies } from './read/plans.js'
 import type { RowContext } from './store/row-context.js'
+import type { InSync, Synced } from './store/rows.js'
 import { isKnownLocale } from './store/rows.js'
 import type { TargetResolution } from './store/targets.js'
 import { createFindTaken } from './store/unique.js'
@@ -288,4 +288,115 @@ export async function checkPublication(
   const inputContext = { ...input, reportDropped: null, trials }
   const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, write.type) }
   await validateDraft(inputContext, plans, transaction, { type: write.type, id, data: operation.data, given, findTaken, reader })
+}
+
+const emptyResponse = Buffer.from('{"data":null,"meta":{}}')
+
+/** The document as the caller asked to see it; `status` where the action and not the query decides it. */
+export async function readResponse(
+  { read, plans }: WriteContext,
+  transaction: Transaction,
+  { write: { type, query, format }, parameters, grants, locale }: WriteOperation,
+  documentId: string,
+  status?: 'draft' | 'published',
+): Promise<ReadBytes> {
+  const identity = { attribute: 'documentId' as const, value: documentId }
+  const ask = () => {
+    const { filters: _filters, sort: _sort, pagination: _pagination, start: _start, _q, ...given } = parameters
+    const shown = { ...given, ...(locale === null ? {} : { locale }), ...(status === undefined ? {} : { status }) }
+    return readRequest(read, grants, { type, mode: 'first', identity, format, afterWrite: true }, shown)
+  }
+  const text = `${grants.key} ${type.uid} ${format} ${locale} ${status} ${query}`
+  const { plan, values, identityAt } = typeof query === 'string' ? plans.forQueryString(text, ask, 'data') : plans.forRequest(ask(), 'data')
+  const answer = await transaction.read(plan, values.with(identityAt, documentId), true)
+  // The parameters may select nothing, such as documents that were never published.
+  return answer ?? { bytes: emptyResponse, release: () => {} }
+}
+
+/** One version of a write, for the caller and for hooks. */
+export async function readEntry(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  row: DocumentVersion,
+): Promise<Entry> {
+  const { read, plans } = context
+  const { type, answers } = operation.write
+  const show = async (grants: WriteOperation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
+    const identity = { attribute: 'id' as const, value: row.id }
+    const request = readRequest(read, grants, { type, mode: 'first', identity, afterWrite: true }, { ...shown, ...versionParameters(row) })
+    return toText(await transaction.read(plans.forRequest(request, 'bare').plan, request.values, isBounded))
+  }
+  const { fields, populate } = operation.parameters
+  return {
+    locale: row.locale,
+    asked: answers === 'entries' ? await show(operation.grants, { fields, populate }, true) : null,
+    whole: operation.isSeen ? await show(fullAccess, {}, false) : null,
+  }
+}
+
+/** The result of a create or an update: the written version, and the response. */
+export async function toWriteOutcome(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  documentId: string,
+  row: DocumentVersion,
+): Promise<WriteOutcome> {
+  const entries = [await readEntry(context, transaction, operation, row)]
+  const answer = operation.write.answers === 'document' ? readResponse(context, transaction, operation, documentId) : null
+  if (answer !== null) await transaction.defer(answer)
+  return { documentId, entries, answer }
+}
+
+/** Filters in the query string of a DELETE apply: documents that do not match are retained (docs/differences.md). */
+export async function matchesFilters(
+  { read, plans }: WriteContext,
+  transaction: Transaction,
+  { write: { type }, parameters: { filters, _q, locale, status }, grants }: WriteOperation,
+  documentId: string,
+): Promise<boolean> {
+  if (filters === undefined && _q === undefined) return true
+  const identity = { attribute: 'documentId' as const, value: documentId }
+  // Only readers of drafts learn whether a draft matches.
+  const states = mayReadDrafts(read.draftGrant === true, grants, type) ? [status, 'draft'] : [status]
+  for (const state of states) {
+    const request = readRequest(read, grants, { type, mode: 'first', identity }, { filters, _q, locale, status: state })
+    const found = await transaction.read(plans.forRequest(request, 'data').plan, request.values)
+    found?.release()
+    if (found !== null) return true
+  }
+  return false
+}
+
+/** The written types and actions of a transaction. */
+type SlowOperation = Pick<WriteOperation, 'action'> & { readonly write: { readonly type: { readonly uid: string } } }
+
+/** Runs a transaction that writes documents, and logs it if it was slow, whether or not it succeeded. Waiting for its turn and the commit count. */
+export function logSlowWrite<Result>(slow: SlowLog | null, operations: readonly SlowOperation[], write: () => Promise<Result>) {
+  const started = performance.now()
+  const written = write()
+  // A line that cannot be written must not end the process.
+  if (slow !== null)
+    written
+      .then(createSlowWriteCheck(slow, started, operations, false), createSlowWriteCheck(slow, started, operations, true))
+      .catch(() => {})
+  return written
+}
+
+const createSlowWriteCheck = (slow: SlowLog, started: number, operations: readonly SlowOperation[], failed: boolean) => () => {
+  const milliseconds = performance.now() - started
+  if (milliseconds >= slow.from) noteSlowWrite(slow, operations, milliseconds, failed)
+}
+
+function noteSlowWrite(slow: SlowLog, operations: readonly SlowOperation[], milliseconds: number, failed: boolean): void {
+  const types = [...new Set(operations.map(({ write: { type } }) => type.uid))].sort()
+  const actions = [...new Set(operations.map(({ action }) => action))].sort()
+  const fields = {
+    ...(types.length === 1 ? { type: types[0] } : { types }),
+    ...(actions.length === 1 ? { action: actions[0] } : { actions }),
+    ...(operations.length > 1 && { operations: operations.length }),
+    ...(failed && { failed }),
+  }
+  slow.note(`write ${types.join()} ${actions.join()}`, 'a write was slow', milliseconds, () => fields)
 }

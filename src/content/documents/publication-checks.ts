@@ -2,8 +2,8 @@
 import { serviceTransaction, type Transaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
+import { createPatternChecks } from '../../model/schema/patterns.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { createPatternChecks } from './input/pattern-deadline.js'
 import { checkPublication, findTakenFor, type WriteContext } from './operation.js'
 import { findVersions } from './store/rows.js'
 

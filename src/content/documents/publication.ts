@@ -4,16 +4,14 @@ import { validationError } from '../../foundation/errors/errors.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
 import { mergeVersions } from './merged-versions.js'
 import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
-import { checkPublication, createRowContext, findTakenFor } from './operation.js'
+import { checkPublication, createRowContext, findTakenFor, readEntry, readResponse } from './operation.js'
 import { equalizeLocales, shareHolders, shareWithLocales } from './publish/non-localized.js'
 import { getSharedHolders, isEqual } from './publish/non-localized-components.js'
 import { equalizeUpdateTimes, findPublished, publishRow, removeRows, restoreDraft } from './publish/publish.js'
-import { readEntry, readResponse } from './results.js'
 import { readComponents } from './store/component-trees.js'
-import { clearModified } from './store/modified-drafts.js'
 import { keepPendingLinks } from './store/pending-links.js'
 import type { RowContext } from './store/row-context.js'
-import { findVersions, type StoredVersion, writeTime } from './store/rows.js'
+import { clearModified, findVersions, type StoredVersion, writeTime } from './store/rows.js'
 
 /** A document in one locale. */
 interface LocaleVersions {

@@ -1,10 +1,8 @@
 // Deleting a document: in one locale, or in all that it has.
 import type { Transaction } from '../../database/database.js'
-import { createRowContext, type WriteContext, type WriteOperation, type WriteOutcome } from './operation.js'
+import { createRowContext, matchesFilters, readEntry, type WriteContext, type WriteOperation, type WriteOutcome } from './operation.js'
 import { removeRows } from './publish/publish.js'
-import { matchesFilters, readEntry } from './results.js'
-import { clearOutOfSync } from './store/modified-drafts.js'
-import { findVersions } from './store/rows.js'
+import { clearOutOfSync, findVersions } from './store/rows.js'
 
 /** Deletes the versions that the operation is about. Null if there is no such document, or the filters of the query exclude it. */
 export async function removeDocument(

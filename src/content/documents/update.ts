@@ -6,9 +6,9 @@ import { getComponents } from '../../model/schema/graph.js'
 import { type Attribute, assertNever, type ContentType } from '../../model/schema/types.js'
 import { createDocument, getGiven, insertVersion, prefetchRows, recordWrite } from './create.js'
 import { checkTargetsExist } from './guard/missing-targets.js'
+import { scalarColumns } from './input/attributes.js'
 import { attributeErrors, readInput } from './input/input.js'
-import { hasRequiredLinks, isRequiredLink, missingLinks } from './input/required-links.js'
-import { scalarColumns } from './input/scalars.js'
+import { hasRequiredLinks, isRequiredLink, missingLinks } from './input/relations.js'
 import type { Input } from './input/types.js'
 import { mergeVersions } from './merged-versions.js'
 import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
@@ -27,11 +27,19 @@ import {
 } from './publish/non-localized.js'
 import { getSharedHolders, readSharedWrite, type SharedWrite } from './publish/non-localized-components.js'
 import { findPublished, publishRow } from './publish/publish.js'
-import { readWhole, type WholeRow } from './read/whole-document.js'
+import { readWhole, type WholeRow } from './read/find.js'
 import { writeBelow } from './store/components.js'
-import { clearModified, markModified, modifiedCondition, toDraftKey } from './store/modified-drafts.js'
 import type { RowContext } from './store/row-context.js'
-import { findVersions, type StoredVersion, updateRow, writeTime } from './store/rows.js'
+import {
+  clearModified,
+  findVersions,
+  markModified,
+  modifiedCondition,
+  type StoredVersion,
+  toDraftKey,
+  updateRow,
+  writeTime,
+} from './store/rows.js'
 
 /** The row that an update writes: the document's in its locale, or a new one, which takes attributes from the other locales. */
 type Target =

@@ -1,4 +1,4 @@
-// SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (functions.ts).
+// SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (connection.ts).
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import type { Dialect, Expression } from '../dialect.js'
 import type { Parameter } from '../plan.js'

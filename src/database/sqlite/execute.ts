@@ -1,5 +1,7 @@
 // Runs a plan on one connection, in one snapshot: root rows and total, then one statement per populated attribute for all rows above.
+
 import type Database from 'better-sqlite3'
+import { LRUCache } from 'lru-cache'
 import type { AccessPaths, Envelope, Level, Parameter, ReadPlan, Statement } from '../plan.js'
 import type { Signer } from '../response/signed-addresses.js'
 import {
@@ -12,10 +14,9 @@ import {
   type Values,
 } from '../response/write.js'
 import { oncePerConnection } from './connection.js'
-import { type CachedTotal, createTotals, type PathStatistics } from './totals.js'
 
 /** A connection, and the signer of file addresses if files are private. */
-export interface Source {
+interface Source {
   readonly database: Database.Database
   readonly signer: Signer | null
   /** Called while rows become text; throws if the response is no longer needed. */
@@ -99,14 +100,14 @@ interface FoundRows {
   readonly seen: PathStatistics | null
 }
 
-export interface PreparedPages {
+interface PreparedPages {
   page(values: Values, known: CachedTotal | null): FoundRows
   /** The page with the total as the last column; null where the plan has no such statement. */
   readonly counted: ((values: Values) => FoundRows) | null
 }
 
 /** Prepares the statements that find a list's page, `page` where the plan leaves the way to SQLite. */
-export function preparePages(database: Database.Database, page: Statement, envelope: Envelope & { kind: 'list' }): PreparedPages {
+function preparePages(database: Database.Database, page: Statement, envelope: Envelope & { kind: 'list' }): PreparedPages {
   const { counted, ways } = envelope
   const pages = prepareQuery(database, page)
   const counteds = counted === null ? null : prepareQuery(database, counted)
@@ -315,7 +316,7 @@ function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => 
 const isPartial = (database: Database.Database, index: string): boolean =>
   /\) where /i.test(String(database.prepare("select sql from sqlite_schema where type = 'index' and name = ?").pluck().get(index)))
 
-export function prepareQuery(database: Database.Database, { sql, parameters }: Statement): Query {
+function prepareQuery(database: Database.Database, { sql, parameters }: Statement): Query {
   let statement: Database.Statement | null = null
   const bound = parameters.map(binder)
   return (values, given) => {
@@ -325,7 +326,7 @@ export function prepareQuery(database: Database.Database, { sql, parameters }: S
 }
 
 /** A statement whose answer is one number. */
-export function prepareCount(database: Database.Database, statement: Statement): (values: Values, given?: LevelValue) => number {
+function prepareCount(database: Database.Database, statement: Statement): (values: Values, given?: LevelValue) => number {
   const query = prepareQuery(database, statement)
   return (values, given = null) => query(values, given)[0]![0] as number
 }
@@ -334,4 +335,75 @@ function binder(parameter: Parameter): (values: Values, given: LevelValue) => un
   if (parameter.from === 'parents' || parameter.from === 'bound') return (_values, given) => given
   if (parameter.from === 'constant') return () => parameter.value
   return (values) => values[parameter.index]
+}
+
+/** Minimum milliseconds of a page whose total is cached: checking the cache costs a tenth of that. */
+const worthKeeping = 0.03
+/** Characters of the values whose totals are kept for one connection, and the most that count as one. */
+const kept = 1_000_000
+const longest = 1_000
+
+/** A total, and the statistics of the page's access path if there are alternatives. */
+interface CachedTotal {
+  readonly total: number
+  readonly seen: PathStatistics | null
+}
+
+/** The condition with the fewest links, and how many it has, or as many as were counted. */
+interface PathStatistics {
+  readonly lead: number
+  readonly links: number
+  /** The row from which on looking along the order has failed; infinite before. */
+  farFrom: number
+}
+
+interface Totals {
+  /** The total that was remembered for these values, if no commit has happened since. Called inside the read's transaction. */
+  recall(values: readonly unknown[]): CachedTotal | null
+  /** Remembers a total that took `milliseconds` to find. */
+  remember(values: readonly unknown[], known: CachedTotal, milliseconds: number): void
+}
+
+/** Cached totals of all plans of a connection. */
+interface Memory {
+  readonly version: Database.Statement
+  readonly known: LRUCache<string, CachedTotal>
+  seen: unknown
+  plans: number
+}
+
+const getMemory = oncePerConnection(
+  (database): Memory => ({
+    version: database.prepare('select data_version from pragma_data_version').pluck(),
+    known: new LRUCache<string, CachedTotal>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
+    seen: null,
+    plans: 0,
+  }),
+)
+
+/** Opens the totals of one plan on one connection. The page's start and limit, the first two values, do not matter. */
+function createTotals(database: Database.Database): Totals {
+  const memory = getMemory(database)
+  const plan = ++memory.plans
+  const keyOf = (values: readonly unknown[]) => `${plan} ${JSON.stringify(values.slice(2))}`
+  /** Forgets everything where something was committed. */
+  function look(): void {
+    const now = memory.version.get()
+    if (now !== memory.seen) memory.known.clear()
+    memory.seen = now
+  }
+  return {
+    recall: (values) => {
+      if (memory.known.size === 0) return null
+      look()
+      return memory.known.get(keyOf(values)) ?? null
+    },
+    remember: (values, known, milliseconds) => {
+      if (milliseconds < worthKeeping) return
+      const key = keyOf(values)
+      if (key.length > longest) return
+      look()
+      memory.known.set(key, known)
+    },
+  }
 }

@@ -1,4 +1,4 @@
-// The names of the scalar attribute types of schema.json; model/schema/attributes.ts has a row for each.
+// The names of the scalar attribute types of schema.json; model/types/attribute-types.ts has a row for each.
 
 export const scalarTypes = [
   'string',

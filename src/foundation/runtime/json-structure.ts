@@ -53,3 +53,20 @@ function isEscaped(bytes: Buffer, at: number): boolean {
   while (bytes[before] === backslash) before--
   return (at - before) % 2 === 0
 }
+
+const maxWalkDepth = 500
+
+/** True for values that are nested so deeply that walking them would exhaust the stack. */
+export const isTooDeep = (value: unknown): boolean => isDeeper(value, maxWalkDepth)
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  if (Array.isArray(value)) return value.some((inner) => isDeeper(inner, levels - 1))
+  // `Object.values` of thousands of keys costs more than reading each.
+  for (const key in value) {
+    const inner = (value as Readonly<Record<string, unknown>>)[key]
+    if (typeof inner === 'object' && isDeeper(inner, levels - 1)) return true
+  }
+  return false
+}

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { DocumentView } from '../../admin/content/document-view.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import { getUnchangedTag, hasVersion } from '../caching.js'
+import { getUnchangedTag, hasVersion } from '../respond.js'
 import { type Resource, type ResourceResponse, respond } from './resource.js'
 
 const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)

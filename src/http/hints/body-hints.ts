@@ -1,9 +1,9 @@
 // Hints about bodies: envelopes, keys, values, uploads and sign-in.
-import { toStored } from '../../content/documents/input/scalars.js'
+import { toStored } from '../../content/documents/input/attributes.js'
 import type { ApiError } from '../../foundation/errors/errors.js'
 import { takenMessage } from '../../foundation/errors/errors.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'
-import { isObject } from '../../query/rest/parameters.js'
+import { isObject } from '../../query/request.js'
 import { lacks } from './caller-hints.js'
 import {
   describeKind,

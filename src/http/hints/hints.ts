@@ -7,10 +7,9 @@ import type { Config } from '../../foundation/config/config.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
-import { isObject, parseParameters } from '../../query/rest/parameters.js'
+import { isObject, parseParameters } from '../../query/request.js'
 import { isPreflight } from '../headers-and-cors.js'
-import type { Reply, RequestContext } from '../request-context.js'
-import type { LoggedRequest } from '../request-log.js'
+import type { LoggedRequest, Reply, RequestContext } from '../request-context.js'
 import {
   ignoredKeys,
   invalidKey,

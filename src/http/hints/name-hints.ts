@@ -2,7 +2,7 @@
 import { fileType } from '../../model/schema/link.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'
 import { isOperator, type OperatorName, operators } from '../../query/operators.js'
-import { isObject } from '../../query/rest/parameters.js'
+import { isObject } from '../../query/request.js'
 import { lacks } from './caller-hints.js'
 import {
   describeKind,

@@ -5,8 +5,8 @@ import { commandLine, quotedWord } from '../../foundation/runtime/terminal.js'
 import { fileType } from '../../model/schema/link.js'
 import type { ContentType, Model, Scalar, Schema } from '../../model/schema/types.js'
 import { isOperator, type OperatorName, operators } from '../../query/operators.js'
-import { isObject } from '../../query/rest/parameters.js'
-import { readValue } from '../../query/rest/values.js'
+import { isObject } from '../../query/request.js'
+import { readValue } from '../../query/rest/filters.js'
 import { type DynamicZone, walkPopulate, zoneForms } from './name-hints.js'
 import {
   didYouMean,

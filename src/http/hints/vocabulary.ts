@@ -4,11 +4,10 @@ import type { DocumentReads } from '../../content/documents/read/find.js'
 import type { Config } from '../../foundation/config/config.js'
 import { closest, mayBeName } from '../../foundation/errors/did-you-mean.js'
 import type { ApiError } from '../../foundation/errors/errors.js'
-import type { AccessState } from '../../identity/access/access-state.js'
-import type { Caller } from '../../identity/access/identify.js'
+import type { AccessState, Caller } from '../../identity/access/identify.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'
-import type { Parameters } from '../../query/rest/parameters.js'
+import type { Parameters } from '../../query/request.js'
 
 /** A request and its response, which is decided. */
 export interface Exchange {

@@ -6,7 +6,7 @@ import { ApiError } from '../../foundation/errors/errors.js'
 import { confirmedPath, newPasswordPath, publicPath } from '../../identity/accounts/email.js'
 import { getPagePolicy } from '../headers-and-cors.js'
 import type { RefusedRequest } from '../request-context.js'
-import { noteFailure } from '../request-log.js'
+import { noteFailure } from '../request-context.js'
 import { assetFolder, escapeHtml, getAssetUrl, sendAsset } from './assets.js'
 
 interface AccountPageAddresses {

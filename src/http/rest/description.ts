@@ -1,8 +1,8 @@
 // GET /api/openapi.json: the operations of the caller as OpenAPI. It needs no permission, because callers see only what they may do.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { holding } from '../../project/installations.js'
+import { holding } from '../../project/installation.js'
 import type { Backend } from '../backend.js'
-import { getUnchangedTag, hasVersion } from '../caching.js'
+import { getUnchangedTag, hasVersion } from '../respond.js'
 
 /** The path below the prefix of the API. */
 export const descriptionPath = '/openapi.json'

@@ -9,9 +9,9 @@ import { fullAccess } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Schema } from '../../model/schema/types.js'
 import { nestedFields } from '../body.js'
-import { okRead } from '../caching.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import { getTurnName, ok, type Reply, type RequestContext, type Route } from '../request-context.js'
+import { okRead } from '../respond.js'
 
 function findFiles(
   context: RequestContext,

@@ -8,11 +8,11 @@ import mime from 'mime'
 import { isSafeInBrowsers } from '../../content/media/media-types.js'
 import type { CheckAddress } from '../../content/media/signing.js'
 import { forbidden, notFound } from '../../foundation/errors/errors.js'
-import { getUnchangedTag, isUnchanged, rangeApplies } from '../caching.js'
 import { createCodingChoice, isCompressible, minCompressedBytes } from '../compression.js'
 import { onceClosed } from '../connections.js'
 import { variesBy } from '../headers-and-cors.js'
 import type { ResponseBudget } from '../memory-budgets.js'
+import { getUnchangedTag, isUnchanged, rangeApplies } from '../respond.js'
 import { type Mount, readMethods } from './mount.js'
 
 /** Nothing runs or is loaded from elsewhere; inline styles allow the browser's viewers. */

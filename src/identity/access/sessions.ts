@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { insertRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { isSame } from '../../database/portable-sql.js'
-import { newDocumentId } from '../../model/schema/document-id.js'
+import { newDocumentId } from '../../model/schema/names.js'
 
 export type SessionOrigin = 'users-permissions' | 'admin'
 

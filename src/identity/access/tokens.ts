@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { insertRow } from '../../content/documents/store/rows.js'
 import { hasColumns, type RowReader, type Transaction, type WriteDatabase } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import { newDocumentId } from '../../model/schema/document-id.js'
+import { newDocumentId } from '../../model/schema/names.js'
 
 /** The types of API tokens in Strapi. */
 export type TokenType = 'read-only' | 'full-access' | 'custom'

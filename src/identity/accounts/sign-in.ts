@@ -1,7 +1,7 @@
 // Sign-in with a password, registration, refresh, sign-out and sessions. Unknown accounts take the same time as known ones.
 import { createHash } from 'node:crypto'
+import { scalarColumns } from '../../content/documents/input/attributes.js'
 import { attributeErrors, readAttributes } from '../../content/documents/input/input.js'
-import { scalarColumns } from '../../content/documents/input/scalars.js'
 import { checkUniqueAttributes, writeAttributes } from '../../content/documents/user-attributes.js'
 import { ApiError, notFound, unauthorized, validationError } from '../../foundation/errors/errors.js'
 import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from '../access/sessions.js'

@@ -1,7 +1,7 @@
 // Creates, changes and deletes users for the API. Bodies have no `data` envelope.
 
+import { scalarColumns } from '../../content/documents/input/attributes.js'
 import { attributeErrors, readAttributes } from '../../content/documents/input/input.js'
-import { scalarColumns } from '../../content/documents/input/scalars.js'
 import { checkUniqueAttributes, valuesForConditions, writeAttributes } from '../../content/documents/user-attributes.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { ApiError, notFound, takenMessage } from '../../foundation/errors/errors.js'

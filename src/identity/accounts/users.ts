@@ -5,10 +5,10 @@ import { type AttributeWriting, removeRow } from '../../content/documents/user-a
 import type { RowReader, Transaction } from '../../database/database.js'
 import { linkLast, type Stored } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import { newDocumentId } from '../../model/schema/document-id.js'
 import { ownedLink } from '../../model/schema/graph.js'
+import { newDocumentId } from '../../model/schema/names.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { revokeCredentials } from '../access/access-state.js'
+import { revokeCredentials } from '../access/identify.js'
 import type { RoleReference } from './input.js'
 import { revokeOneTimeTokens } from './one-time-tokens.js'
 

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import snakeCase from 'lodash/snakeCase.js'
+import { customAlphabet } from 'nanoid'
 import type { SchemaSource } from './types.js'
 
 /** The longest name of a table, column or index in Strapi 5, in characters. */
@@ -96,3 +97,10 @@ export function localeName(code: string): string {
     return code
   }
 }
+
+const letters = 'abcdefghijklmnopqrstuvwxyz'
+const first = customAlphabet(letters, 1)
+const others = customAlphabet(`${letters}0123456789`, 23)
+
+/** Generates a documentId with 124 random bits from the system's secure source. */
+export const newDocumentId = (): string => first() + others()

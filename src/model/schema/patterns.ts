@@ -1,10 +1,11 @@
 // Runs the regular expressions of schemas in bounded time. Patterns that cannot backtrack run in JavaScript's engine, others in RE2, which
 // takes linear time; patterns that RE2 does not support run in JavaScript's engine with one deadline per request body.
+
 import { type Context, createContext, Script } from 'node:vm'
 import { LRUCache } from 'lru-cache'
 
 /** Time for all values of one body to match regular expressions of a schema that cannot run in linear time. */
-export const maxPatternTimeMs = 100
+const maxPatternTimeMs = 100
 
 /** A regular expression of a schema. */
 export interface Pattern {
@@ -12,6 +13,12 @@ export interface Pattern {
   readonly printed: RegExp
   /** True if it matches; null if only JavaScript's engine can decide, which needs a deadline (`isDoneWithin`). */
   test(value: string): boolean | null
+}
+
+/** A text to test against a pattern with a deadline. */
+export interface PatternCheck {
+  readonly pattern: Pattern
+  readonly value: string
 }
 
 /** Compiles a pattern in RE2 syntax. */
@@ -223,3 +230,12 @@ function triedValues(source: string): readonly string[] {
   ].slice(0, 8)
   return [...letters.map((letter) => letter.repeat(triedLength)), letters.join('').repeat(triedLength / letters.length)]
 }
+
+/** Results of the patterns that need a deadline: one deadline for all texts of a body, and for all checks of one write. */
+export interface PatternChecks {
+  readonly results: Map<Pattern, Map<string, boolean>>
+  /** Milliseconds that are left. */
+  left: number
+}
+
+export const createPatternChecks = (): PatternChecks => ({ results: new Map(), left: maxPatternTimeMs })

@@ -1,14 +1,14 @@
 // The definition of a scalar attribute type: its column, its options in schema.json, and the form of its values in queries, bodies, columns,
 // responses and descriptions.
 import type { JsonSchema } from '../../foundation/public/routes.js'
-import type { Pattern } from '../schema/patterns.js'
+import type { Pattern, PatternCheck } from '../schema/patterns.js'
 import type { ColumnType } from '../tables/table.js'
 import type { OptionsByName } from './options.js'
 
 /** How databases compare values; the dialects distinguish these. */
 export type Family = 'text' | 'number' | 'biginteger' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
 
-/** Form of a stored value as JSON in a response (`database/response/encode.ts`); `never`: not shown. */
+/** Form of a stored value as JSON in a response (`database/response/write.ts`); `never`: not shown. */
 export type Answer = 'text' | 'number' | 'biginteger' | 'boolean' | 'datetime' | 'timestamp' | 'json' | 'never'
 
 /** Stored forms between which a change of the type converts (`model/diff/conversions.ts`). */
@@ -31,12 +31,6 @@ export interface TypedAttribute {
   readonly name: string
   readonly required: boolean
   readonly source: Readonly<Record<string, unknown>>
-}
-
-/** A text to test against a pattern with a deadline. */
-export interface PatternCheck {
-  readonly pattern: Pattern
-  readonly value: string
 }
 
 /** The part of a check that rules depend on. */

@@ -1,5 +1,5 @@
 // Converts values to the type of an attribute, as leniently as the content API does.
-import { checkStructure } from '../../foundation/runtime/json-structure.js'
+import { checkStructure, isTooDeep } from '../../foundation/runtime/json-structure.js'
 
 /** Numbers and booleans become texts; other values are returned unchanged. */
 export function toText(value: unknown): unknown {
@@ -39,21 +39,4 @@ export function toList(value: unknown): readonly unknown[] | null {
   } catch {
     return null
   }
-}
-
-const maxDepth = 500
-
-/** True for values that are nested so deeply that walking them would exhaust the stack. */
-export const isTooDeep = (value: unknown): boolean => isDeeper(value, maxDepth)
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (levels === 0) return true
-  if (Array.isArray(value)) return value.some((inner) => isDeeper(inner, levels - 1))
-  // `Object.values` of thousands of keys costs more than reading each.
-  for (const key in value) {
-    const inner = (value as Readonly<Record<string, unknown>>)[key]
-    if (typeof inner === 'object' && isDeeper(inner, levels - 1)) return true
-  }
-  return false
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database as Connection } from 'better-sqlite3'
-import { newDocumentId } from '../../model/schema/document-id.js'
+import { newDocumentId } from '../../model/schema/names.js'
 import type { Model } from '../../model/schema/types.js'
 
 interface CreationLog {

@@ -10,8 +10,16 @@ import { pageValues } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { chosenLocales, column, condition, publicationConditions, published, value, visibleRows, withinScope } from './conditions.js'
 import { constant, every, getJoins } from './joins.js'
-import { afterPosition, sortKey, sortValue } from './order.js'
-import { compileAccessPaths, compilePage, compilePageWithTotal, compileTotal, type PageQuery } from './pages.js'
+import {
+  afterPosition,
+  compileAccessPaths,
+  compilePage,
+  compilePageWithTotal,
+  compileTotal,
+  type PageQuery,
+  sortKey,
+  sortValue,
+} from './pages.js'
 
 const parents: Expression = sql`${{ from: 'parents' } as never}`
 

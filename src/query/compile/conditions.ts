@@ -1,16 +1,27 @@
-// Filters become SQL. A condition on a relation holds if it holds for one target, or, as with a left join, for the missing
+// Filters become SQL: the operators, and the versions that a request sees on each hop to other rows. A condition on a relation holds if it holds for one target, or, as with a left join, for the missing
 // target if there is none; so NOT is pushed down to the single comparisons, except around a relation to many (row 17).
-import { sql } from 'kysely'
-import type { Dialect, Expression } from '../../database/dialect.js'
+
+import { type RawBuilder, sql } from 'kysely'
+import type { ComparisonSign, Dialect, Expression } from '../../database/dialect.js'
+import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import type { PublicationFilter } from '../../foundation/public/content/queries.js'
-import type { ContentType, Schema } from '../../model/schema/types.js'
-import { assertNever } from '../../model/schema/types.js'
-import type { Filter, LocaleChoice, Publication, ReadRequest, RelatedFilter, Status, ValueIndex } from '../request.js'
+import { assertNever, type ContentType, type Schema } from '../../model/schema/types.js'
+import { attributeTypes } from '../../model/types/attribute-types.js'
+import type { Contract } from '../contract.js'
+import type { OperatorName } from '../operators.js'
+import type {
+  Filter,
+  LocaleChoice,
+  PathAttribute,
+  Publication,
+  ReadRequest,
+  RelatedFilter,
+  RowScopes,
+  Status,
+  ValueIndex,
+} from '../request.js'
 import { constant, every, from, fromOwner, getJoins, type Joins } from './joins.js'
 import { isModified } from './modified.js'
-import { operatorSql } from './operator-sql.js'
-import type { Hop, VersionContext } from './visible-versions.js'
-import { getVisibleVersions } from './visible-versions.js'
 
 /** State of a compilation, shared by all conditions. */
 export interface Compilation extends VersionContext {
@@ -256,4 +267,121 @@ function publication(compilation: Compilation, type: ContentType, alias: string,
 /** The conditions of `publicationFilter` and `hasPublishedVersion` on a row of a type with Draft & Publish. */
 export function publicationConditions(compilation: Compilation, type: ContentType, alias: string): readonly Expression[] {
   return compilation.publication.map((each) => publication(compilation, type, alias, each))
+}
+
+interface ComparedColumn {
+  readonly dialect: Dialect
+  readonly contract: Contract
+  readonly column: Expression
+  readonly type: ScalarType
+}
+
+/** Compiles an operator with a column and its bound values. */
+type OperatorSql = (compared: ComparedColumn, values: readonly Expression[]) => RawBuilder<boolean>
+
+const isWhole = (type: ScalarType): boolean => ['integer', 'biginteger'].includes(attributeTypes[type].stored)
+
+const compare =
+  (comparison: ComparisonSign): OperatorSql =>
+  ({ dialect, column, type }, [value]) =>
+    dialect.compare(column, comparison, value!, isWhole(type))
+
+const matching =
+  (kind: 'contains' | 'startsWith' | 'endsWith', fold: boolean): OperatorSql =>
+  ({ dialect, column, contract }, [value]) =>
+    dialect.matches(column, value!, kind, contract.textMatching === 'like' ? (fold ? 'ilike' : 'like') : fold ? 'folded' : 'exact')
+
+const not =
+  (condition: OperatorSql): OperatorSql =>
+  (compared, values) =>
+    sql`not (${condition(compared, values)})`
+
+const equalIgnoringCase: OperatorSql = ({ dialect, column, contract }, [value]) =>
+  dialect.equalsIgnoringCase(column, value!, contract.textMatching === 'like' ? 'ascii' : 'unicode')
+
+const isIn: OperatorSql = ({ dialect, column, type }, values) =>
+  values.length === 0 ? sql`${column} is null and ${column} is not null` : dialect.isAnyOf(column, values, isWhole(type))
+
+const isNotIn: OperatorSql = (compared, values) => (values.length === 0 ? sql`1 = 1` : not(isIn)(compared, values))
+
+export const operatorSql: Readonly<Record<OperatorName, OperatorSql>> = {
+  $eq: compare('='),
+  $ne: compare('<>'),
+  $lt: compare('<'),
+  $lte: compare('<='),
+  $gt: compare('>'),
+  $gte: compare('>='),
+  $eqi: equalIgnoringCase,
+  $nei: not(equalIgnoringCase),
+  $in: isIn,
+  $notIn: isNotIn,
+  $between: (compared, [low, high]) => sql`${compare('>=')(compared, [low!])} and ${compare('<=')(compared, [high!])}`,
+  $null: ({ column }) => sql`${column} is null`,
+  $notNull: ({ column }) => sql`${column} is not null`,
+  $contains: matching('contains', false),
+  $containsi: matching('contains', true),
+  $notContains: not(matching('contains', false)),
+  $notContainsi: not(matching('contains', true)),
+  $startsWith: matching('startsWith', false),
+  $startsWithi: matching('startsWith', true),
+  $endsWith: matching('endsWith', false),
+  $endsWithi: matching('endsWith', true),
+}
+
+/** A step to rows of `target`. */
+type Hop =
+  /** In filters and sort keys, through an attribute of `owner`. */
+  | { readonly kind: 'condition'; readonly owner: Schema; readonly attribute: PathAttribute; readonly target: Schema }
+  /** In populated or counted attributes, through an attribute of `owner`. */
+  | { readonly kind: 'populate'; readonly owner: Schema; readonly attribute: PathAttribute; readonly target: Schema }
+  /** The rows of one type that a morphTo points to. */
+  | { readonly kind: 'named'; readonly target: Schema; readonly versions: 'any' | 'status' }
+
+/** The parts of a request that decide about visible versions. */
+interface VersionContext {
+  readonly contract: Contract
+  readonly status: Status
+  readonly closedDrafts: ReadRequest['closedDrafts']
+  /** Null inside a scope: it follows links to every row. */
+  readonly scopes: RowScopes | null
+}
+interface VisibleVersions {
+  /** `none`: no version at all. */
+  readonly status: Status | 'none'
+  /** Only the locales that the request chooses. */
+  readonly chosenLocales: boolean
+  /** Only what `publicationFilter` and `hasPublishedVersion` hold for. */
+  readonly publication: boolean
+  /** Only the other locales of the row that the hop starts from, in the same version. */
+  readonly siblings: boolean
+}
+
+/** The versions that `hop` may see: never drafts of `closedDrafts`. */
+function getVisibleVersions(seeing: VersionContext, hop: Hop): VisibleVersions {
+  if (seeing.scopes === null) return everyVersion
+  const seen = getRequestedVersions(seeing, hop)
+  const { target } = hop
+  if (target.kind === 'component' || !target.draftAndPublish || !seeing.closedDrafts.includes(target.uid)) return seen
+  return { ...seen, status: seen.status === 'draft' ? 'none' : 'published' }
+}
+
+const everyVersion: VisibleVersions = { status: 'any', chosenLocales: false, publication: false, siblings: false }
+
+function getRequestedVersions({ contract, status }: VersionContext, hop: Hop): VisibleVersions {
+  const { target } = hop
+  if (target.kind === 'component') return everyVersion
+  const versions: Status = target.draftAndPublish ? status : 'any'
+  if (hop.kind === 'named')
+    return hop.versions === 'any' ? everyVersion : { ...everyVersion, status: versions, publication: target.draftAndPublish }
+  const { owner, attribute } = hop
+  const leadsToSiblings = attribute.kind === 'relation' && attribute.storage.kind === 'localizations'
+  if (hop.kind === 'condition') {
+    if (contract.deepFiltersSeeAllVersions) return everyVersion
+    // The other locales of a document are in other locales.
+    return { ...everyVersion, status: versions, chosenLocales: !leadsToSiblings }
+  }
+  if (leadsToSiblings) return { ...everyVersion, siblings: true }
+  // A localized document has links to rows of the same locale; the contract decides for others (row 10).
+  const chosenLocales = owner.kind === 'contentType' && !owner.localized
+  return { status: versions, chosenLocales, publication: target.draftAndPublish, siblings: false }
 }

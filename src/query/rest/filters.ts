@@ -1,12 +1,11 @@
-// `filters` and `_q` become a tree of conditions. One walk: finds every name, checks the caller's grants, converts every value.
-import { invalidKey, validationError } from '../../foundation/errors/errors.js'
+// `filters` and `_q` become a tree of conditions, with values of the attributes' types. One walk: finds every name, checks the caller's grants, converts every value.
+import { ApiError, invalidKey, validationError } from '../../foundation/errors/errors.js'
 import { assertNever, type ContentType, type Scalar, type Schema } from '../../model/schema/types.js'
 import { attributeTypes } from '../../model/types/attribute-types.js'
 import { readFlag } from '../../model/types/numbers.js'
 import { isOperator, type OperatorName, operators } from '../operators.js'
 import type { Filter } from '../request.js'
-import { isObject } from './parameters.js'
-import type { Resolver } from './resolve.js'
+import { isObject } from '../request.js'
 import {
   bind,
   chargeNode,
@@ -17,9 +16,9 @@ import {
   getTarget,
   isReadable,
   mayTraverse,
+  type Resolver,
   tryConvert,
 } from './resolve.js'
-import { readText, readValue } from './values.js'
 
 /**
  * Reads a `filters` parameter of `shape`. Null without a condition.
@@ -214,4 +213,29 @@ export function readSearch(walk: Resolver, type: ContentType, value: unknown): F
   return of.length === 0
     ? { kind: 'compare', attribute: type.attributes.get('id') as never, operator: '$in', values: [] }
     : { kind: 'any', of }
+}
+
+/**
+ * The value to compare `attribute` with. `strictBooleans`: row 15 of the contract.
+ * @throws ApiError 400 with the recorded message if the value does not have the attribute's type.
+ */
+export function readValue(attribute: Scalar, value: unknown, strictBooleans = false): unknown {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'object') throw validationError(`Invalid value for ${attribute.name}`)
+  // Row ids are compared unchecked: a documentId instead finds nothing and does not fail.
+  if (attribute.system && attribute.name === 'id') return readId(String(value))
+  return attributeTypes[attribute.type].parseQuery(value, attribute, strictBooleans)
+}
+
+function readId(text: string): unknown {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  // Digits before a NUL would be read as the number.
+  return text.includes('\0') ? '' : text
+}
+
+/** The operand of LIKE and similar operators; null matches nothing. */
+function readText(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'object' && value !== null) throw new ApiError('ValidationError', 'Invalid value')
+  return String(value)
 }

@@ -1,16 +1,37 @@
-// `populate` in all its forms becomes the levels of the response. One walk: relations whose target the caller may not find are
+// `fields` and `populate` in all their forms become the levels of the response. One walk: relations whose target the caller may not find are
 // left out here, so nothing has to be removed from the response.
 import { type ApiError, invalidKey, validationError } from '../../foundation/errors/errors.js'
 import { isPolymorphicTarget } from '../../model/schema/link.js'
-import type { Attribute, Component, ContentType, DynamicZone, MorphTo, Schema } from '../../model/schema/types.js'
-import { assertNever } from '../../model/schema/types.js'
+import {
+  type Attribute,
+  assertNever,
+  type Component,
+  type ContentType,
+  type DynamicZone,
+  type MorphTo,
+  type Scalar,
+  type Schema,
+} from '../../model/schema/types.js'
 import type { Filter, Populated, Selection, SortKey } from '../request.js'
-import { readableFields, readFields, withSorted } from './fields.js'
+import { isObject } from '../request.js'
 import { readFilters } from './filters.js'
-import { isObject } from './parameters.js'
-import type { Resolver } from './resolve.js'
-import { chargeNode, deferError, enterTarget, enterType, forbid, getTarget, isVisible, mayFind, mayTraverse, splitPath } from './resolve.js'
-import { readSort } from './sort.js'
+import {
+  chargeNode,
+  deferError,
+  enterTarget,
+  enterType,
+  forbid,
+  getRank,
+  getTarget,
+  isPublic,
+  isReadable,
+  isVisible,
+  mayFind,
+  mayTraverse,
+  type Resolver,
+  readSort,
+  splitPath,
+} from './resolve.js'
 
 /** The position of a name, and its form: a dot path or a key of an object. */
 interface NamePosition {
@@ -392,4 +413,65 @@ function readMorph(walk: Resolver, attribute: MorphTo, value: unknown, position:
   if (found.on === undefined) return []
   const on = readFragments(walk, found.on, position, (uid) => types.find((type) => type.uid === uid))
   return on.length === 0 ? [] : [{ kind: 'morph', attribute, on }]
+}
+
+/** All scalars that a caller sees without `fields`, in the order of the model. */
+export function readableFields(walk: Resolver, shape: Schema): readonly Scalar[] {
+  return [...shape.attributes.values()].filter(walk.seen === null ? isPublic : (attribute) => isReadable(walk, attribute)) as Scalar[]
+}
+
+/** All scalars of a level that callers of the content API see. */
+export const publicFields = (shape: Schema): readonly Scalar[] => [...shape.attributes.values()].filter(isPublic)
+
+/**
+ * Reads a `fields` parameter of `shape`: `*`, `a,b`, or a list of names.
+ * @throws ApiError 400 for names that are not readable scalars.
+ */
+export function readFields(walk: Resolver, shape: Schema, node: unknown): readonly Scalar[] {
+  if (node === undefined || node === null) return readableFields(walk, shape)
+  const names = typeof node === 'string' ? node.split(',') : node
+  const refused = () => deferError(walk, getRank(walk, 'fields'), malformedFields())
+  if (!Array.isArray(names)) {
+    refused()
+    return []
+  }
+  const wanted = new Set<string>()
+  for (const name of names) {
+    if (name === null) continue
+    if (typeof name !== 'string') {
+      refused()
+      continue
+    }
+    if (typeof node !== 'string' && name.includes(',')) {
+      for (const part of name.split(',')) checkName(walk, shape, part.trim())
+      refused()
+      continue
+    }
+    wanted.add(checkName(walk, shape, name.trim()))
+  }
+  const fields = readableFields(walk, shape)
+  return wanted.has('*') ? fields : fields.filter(({ name }) => name === 'id' || name === 'documentId' || wanted.has(name))
+}
+
+/** The fields, and the rows' own attributes among the sort keys. */
+export function withSorted(walk: Resolver, shape: Schema, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
+  const sorted = sort.filter(({ path, attribute }) => path.length === 0 && !fields.includes(attribute)).map(({ attribute }) => attribute)
+  return sorted.length === 0 ? fields : readableFields(walk, shape).filter((field) => fields.includes(field) || sorted.includes(field))
+}
+
+const malformedFields = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
+
+function checkName(walk: Resolver, shape: Schema, name: string): string {
+  if (name === '*') return name
+  const attribute = shape.attributes.get(name)
+  if (attribute === undefined) {
+    const unknown = invalidKey(walk.param, name, null)
+    if (!(name in Object.prototype)) throw unknown
+    deferError(walk, getRank(walk, 'fields'), unknown)
+    return name
+  }
+  const forbidden = invalidKey(walk.param, name, name)
+  if (attribute.kind !== 'scalar') throw forbidden
+  if (walk.seen === null ? !isPublic(attribute) : !isReadable(walk, attribute)) forbid(walk, attribute, forbidden)
+  return name
 }

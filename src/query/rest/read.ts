@@ -1,19 +1,38 @@
-// A query string becomes a ReadRequest: one walk through filters, sort, fields and populate, in the order of the recorded checks.
+// A query string becomes a ReadRequest: one walk through filters, sort, pagination,
+// fields and populate, in the order of the recorded checks.
 import { ApiError, forbidden, validationError } from '../../foundation/errors/errors.js'
 import { fullAccess, type Grants, projectAccess, type Scopes } from '../../foundation/grants.js'
 import type { ContentType, Model, Relation, Scalar } from '../../model/schema/types.js'
 import type { Contract } from '../contract.js'
-import type { Filter, Keyset, LinkPage, Page, Populated, ReadRequest, RowScopes, Selection, SortKey } from '../request.js'
-import { pageValues } from '../request.js'
-import { readableFields, readFields, withSorted } from './fields.js'
-import { readFilters, readSearch } from './filters.js'
-import { misplacedPageError, type PageLimits, readPagination } from './pagination.js'
-import { isObject, type Parameters } from './parameters.js'
-import { readPopulate } from './populate.js'
-import { bind, createResolver, deferError, inParameter, type QueryLimits, type Resolver, throwDeferred, tryConvert } from './resolve.js'
-import { readSort } from './sort.js'
-import { readValue } from './values.js'
+import {
+  type Filter,
+  isObject,
+  type Keyset,
+  type LinkPage,
+  type Page,
+  type Parameters,
+  type Populated,
+  pageValues,
+  type ReadRequest,
+  type RowScopes,
+  type Selection,
+  type SortKey,
+} from '../request.js'
+import { readFilters, readSearch, readValue } from './filters.js'
+import { readableFields, readFields, readPopulate, withSorted } from './populate.js'
+import {
+  bind,
+  createResolver,
+  deferError,
+  inParameter,
+  type QueryLimits,
+  type Resolver,
+  readSort,
+  throwDeferred,
+  tryConvert,
+} from './resolve.js'
 import { comparesVersions, getDraftAccess, readLocales, readPublication, readStatus } from './versions.js'
+
 export interface ReadContext {
   readonly model: Model
   readonly contract: Contract
@@ -206,7 +225,7 @@ function refuseUnknown(parameters: Parameters): void {
  * are bound among those of the request.
  * @throws Error for a scope with unknown names: a bug of the project
  */
-export function readScopes(walk: Resolver, scopes: Scopes): RowScopes {
+function readScopes(walk: Resolver, scopes: Scopes): RowScopes {
   const read: Record<string, Filter | 'nothing'> = {}
   for (const [uid, filters] of scopes) read[uid] = filters === null ? 'nothing' : readScope(walk, uid, filters)
   return read
@@ -231,7 +250,7 @@ function readScope(walk: Resolver, uid: string, filters: unknown): Filter {
   }
   throw new Error(`The scope of ${uid} has no condition`)
 }
-export interface KeysetRequest {
+interface KeysetRequest {
   /** The values of the sort keys and the id of the row before the page, or, backwards, after it; null: none. */
   readonly position: { readonly values: readonly unknown[]; readonly id: number } | null
   readonly backwards: boolean
@@ -244,7 +263,7 @@ const unordered: ReadonlySet<string> = new Set(['json', 'blocks'])
  * Reads the position of a keyset page.
  * @throws ApiError 400 for values that do not belong to the sort keys, and for sort keys without an order
  */
-export function readKeyset(walk: Resolver, sort: readonly SortKey[], { position, backwards }: KeysetRequest): Keyset {
+function readKeyset(walk: Resolver, sort: readonly SortKey[], { position, backwards }: KeysetRequest): Keyset {
   const wrong = sort.find(({ attribute }) => unordered.has(attribute.type))
   if (wrong !== undefined) throw validationError(`Documents cannot be sorted by ${wrong.attribute.name} here`)
   if (position === null) return { position: null, backwards }
@@ -300,4 +319,74 @@ export function readVersions(context: ReadContext, type: ContentType, id: number
   const fields = [...request.selection.fields, type.attributes.get('documentId') as Scalar]
   const selection = { ...request.selection, fields }
   return { ...request, selection, filter: { kind: 'related', path, target: type, where: request.filter! }, values }
+}
+
+interface PageLimits {
+  readonly defaultLimit: number
+  readonly maxLimit: number
+  readonly withCount: boolean
+  /** Members of one list in the query string; absent: 100. */
+  readonly arrayLimit?: number
+}
+
+const paginationError = (message: string): ApiError => new ApiError('PaginationError', message)
+const misplacedPageError = (): ApiError =>
+  paginationError('Invalid pagination attributes. The page parameters are incorrect and must be in the pagination object')
+
+/** Reads `pagination` of a list (docs/spec/pagination.md). Mixed styles, fractions and non-numeric pages or starts are refused. */
+function readPagination(walk: Resolver, parameters: Parameters, limits: PageLimits): Page {
+  const given = isObject(parameters.pagination) ? parameters.pagination : {}
+  const pages = given.page !== undefined || given.pageSize !== undefined
+  const offsets = given.start !== undefined || given.limit !== undefined
+  if (pages && offsets) deferError(walk, 'pagination', paginationError('Cannot use both page & offset pagination in the same query'))
+  if (parameters.page !== undefined || parameters.pageSize !== undefined) {
+    deferError(walk, 'page', misplacedPageError())
+  }
+  const withCount = tryConvert(walk, 'withCount', () => readWithCount(given.withCount, limits.withCount), limits.withCount)
+  const nothing: Page = { style: 'page', start: 0, limit: 1, withCount }
+  return tryConvert(walk, 'page', () => toPage(given, offsets, withCount, limits), nothing)
+}
+
+function toPage(given: Parameters, offsets: boolean, withCount: boolean, limits: PageLimits): Page {
+  if (offsets) {
+    const start = Math.max(0, given.start === undefined ? 0 : toNumber(given.start))
+    return {
+      style: 'offset',
+      start: toWholeNumber('Start', start),
+      limit: toWholeNumber('Limit', toPageSize(given.limit, limits)),
+      withCount,
+    }
+  }
+  const page = Math.max(1, given.page === undefined ? 1 : toNumber(given.page))
+  const asked = toPageSize(given.pageSize, limits)
+  // Clamped, but beyond every row: `meta` derives the page from its first row.
+  const start = Math.min(toWholeNumber('Start', (page - 1) * asked), Number.MAX_SAFE_INTEGER - Math.ceil(asked))
+  return { style: 'page', start, limit: toWholeNumber('Limit', asked), withCount }
+}
+
+/** A list of one value is that value. */
+const toNumber = (value: unknown): number => {
+  if (Array.isArray(value)) return value.length === 1 ? toNumber(value[0]) : Number.NaN
+  return typeof value === 'object' && value !== null ? Number.NaN : Number(value)
+}
+
+/** The size of a page: at least 1, at most maxLimit; maxLimit if it is not a number. */
+function toPageSize(value: unknown, { defaultLimit, maxLimit }: PageLimits): number {
+  if (value === undefined || value === null) return Math.min(defaultLimit, maxLimit)
+  const number = toNumber(value)
+  if (Number.isNaN(number)) return maxLimit
+  return Math.min(maxLimit, Math.max(1, number))
+}
+
+function toWholeNumber(name: 'Start' | 'Limit', value: number): number {
+  if (!Number.isInteger(value)) throw validationError(`convert${name}QueryParams expected a positive integer got ${value}`)
+  // Beyond every row, but within the integers that a database takes.
+  return Math.min(value, Number.MAX_SAFE_INTEGER)
+}
+
+function readWithCount(value: unknown, fallback: boolean): boolean {
+  if (value === undefined) return fallback
+  if (value === 'true' || value === 't' || value === '1') return true
+  if (value === 'false' || value === 'f' || value === '0') return false
+  throw validationError('Invalid withCount parameter. Expected "t","1","true","false","0","f"')
 }

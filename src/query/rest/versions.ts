@@ -4,8 +4,8 @@ import type { Grants } from '../../foundation/grants.js'
 import type { PublicationFilter } from '../../foundation/public/content/queries.js'
 import type { ContentType, Model, Scalar } from '../../model/schema/types.js'
 import type { LocaleChoice, Publication, ReadRequest, Status } from '../request.js'
+import { isObject, type Parameters } from '../request.js'
 import { readFilters } from './filters.js'
-import { isObject, type Parameters } from './parameters.js'
 import { bind, deferError, type Resolver } from './resolve.js'
 
 /**
@@ -142,7 +142,7 @@ export const everyLocale: Parameters = { locale: {} }
 
 /** A caller's access to drafts in one request (`api.rest.draftGrant`). */
 export interface DraftAccess {
-  /** The uids of types whose drafts are hidden from the caller, on every hop of the request (visible-versions.ts). */
+  /** The uids of types whose drafts are hidden from the caller, on every hop of the request (conditions.ts). */
   readonly closed: readonly string[]
   /**
    * The grants for the request: in one about drafts, relations to closed types are treated like relations without permission.

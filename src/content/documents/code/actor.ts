@@ -2,7 +2,7 @@
 import { type Grants, projectAccess } from '../../../foundation/grants.js'
 import type { Data, HookAction, ListParameters, OperationCaller } from '../../../foundation/public/documents.js'
 import type { ContentType } from '../../../model/schema/types.js'
-import type { Parameters } from '../../../query/rest/parameters.js'
+import type { Parameters } from '../../../query/request.js'
 import type { DocumentBatch } from '../batch.js'
 import type { WriteResult, WriteStart } from '../operation.js'
 import type { DocumentReads as Reads } from '../read/find.js'

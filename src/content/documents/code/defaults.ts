@@ -2,7 +2,7 @@
 import { ApiError, ConfigError } from '../../../foundation/errors/errors.js'
 import { fullAccess } from '../../../foundation/grants.js'
 import type { QueryDefaults, TypeSettings } from '../../../foundation/public/type-settings.js'
-import { isObject, type Parameters } from '../../../query/rest/parameters.js'
+import { isObject, type Parameters } from '../../../query/request.js'
 import { type ReadContext, readRequest } from '../../../query/rest/read.js'
 import type { AddDefaults } from '../read/find.js'
 

@@ -7,9 +7,9 @@ import type { AfterCall, BeforeCall, Hook } from '../../../foundation/public/hoo
 import type { ReadBeforeCall, ReadHooks, ReadResponse, TypeSettings } from '../../../foundation/public/type-settings.js'
 import { runCode } from '../../../foundation/runtime/project-code.js'
 import type { Model } from '../../../model/schema/types.js'
-import type { Parameters } from '../../../query/rest/parameters.js'
+import type { Parameters } from '../../../query/request.js'
 import type { Hooks, WriteOperation, WriteResult } from '../operation.js'
-import type { CodeRequest, FindReadHooks, Policies, TypeReadHooks } from '../read/hooks.js'
+import type { CodeRequest, FindReadHooks, Policies, TypeReadHooks } from '../read/plans.js'
 import { type TypeCodeOptions, toCodeCall, toResponseError } from './policies.js'
 
 /** Maximum nesting depth of operations that hooks start. */

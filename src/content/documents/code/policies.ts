@@ -3,7 +3,7 @@ import { ApiError, type ErrorName } from '../../../foundation/errors/errors.js'
 import type { DocumentService } from '../../../foundation/public/documents.js'
 import type { PolicyCall, TypeSettings } from '../../../foundation/public/type-settings.js'
 import { failureOf, runCode } from '../../../foundation/runtime/project-code.js'
-import type { CodeRequest, Policies } from '../read/hooks.js'
+import type { CodeRequest, Policies } from '../read/plans.js'
 
 /** Options of the project's code around requests. */
 export interface TypeCodeOptions {

@@ -2,7 +2,7 @@
 import { validationError } from '../../../foundation/errors/errors.js'
 import type { DescribeWrites, HookAction, Transact, WrittenAs } from '../../../foundation/public/documents.js'
 import { outsideOfCode } from '../../../foundation/runtime/project-code.js'
-import { newDocumentId } from '../../../model/schema/document-id.js'
+import { newDocumentId } from '../../../model/schema/names.js'
 import { callerKey, type IdempotencyKey, toFingerprint } from '../idempotency.js'
 import type { WriteResult } from '../operation.js'
 import { type Actor, type GivenParameters, parseEntries, resolveActor, toPlainData, toWrite, type WithParts, withGrants } from './actor.js'

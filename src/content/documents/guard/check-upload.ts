@@ -4,7 +4,7 @@ import type { Grants } from '../../../foundation/grants.js'
 import type { Schema } from '../../../model/schema/types.js'
 import type { ReadRequest } from '../../../query/request.js'
 import { type ReadContext, readRowsInScope, readVersions } from '../../../query/rest/read.js'
-import type { Policies, ReadCaller } from '../read/hooks.js'
+import type { Policies, ReadCaller } from '../read/plans.js'
 
 /** The row that files will be linked to. */
 export interface UploadTarget {

@@ -5,7 +5,7 @@ import type { DocumentService } from '../../../foundation/public/documents.js'
 import type { ScopeResult, TypeSettings } from '../../../foundation/public/type-settings.js'
 import { named, withTimeout } from '../../../foundation/runtime/project-code.js'
 import type { Model } from '../../../model/schema/types.js'
-import type { ReadCaller } from '../read/hooks.js'
+import type { ReadCaller } from '../read/plans.js'
 
 export interface ScopeOptions {
   /** Milliseconds for all scopes of a request. */

@@ -6,7 +6,7 @@ import type { ContentType } from '../../../model/schema/types.js'
 import { mayReadDrafts } from '../../../query/rest/versions.js'
 import type { EntryEventSummary } from '../../events/event-log.js'
 import type { DocumentReads } from '../read/find.js'
-import type { ReadCaller } from '../read/hooks.js'
+import type { ReadCaller } from '../read/plans.js'
 
 /** A caller that follows events, and the versions that it sees. */
 export interface EventReader {

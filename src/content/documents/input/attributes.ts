@@ -1,21 +1,31 @@
-// Checks a whole type or component against the model: attributes of every kind, lists, nested components, zones, and conditional attributes.
-
+// Checks a whole type or component against the model: scalars by the rules of their types (`model/types`), lists, nested components, zones,
+// and conditional attributes.
+import type { Stored } from '../../../database/portable-sql.js'
+import { takenMessage } from '../../../foundation/errors/errors.js'
 import { hasConditionalAttributes, hiddenAttributes } from '../../../model/schema/conditions.js'
-import type { Attribute, ComponentAttribute, DynamicZone, Model, Schema } from '../../../model/schema/types.js'
-import { assertNever } from '../../../model/schema/types.js'
-import { attributeError, checkEach, choiceError, inFieldOrder, settlePatterns, typeError } from './errors.js'
+import { createPatternChecks } from '../../../model/schema/patterns.js'
+import {
+  type Attribute,
+  assertNever,
+  type ComponentAttribute,
+  type DynamicZone,
+  type Model,
+  type Scalar,
+  type Schema,
+} from '../../../model/schema/types.js'
+import type { InputForm } from '../../../model/types/attribute-type.js'
+import { attributeTypes } from '../../../model/types/attribute-types.js'
+import { checkBlocks } from './blocks.js'
+import { attributeError, checkEach, choiceError, inFieldOrder, settlePatterns, typeError, wholeError } from './errors.js'
 import { isWritable } from './keys.js'
-import { createPatternChecks } from './pattern-deadline.js'
-import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
-import { checkRequiredLink } from './required-links.js'
-import { castScalar, checkScalar, missing } from './scalars.js'
-import type { Body, Checked, Checking, PossibleError, ValuePath } from './types.js'
+import { checkRequiredLink, lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
+import type { AttributeError, Body, Checked, Checking, Input, PossibleError, ValuePath } from './types.js'
 
 /** True for objects that are no list. */
 export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A body with casts and defaults, and its errors, certain or possible. */
-export interface CheckedBody {
+interface CheckedBody {
   readonly value: Body
   readonly errors: readonly PossibleError[]
 }
@@ -217,7 +227,7 @@ function zoneProblem(model: Model, entry: unknown): string | null {
 const noNames: ReadonlySet<string> = new Set()
 
 /** The conditional attributes of one level. */
-export interface ConditionalAttributes {
+interface ConditionalAttributes {
   /** They are not there, and are only held to what their columns can hold. */
   readonly hidden: ReadonlySet<string>
   /** They were not there before and are now, though the body does not give them. */
@@ -227,7 +237,7 @@ export interface ConditionalAttributes {
 const allVisible: ConditionalAttributes = { hidden: noNames, revealed: noNames }
 
 /** Decides which attributes of `shape` are there where a body gives `body`. */
-export function getVisibility(checking: Checking, shape: Schema, body: Body, path: ValuePath): ConditionalAttributes {
+function getVisibility(checking: Checking, shape: Schema, body: Body, path: ValuePath): ConditionalAttributes {
   if (checking.isHidden === true || !hasConditionalAttributes(shape)) return allVisible
   const hidden = hiddenAttributes(shape, toLevelValues(checking, shape, body, path))
   const { stored = null, isCreation, isDraft } = checking
@@ -263,11 +273,95 @@ function mergeStored({ kind }: Attribute, given: unknown, before: unknown): unkn
 const isSameRow = (entry: Body, stored: Body): boolean => entry.id !== undefined && String(entry.id) === String(stored.id)
 
 /** The stored entry that a body changes; null for a new one, and if unknown. */
-export function findStoredEntry({ stored = null }: Checking, { name, kind }: ComponentAttribute | DynamicZone, entry: Body): Body | null {
+function findStoredEntry({ stored = null }: Checking, { name, kind }: ComponentAttribute | DynamicZone, entry: Body): Body | null {
   const value = stored?.[name]
   const entries: readonly unknown[] = Array.isArray(value) ? value : [value]
   const found = entries.find(
     (one) => isBody(one) && isSameRow(entry, one) && (kind === 'component' || one.__component === entry.__component),
   )
   return (found as Body | undefined) ?? null
+}
+
+const isType: Readonly<Record<NonNullable<InputForm['type']>, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number' && !Number.isNaN(value),
+  boolean: (value) => typeof value === 'boolean',
+  array: Array.isArray,
+}
+
+const mustBeThere = (checking: Checking, attribute: Scalar): boolean => attribute.required && !checking.isDraft
+const mayBeNull = (checking: Checking, attribute: Scalar): boolean =>
+  attributeTypes[attribute.type].input.nullable || !mustBeThere(checking, attribute)
+
+/** The value of a scalar attribute after casting, or its default; `undefined`: absent. */
+function castScalar(checking: Checking, attribute: Scalar, sent: unknown): unknown {
+  if (sent === undefined) return getDefault(checking, attribute)
+  return sent === null && mayBeNull(checking, attribute) ? null : attributeTypes[attribute.type].input.cast(sent)
+}
+
+/** Casts and checks the value of a scalar attribute; `undefined`: absent. */
+function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path: ValuePath): Checked {
+  const { input, choices } = attributeTypes[attribute.type]
+  const isRequired = mustBeThere(checking, attribute)
+  const allowsNull = mayBeNull(checking, attribute)
+  const value = castScalar(checking, attribute, sent)
+  const isUnreadable = attribute.type === 'blocks' && value === null && sent !== null && sent !== undefined
+  const isLost = isUnreadable && !checking.contract.unreadableBlocksAreNull
+  if (isUnreadable && !isLost) checking.reportDropped?.(checking.uid ?? '', path)
+  const wrongType = [
+    ...(value === undefined || input.type === null || (value === null && allowsNull && !isLost) || isType[input.type](value)
+      ? []
+      : [typeError(path, input.type, value, sent)]),
+    ...(choices !== undefined && checking.isHidden !== true ? wrongChoice(choices(attribute), value, path) : []),
+  ]
+  if (wrongType.length > 0) return { value, errors: wrongType }
+  if (value === undefined || value === null) return { value, errors: isRequired ? missing(checking, value, path) : [] }
+  if (attribute.type === 'blocks')
+    return checking.isHidden === true ? { value, errors: [] } : checkBlocks(value as readonly unknown[], path)
+  const rules = checking.isHidden === true ? input.columnRules : input.rules
+  const broken = rules.flatMap((rule): PossibleError[] => {
+    const found = rule(value as never, attribute, checking)
+    if (found === null) return []
+    if (typeof found === 'string') return [attributeError(path, found, value)]
+    return [{ ...attributeError(path, found.says, value), depends: found.depends }]
+  })
+  return { value, errors: [...broken, ...checkUnique(checking, attribute, value, path)] }
+}
+
+/** The error of a value that must be unique, if it is taken. */
+function checkUnique(checking: Checking, scalar: Scalar, value: unknown, path: ValuePath): PossibleError[] {
+  const { isDraft, places } = checking
+  if (!scalar.unique || isDraft || places === null || value === '') return []
+  const { columnRules, shown } = attributeTypes[scalar.type].input
+  // No document has a value that no column can store, and a database may refuse to search for it.
+  if (columnRules.some((rule) => rule(value as never, scalar, checking) !== null)) return []
+  return [{ ...wholeError(path, takenMessage, shown === undefined ? value : shown(value)), depends: { path, scalar, value, places } }]
+}
+
+/** Errors of an absent or removed required value. */
+export function missing({ isCreation }: Checking, value: null | undefined, path: ValuePath): AttributeError[] {
+  if (isCreation) return [attributeError(path, 'must be defined.', value)]
+  return value === null ? [attributeError(path, 'cannot be null.', value)] : []
+}
+
+const getDefault = ({ isCreation, isStored }: Checking, { source }: Scalar): unknown =>
+  isCreation && !isStored ? source.default : undefined
+
+const wrongChoice = (choices: readonly unknown[], value: unknown, path: ValuePath): AttributeError[] =>
+  value === undefined || value === null || choices.includes(value) ? [] : [choiceError(path, [...choices, null], value)]
+
+/**
+ * The stored form of a value that has passed its attribute's checks.
+ * @throws ApiError 400 with the recorded message for an invalid date, time or datetime
+ */
+export const toStored = (attribute: Scalar, value: unknown): Stored =>
+  value === null || value === undefined ? null : attributeTypes[attribute.type].store(value, attribute)
+
+/** The columns of an input's own values, with passwords hashed. */
+export async function scalarColumns(input: Input, hashPassword: (password: string) => Promise<string>): Promise<Record<string, Stored>> {
+  const columns: Record<string, Stored> = {}
+  for (const [scalar, value] of input.scalars) {
+    columns[scalar.column] = scalar.type === 'password' && typeof value === 'string' ? await hashPassword(value) : value
+  }
+  return columns
 }

@@ -3,9 +3,8 @@
 import { printed } from '../../../foundation/errors/bounded-values.js'
 import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../../foundation/grants.js'
 import { getComponents } from '../../../model/schema/graph.js'
+import { completesWithin, type PatternCheck, type PatternChecks } from '../../../model/schema/patterns.js'
 import type { Attribute, ContentType, Model, Schema } from '../../../model/schema/types.js'
-import type { PatternCheck } from '../../../model/types/attribute-type.js'
-import { type PatternChecks, runPatternChecks } from './pattern-deadline.js'
 import type { AttributeError, Checked, Claim, FindTaken, PossibleError, ValuePath } from './types.js'
 
 /** Validation errors that are collected for one body. */
@@ -176,4 +175,21 @@ function redactValue(model: Model, value: unknown, shapes: readonly Schema[], se
     return [[name, redactValue(model, inner, getComponents(model, attribute), grantsBelow(seen, name), reader)]]
   })
   return Object.fromEntries(members)
+}
+
+/** Records the matching texts. The text at the deadline counts as no match; later ones are not tested. */
+export function runPatternChecks(trials: PatternChecks, wanted: readonly PatternCheck[]): void {
+  const note = ({ pattern, value }: PatternCheck, isMatch: boolean): void => {
+    if (!trials.results.has(pattern)) trials.results.set(pattern, new Map())
+    trials.results.get(pattern)!.set(value, isMatch)
+  }
+  const since = performance.now()
+  let at = 0
+  const isInTime =
+    trials.left > 0 &&
+    completesWithin(trials.left, () => {
+      for (; at < wanted.length; at++) note(wanted[at]!, wanted[at]!.pattern.printed.test(wanted[at]!.value))
+    })
+  trials.left = isInTime ? trials.left - (performance.now() - since) : 0
+  if (!isInTime && at < wanted.length) note(wanted[at]!, false)
 }

@@ -1,14 +1,13 @@
 // Reads a body: its size, keys, types, formats and constraints are checked here, once, before any statement runs.
 import { type ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
+import { isTooDeep } from '../../../foundation/runtime/json-structure.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
-import { isTooDeep } from '../../../model/types/casts.js'
 import { maxStringCharacters } from '../../../model/types/text.js'
-import { checkBody, isBody, relationProblem } from './attributes.js'
+import { checkBody, isBody, relationProblem, toStored } from './attributes.js'
 import { attributeError, type ErrorReader, redactErrors, settleUnique, typeError, wholeError } from './errors.js'
 import { checkKeys, isWritable, type WriteAccess } from './keys.js'
 import { type RelationForm, relationInput } from './relations.js'
-import { toStored } from './scalars.js'
 import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
 
 export interface InputOptions {

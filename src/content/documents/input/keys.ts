@@ -2,10 +2,10 @@
 
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
+import { isTooDeep } from '../../../foundation/runtime/json-structure.js'
 import { fileType } from '../../../model/schema/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../../../model/schema/types.js'
 import { assertNever } from '../../../model/schema/types.js'
-import { isTooDeep } from '../../../model/types/casts.js'
 import type { Body } from './types.js'
 
 /** Written by the service alone. */

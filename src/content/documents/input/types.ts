@@ -1,5 +1,6 @@
 // The checked input of a write: the vocabulary shared by reading a body and writing rows.
 import type { MomentFault, Stored } from '../../../database/portable-sql.js'
+import type { PatternCheck, PatternChecks } from '../../../model/schema/patterns.js'
 import type {
   Component,
   ComponentAttribute,
@@ -11,9 +12,7 @@ import type {
   Relation,
   Scalar,
 } from '../../../model/schema/types.js'
-import type { PatternCheck } from '../../../model/types/attribute-type.js'
 import type { Contract } from '../../../query/contract.js'
-import type { PatternChecks } from './pattern-deadline.js'
 
 /** A checked body in storage form: only attributes that the caller gave, and defaults on creation. */
 export interface Input {

@@ -1,8 +1,8 @@
 // Checks an administrator's rights to attributes: those without a right are refused, also inside of components.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../../foundation/grants.js'
+import { isTooDeep } from '../../../foundation/runtime/json-structure.js'
 import type { ContentType, Model, Schema } from '../../../model/schema/types.js'
-import { isTooDeep } from '../../../model/types/casts.js'
 import { isWritable } from './keys.js'
 import type { Body } from './types.js'
 

@@ -6,12 +6,20 @@ import { getComponents } from '../../../model/schema/graph.js'
 import { type Attribute, assertNever, type ContentType, type Model } from '../../../model/schema/types.js'
 import type { DocumentVersion } from '../../../query/rest/versions.js'
 import type { Body } from '../input/types.js'
+import { readWhole } from '../read/find.js'
 import type { TransactionReads } from '../read/plans.js'
-import { readWhole } from '../read/whole-document.js'
 import { copyBelow, removeBelow } from '../store/components.js'
-import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
 import type { RowContext } from '../store/row-context.js'
-import { overwriteRow, type StoredVersion, updateRow, valueColumns } from '../store/rows.js'
+import {
+  clearOutOfSync,
+  markModified,
+  markOutOfSync,
+  outOfSyncCondition,
+  overwriteRow,
+  type StoredVersion,
+  updateRow,
+  valueColumns,
+} from '../store/rows.js'
 import { getSharedHolders, publishShared, type SharedSource, shareComponents } from './non-localized-components.js'
 import { findPublished } from './publish.js'
 

@@ -17,14 +17,13 @@ import type {
   MorphTo,
   Relation,
 } from '../../../model/schema/types.js'
-import { scalarColumns } from '../input/scalars.js'
+import { scalarColumns } from '../input/attributes.js'
 import type { ComponentInput, Input } from '../input/types.js'
 import { copyInverses, writeInverse } from './inverse-polymorphic.js'
-import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'
 import { copyLinks, dropPendingLinks } from './pending-links.js'
 import { copyPointers, writeColumn } from './pointers.js'
 import { copyPolymorphic, writePolymorphic } from './polymorphic.js'
-import { type Owner, writeRelation } from './relations.js'
+import { copyMedia, fileLinks, type Owner, removeMedia, writeMedia, writeRelation } from './relations.js'
 import type { ComponentEntry, RowContext } from './row-context.js'
 import { copyRow, insertRow, insertRows, updateRow, valueColumns } from './rows.js'
 

@@ -7,11 +7,10 @@ import { forbidden } from '../../../foundation/errors/errors.js'
 import type { ContentType, MorphFrom } from '../../../model/schema/types.js'
 import { type FindHidden, keepHidden } from '../guard/hidden-rows.js'
 import type { RelationInput } from '../input/types.js'
-import { markModified } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
-import { isOnSide, type Side } from './rows.js'
+import { isOnSide, markModified, type Side } from './rows.js'
 import { resolveReferences, resolveSet } from './targets.js'
 
 /** A row that points at the owner, and its place in the owner's list. */

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { componentHolders } from '../../../model/schema/graph.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
-import { markModifiedWhere } from './modified-drafts.js'
 import type { Owner } from './relations.js'
+import { markModifiedWhere } from './rows.js'
 
 /** A row of a content-type. */
 interface Holder {

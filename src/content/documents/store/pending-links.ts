@@ -6,12 +6,11 @@ import type { Dialect } from '../../../database/dialect.js'
 import { andSameLocale, insertMissing, localeOf } from '../../../database/portable-sql.js'
 import { ownedLinks } from '../../../model/schema/graph.js'
 import type { Attribute, ContentType, LinkStorage, Model, Relation, Schema } from '../../../model/schema/types.js'
-import { markModifiedWhere } from './modified-drafts.js'
 import { keepPointers } from './pointers.js'
 import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
 import { detachOtherOwners, hasOneOwner, type Owner, selectLocales } from './relations.js'
 import type { RowContext } from './row-context.js'
-import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
+import { insertRows, isOnSide, markModifiedWhere, type StoredVersion, updateRow } from './rows.js'
 
 const hidden = sql.table('octavo_pending_links')
 

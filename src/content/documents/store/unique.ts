@@ -5,8 +5,8 @@ import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../../database/database.js'
 import type { Stored } from '../../../database/portable-sql.js'
 import type { ContentType, Model, Scalar } from '../../../model/schema/types.js'
+import { toStored } from '../input/attributes.js'
 import { printPath } from '../input/errors.js'
-import { toStored } from '../input/scalars.js'
 import type { Claim, FindTaken } from '../input/types.js'
 
 /** The version of a document that claims values. */

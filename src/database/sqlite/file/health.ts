@@ -1,13 +1,14 @@
-// Health of the database, by observations of its files and connections; and guards that stop reads and writes once the files are lost.
+// Health of the database, by observations of its connections and of its files, which may have been replaced; and guards that stop reads and writes once the files are lost.
 
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { basename } from 'node:path'
 import type Database from 'better-sqlite3'
 import type { CommitWatch } from '../../cache/table-changes.js'
 import type { MainConnection, ReadDatabase, WriteDatabase } from '../../database.js'
 import { schemaDriftError, unavailableError } from '../../errors.js'
 import { isDrift } from '../errors.js'
-import { type FileIdentities, identifyFiles, lostFiles, watchFiles } from './file-watch.js'
 
-export interface Health {
+interface Health {
   /** Null while the database can be trusted; otherwise the problem as a sentence for the operator. */
   trouble(): string | null
   /** True once the files are not those that were opened: only a start helps. */
@@ -42,7 +43,7 @@ function getCause(error: unknown): { readonly code: string; readonly message: st
 const openFiles = process.platform === 'linux' ? ` (from /proc/${process.pid}/fd, the database and its -wal together)` : ''
 
 /** `report` is called once for each thing that is wrong. */
-export function createFileHealth(now: () => number, report: (sentence: string) => void): Health {
+function createFileHealth(now: () => number, report: (sentence: string) => void): Health {
   let lost: string | null = null
   let damaged: string | null = null
   let failed: { readonly sentence: string; readonly at: number } | null = null
@@ -87,7 +88,7 @@ export function createFileHealth(now: () => number, report: (sentence: string) =
   }
 }
 
-export interface FileGuard extends Pick<Health, 'trouble' | 'isLost' | 'note'> {
+interface FileGuard extends Pick<Health, 'trouble' | 'isLost' | 'note'> {
   readonly files: FileIdentities
   guardReads(database: ReadDatabase): ReadDatabase
   guardWrites(database: WriteDatabase): WriteDatabase
@@ -162,4 +163,257 @@ function guarded<Act extends (...given: never[]) => Promise<unknown>>(health: He
       throw health.toApiError(error)
     }
   }) as Act
+}
+
+const endings = ['', '-wal', '-shm'] as const
+
+/** The database's file, its write-ahead log and the shared memory of its readers, as device and inode; null if there was none. */
+export type FileIdentities = Readonly<Record<(typeof endings)[number], string | null>>
+
+/** Watches the files of a connection. */
+interface DatabaseFileWatch {
+  /** Returns null if the files are intact; otherwise the problem as part of a sentence, which is final. */
+  look(): string | null
+  /** Accepts the file as it is now: right after this thread has written to it itself. */
+  settle(): void
+}
+
+/** The code of the error if the files are not those that were opened. */
+export const lostFiles = 'OCTAVO_LOST_FILES'
+
+const identity = ({ dev, ino }: Stats): string => `${dev}:${ino}`
+const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
+
+/** Identifies the files that a connection has open after its first read. A database that is not in WAL mode has only the first. */
+function identifyFiles(connection: Database.Database): FileIdentities {
+  const isLogged = connection.pragma('journal_mode', { simple: true }) === 'wal'
+  const identities = endings.map((ending) => {
+    const stats = ending === '' || isLogged ? found(connection.name + ending) : undefined
+    return [ending, stats === undefined ? null : identity(stats)]
+  })
+  return Object.fromEntries(identities) as FileIdentities
+}
+
+/**
+ * Watches the files of a connection, which must not be inside a transaction when they are checked. `patience`: how often in a row a change
+ * of the file must look foreign if that is not certain.
+ */
+export function watchFiles(connection: Database.Database, identities: FileIdentities, patience: number): DatabaseFileWatch {
+  const path = connection.name
+  const log = createLogMonitor(connection)
+  const content = createContentMonitor(path, log, patience)
+  let verdict: string | null = null
+
+  function look(): string | null {
+    if (verdict !== null) return verdict
+    const before = identities['-wal'] === null ? null : readable(log)
+    const files = endings.map((ending) => [ending, found(path + ending)] as const)
+    for (const [ending, stats] of files) {
+      if (identities[ending] === null) continue
+      if (stats === undefined) return lost(ending, 'is gone')
+      if (identity(stats) !== identities[ending]) return lost(ending, 'was replaced by another file')
+    }
+    if (before === null) return null
+    const stats = files[0]![1]!
+    if (before instanceof Error) {
+      if (content.isUnchanged(stats)) throw before
+      return lost('', 'was overwritten')
+    }
+    if (log.isTruncated(files[1]![1]!.size)) return lost('-wal', 'was made shorter')
+    return content.isForeign(stats, before) ? lost('', 'was overwritten') : null
+  }
+
+  function lost(ending: string, what: string): string {
+    verdict = `${basename(path)}${ending} ${what}`
+    return verdict
+  }
+
+  return {
+    look,
+    settle: () => {
+      if (identities['-wal'] !== null) content.settle(statSync(path), log.progress())
+    },
+  }
+}
+
+/** Number of frames in the log, and of checkpointed ones. */
+interface LogProgress {
+  readonly log: number
+  readonly checkpointed: number
+  /** Identifies the log: its header changes each time it starts again. */
+  readonly generation: string
+}
+
+/** The write-ahead log of a database. */
+interface WriteAheadLog {
+  readonly pageBytes: number
+  /** @throws SqliteError if the file is no longer a database */
+  progress(): LogProgress
+  /** True if the log, which has `bytes` now, was made shorter by something else than SQLite. */
+  isTruncated(bytes: number): boolean
+}
+
+function createLogMonitor(connection: Database.Database): WriteAheadLog {
+  const path = `${connection.name}-wal`
+  const noop = connection.prepare('pragma wal_checkpoint(NOOP)')
+  const pageBytes = Number(connection.pragma('page_size', { simple: true }))
+  const progress = (): LogProgress => ({ ...(noop.get() as Omit<LogProgress, 'generation'>), generation: readGeneration(path) })
+  // Its size at the start, because a log may be truncated before the first check.
+  let lastBytes = found(path)?.size ?? 0
+
+  /** True if the log has fewer bytes than frames, provided that nothing else reset it or wrote to it in the meantime. */
+  function isTooShort(): boolean {
+    const before = progress()
+    const bytes = found(path)?.size ?? 0
+    const after = progress()
+    return before.log === after.log && before.generation === after.generation && bytes < after.log * (pageBytes + 24)
+  }
+
+  return {
+    pageBytes,
+    progress,
+    isTruncated: (bytes) => {
+      if (bytes < lastBytes && isTooShort()) return true
+      lastBytes = bytes
+      return false
+    },
+  }
+}
+
+/** Returns the progress of a log, or the error if the file is no longer a database. */
+function readable(log: WriteAheadLog): LogProgress | Error {
+  try {
+    return log.progress()
+  } catch (error) {
+    return error as Error
+  }
+}
+
+/** The contents of the database's file, which only checkpoints change. */
+interface Content {
+  isUnchanged(stats: Stats): boolean
+  /**
+   * True if something other than SQLite has written to the file. A checkpoint that has ended shows in the progress of the log, which was
+   * `before` earlier in this check; one that has not ended shows in the pages of the file.
+   */
+  isForeign(stats: Stats, before: LogProgress): boolean
+  /** Accepts the file as it is now. */
+  settle(stats: Stats, at: LogProgress): void
+}
+
+function createContentMonitor(path: string, log: WriteAheadLog, patience: number): Content {
+  const getStamp = ({ size, mtimeMs }: Stats): string => `${size} ${mtimeMs}`
+  const toState = (stats: Stats, at: LogProgress) => ({ stamp: getStamp(stats), bytes: stats.size, progress: at })
+  let accepted = toState(statSync(path), log.progress())
+  let suspicions = 0
+  const isUnchanged = (stats: Stats): boolean => getStamp(stats) === accepted.stamp
+
+  function settle(stats: Stats, at: LogProgress): void {
+    accepted = toState(stats, at)
+    suspicions = 0
+  }
+
+  /** True if a checkpoint has ended since. A log that has only grown explains nothing. */
+  const hasCheckpoint = ({ generation, checkpointed }: LogProgress): boolean =>
+    checkpointed !== accepted.progress.checkpointed || generation !== accepted.progress.generation
+
+  /** True if a checkpoint is running, or was given up. */
+  const isUnfinished = ({ log: frames, checkpointed }: LogProgress): boolean =>
+    frames > checkpointed && hasUnfinishedCheckpoint(path, checkpointed, log.pageBytes, accepted.bytes)
+
+  return {
+    isUnchanged,
+    isForeign: (stats, before) => {
+      const now = log.progress()
+      const explained = isUnchanged(stats) || hasCheckpoint(before) || hasCheckpoint(now) ? before : isUnfinished(now) ? now : null
+      if (explained !== null) {
+        settle(stats, explained)
+        return false
+      }
+      // With nothing to checkpoint, SQLite has not written to the file.
+      const isCertain = before.log === before.checkpointed && now.log === now.checkpointed
+      return isCertain || ++suspicions >= patience
+    },
+    settle,
+  }
+}
+
+/** Frames of a log that are looked at, and pages of the file that are compared with it. */
+const mostFrames = 100_000
+const mostPages = 64
+const headerBytes = 32
+const frameHeaderBytes = 24
+
+/** A file of a database that is only read here. Descriptors are kept for good: closing one would end all locks that the process has on the file. */
+const descriptors = new Map<string, number>()
+
+function getDescriptor(path: string): number {
+  const { dev, ino } = statSync(path)
+  const name = `${dev}:${ino}`
+  const descriptor = descriptors.get(name) ?? openSync(path, 'r')
+  descriptors.set(name, descriptor)
+  return descriptor
+}
+
+/** The sequence and the salts in the header of a log. SQLite has no locks on this file that closing it could end. */
+function readGeneration(log: string): string {
+  const header = Buffer.alloc(12)
+  try {
+    withFile(log, (file) => readSync(file, header, 0, header.length, 12))
+  } catch {
+    // A missing log is reported by the check of the files.
+  }
+  return header.toString('base64')
+}
+
+function withFile<Result>(path: string, use: (descriptor: number) => Result): Result {
+  const descriptor = openSync(path, 'r')
+  try {
+    return use(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * Whether an unfinished checkpoint has written frames from `checkpointed` on into the file of `database`: it is running, failed on a full
+ * disk, or was killed. A checkpoint first extends the file to its new size, and writes pages in ascending order.
+ */
+function hasUnfinishedCheckpoint(database: string, checkpointed: number, pageBytes: number, knownBytes: number): boolean {
+  const file = getDescriptor(database)
+  return withFile(`${database}-wal`, (log) => {
+    const { pages, databasePages } = readFrames(log, checkpointed, pageBytes)
+    const { size } = fstatSync(file)
+    if (size !== knownBytes && size === databasePages * pageBytes) return true
+    const page = Buffer.alloc(pageBytes)
+    const frame = Buffer.alloc(pageBytes)
+    return [...pages.keys()]
+      .sort((one, other) => one - other)
+      .slice(0, mostPages)
+      .some((number) => {
+        if (readSync(file, page, 0, pageBytes, (number - 1) * pageBytes) < pageBytes) return false
+        return pages.get(number)!.some((at) => readSync(log, frame, 0, pageBytes, at) === pageBytes && frame.equals(page))
+      })
+  })
+}
+
+/** Offsets of each page in the log, from the frame `first` on, and the number of database pages after the last commit. */
+function readFrames(log: number, first: number, pageBytes: number) {
+  const header = Buffer.alloc(headerBytes)
+  const salts = Buffer.alloc(8)
+  if (readSync(log, header, 0, headerBytes, 0) === headerBytes) header.copy(salts, 0, 16, 24)
+  const pages = new Map<number, number[]>()
+  let databasePages = 0
+  const frame = Buffer.alloc(frameHeaderBytes)
+  for (let index = first; index < first + mostFrames; index++) {
+    const at = headerBytes + index * (frameHeaderBytes + pageBytes)
+    // Older frames with other salts may follow the last frame.
+    if (readSync(log, frame, 0, frameHeaderBytes, at) < frameHeaderBytes || !frame.subarray(8, 16).equals(salts)) break
+    const number = frame.readUInt32BE(0)
+    databasePages = frame.readUInt32BE(4) || databasePages
+    const contents = pages.get(number)
+    if (contents === undefined) pages.set(number, [at + frameHeaderBytes])
+    else contents.push(at + frameHeaderBytes)
+  }
+  return { pages, databasePages }
 }

@@ -1,7 +1,7 @@
 // Jobs of the reader pool: reads, their queues, outcomes and measured costs.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import type { PlanHandle, ReadBytes, ReadResult } from '../../database.js'
-import { responseTooLarge } from '../../response/sink.js'
+import { responseTooLarge } from '../../response/write.js'
 
 /** A read that was asked for. */
 export interface Job {

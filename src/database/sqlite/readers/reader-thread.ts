@@ -1,8 +1,8 @@
 // A reader thread: one read-only connection that executes plans and writes the responses. It knows nothing but plans.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ReadPlan } from '../../plan.js'
-import { createSink, ResponseTooLarge } from '../../response/sink.js'
 import type { PreparedRead } from '../../response/write.js'
+import { createSink, ResponseTooLarge } from '../../response/write.js'
 import { openSqliteReader } from '../connection.js'
 import { prepareRead } from '../execute.js'
 import { type FromReader, type ReaderData, type Run, slotBytes, slotStates, slotsPerThread, type ToReader } from './protocol.js'

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle } from '../../database.js'
 import { unavailableError } from '../../errors.js'
-import { responseTooLarge } from '../../response/sink.js'
+import { responseTooLarge } from '../../response/write.js'
 import { failure, type Job, type ReadOutcome, refuse } from './job.js'
 import {
   type FromReader,

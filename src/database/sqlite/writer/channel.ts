@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import type { ApiError } from '../../../foundation/errors/errors.js'
 import type { PlanHandle } from '../../database.js'
 import { outdatedModelError, schemaDriftError, unavailableError } from '../../errors.js'
-import { responseTooLarge, responseTooLargeCode } from '../../response/sink.js'
+import { responseTooLarge, responseTooLargeCode } from '../../response/write.js'
 import { isDrift } from '../errors.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
@@ -152,7 +152,7 @@ function createBatch(send: (orders: readonly NumberedOrder[]) => void): Batch {
 function startChannel(data: WriterData, died: (error: Error) => void): Channel {
   const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
     workerData: data,
-    // Closing a descriptor of the database's file would release the locks of all connections (file-watch.ts).
+    // Closing a descriptor of the database's file would release the locks of all connections (file/health.ts).
     trackUnmanagedFds: false,
   })
   const encode = createEncoder()

@@ -3,7 +3,7 @@ import type { ChangeResult } from '../../database.js'
 import type { ReadPlan } from '../../plan.js'
 import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
-import type { FileIdentities } from '../file/file-watch.js'
+import type { FileIdentities } from '../file/health.js'
 
 export interface WriterData {
   readonly sqlite: SqliteOptions

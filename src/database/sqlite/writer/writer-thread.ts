@@ -3,11 +3,11 @@
 import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ReadPlan } from '../../plan.js'
-import { createSink, isTooLarge, responseTooLargeCode, type Sink } from '../../response/sink.js'
 import type { PreparedRead } from '../../response/write.js'
+import { createSink, isTooLarge, responseTooLargeCode, type Sink } from '../../response/write.js'
 import { createStatementCache, reopenSqlite } from '../connection.js'
 import { prepareRead } from '../execute.js'
-import { lostFiles, watchFiles } from '../file/file-watch.js'
+import { lostFiles, watchFiles } from '../file/health.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
 /** Prepared statements that are kept. */

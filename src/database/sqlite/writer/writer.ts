@@ -9,7 +9,7 @@ import { unavailableError } from '../../errors.js'
 import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
 import { sqliteDialect, writeSql } from '../dialect.js'
-import type { FileIdentities } from '../file/file-watch.js'
+import type { FileIdentities } from '../file/health.js'
 import { type Channel, createWriterThread, type Order } from './channel.js'
 import type { Inserted } from './protocol.js'
 

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { actOnMany, type BulkRequest, type BulkResult, checkBulk, toParameters } from '../../../admin/content/bulk.js'
 import { checkPasswordAge } from '../../../admin/identity/sign-in.js'
-import type { Parameters } from '../../../query/rest/parameters.js'
+import type { Parameters } from '../../../query/request.js'
 import { isClosed } from '../../connections.js'
 import { contentAccess, typeInput } from '../content.js'
 import { type Resource, type ResourceResponse, resource, respond } from '../resource.js'

@@ -2,7 +2,7 @@
 import { isAlwaysRequired } from '../../../model/schema/conditions.js'
 import { fileType } from '../../../model/schema/link.js'
 import { type Attribute, assertNever } from '../../../model/schema/types.js'
-import { publicFields } from '../../../query/rest/fields.js'
+import { publicFields } from '../../../query/rest/populate.js'
 import { type DescribedLink, type DescribedShape, isNullable, linksOf, mustBeGiven, targetsOf, type View, writableOf } from '../view.js'
 import {
   type Components,

@@ -4,7 +4,7 @@ import { isAlwaysRequired } from '../../../model/schema/conditions.js'
 import { fileType } from '../../../model/schema/link.js'
 import { type Attribute, assertNever, type Scalar } from '../../../model/schema/types.js'
 import { attributeTypes } from '../../../model/types/attribute-types.js'
-import { publicFields } from '../../../query/rest/fields.js'
+import { publicFields } from '../../../query/rest/populate.js'
 import {
   type DescribedLink,
   type DescribedShape,
