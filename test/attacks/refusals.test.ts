@@ -1,7 +1,7 @@
 // Deep, wide and long values sent to every route, in bodies, queries, paths and headers (security: O01, O11, S132): refusals are
 // a few kilobytes, immediate, in the contract's form, and never an error of the service.
 import { describe, expect, test } from 'vitest'
-import { printed } from '../../src/foundation/errors/bounded-values.js'
+import { printed } from '../../src/foundation/errors/errors.js'
 import { processCpuMs } from '../support/cpu-time.js'
 import { rule } from '../support/rule.js'
 import type { TestResponse } from '../support/serve.js'

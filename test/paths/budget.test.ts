@@ -12,11 +12,11 @@ import { common, type Measured, type Run, startMeasured, without } from './measu
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 const paths = {
-  'GET of a populated list, again': { goal: 20, budget: 20 },
-  'GET of a populated list, again, compressed': { goal: 23, budget: 21 },
-  'GET of a populated list, first': { goal: 40, budget: 41 },
-  'POST of a draft': { goal: 55, budget: 56 },
-  'POST of a published document': { goal: 60, budget: 61 },
+  'GET of a populated list, again': { goal: 20, budget: 19 },
+  'GET of a populated list, again, compressed': { goal: 23, budget: 20 },
+  'GET of a populated list, first': { goal: 40, budget: 40 },
+  'POST of a draft': { goal: 55, budget: 55 },
+  'POST of a published document': { goal: 60, budget: 60 },
 } as const
 
 /** In this time every timer that could run in a request runs at least once. */

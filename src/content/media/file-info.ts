@@ -1,7 +1,6 @@
 // Parses `fileInfo`, the information that a client sends about files: one object, or one per file.
 
-import { printed } from '../../foundation/errors/bounded-values.js'
-import { ApiError, validationError } from '../../foundation/errors/errors.js'
+import { ApiError, printed, validationError } from '../../foundation/errors/errors.js'
 import { checkDisplayName } from './file-names.js'
 
 /** The information about a file; `undefined` leaves a value unchanged, `null` clears it. */

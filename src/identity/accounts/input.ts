@@ -1,6 +1,5 @@
 // Validates the text fields of account requests, with Strapi's error messages.
-import { printed } from '../../foundation/errors/bounded-values.js'
-import { validationError } from '../../foundation/errors/errors.js'
+import { printed, validationError } from '../../foundation/errors/errors.js'
 import type { ContentType } from '../../model/schema/types.js'
 import { longestPassword } from './passwords.js'
 

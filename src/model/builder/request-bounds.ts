@@ -1,6 +1,6 @@
 // Limits of names and attributes in requests that change the model. Checked first, since later work grows with them.
 
-import { boundedText } from '../../foundation/errors/bounded-values.js'
+import { boundedText } from '../../foundation/errors/errors.js'
 import { maxNameCharacters, maxUidCharacters } from '../schema/check.js'
 
 /** Attributes of a schema in a request: no table has more columns. */

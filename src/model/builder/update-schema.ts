@@ -1,5 +1,5 @@
 // POST /content-type-builder/update-schema: several types and components in one request, as Strapi 5.54's Content-Type Builder sends them.
-import { boundedText } from '../../foundation/errors/bounded-values.js'
+import { boundedText } from '../../foundation/errors/errors.js'
 import { listedAttributes, type NewAttributes, newAttributes, setAttributes, withoutStaleOptions } from './attributes.js'
 import { deletedFiles, writtenFiles } from './files.js'
 import { findUnloadable } from './loadable.js'

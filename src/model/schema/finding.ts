@@ -1,5 +1,5 @@
 // Findings of schema checks and their severity.
-import { boundedText } from '../../foundation/errors/bounded-values.js'
+import { boundedText } from '../../foundation/errors/errors.js'
 
 /** An unknown name and the possible names. */
 export interface Guess {

@@ -1,6 +1,6 @@
 // Attribute errors: their wording and order, printed as by yup, which clients show to people; errors that depend on a pattern or on a taken
 // value; and the removal of values that the caller may not read.
-import { printed } from '../../../foundation/errors/bounded-values.js'
+import { printed } from '../../../foundation/errors/errors.js'
 import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../../foundation/grants.js'
 import { getComponents } from '../../../model/schema/graph.js'
 import { completesWithin, type PatternCheck, type PatternChecks } from '../../../model/schema/patterns.js'
