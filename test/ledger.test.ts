@@ -8,16 +8,16 @@ const root = join(import.meta.dirname, '..')
 
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
-  foundation: { files: 51, lines: 6525, prose: 3 },
-  model: { files: 61, lines: 9412, prose: 3 },
-  database: { files: 112, lines: 17907, prose: 3 },
-  query: { files: 21, lines: 3515, prose: 3 },
-  content: { files: 116, lines: 16002, prose: 3 },
-  identity: { files: 21, lines: 3405, prose: 3 },
-  project: { files: 32, lines: 5440, prose: 3 },
+  foundation: { files: 50, lines: 6540, prose: 3 },
+  model: { files: 60, lines: 9403, prose: 3 },
+  database: { files: 105, lines: 17888, prose: 3 },
+  query: { files: 13, lines: 3535, prose: 3 },
+  content: { files: 105, lines: 15950, prose: 3 },
+  identity: { files: 20, lines: 3392, prose: 3 },
+  project: { files: 31, lines: 5428, prose: 3 },
   operations: { files: 38, lines: 7752, prose: 3 },
   admin: { files: 45, lines: 7752, prose: 3 },
-  http: { files: 76, lines: 12604, prose: 3 },
+  http: { files: 74, lines: 12592, prose: 3 },
   service: { files: 56, lines: 6746, prose: 3 },
   packages: { files: 28, lines: 5034, prose: 3 },
 }

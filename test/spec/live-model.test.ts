@@ -152,9 +152,9 @@ rule('live-model.3', 'callers without the action get 403, and so does everyone w
 
 const refusals: readonly [what: string, data: unknown, message: string][] = [
   ['no schema', {}, 'must name a schema'],
-  ['a uid of nothing', { 'api::a.b': typeOf('b', 'bs', {}) }, 'is no uid'],
-  ['a uid that leaves the folder', { '../../x.y': { info: { displayName: 'x' }, attributes: {} } }, 'is no uid'],
-  ['a type of administrators', { 'admin::user': typeOf('user', 'users', {}) }, 'is no uid'],
+  ['a uid of nothing', { 'api::a.b': typeOf('b', 'bs', {}) }, 'is not a uid'],
+  ['a uid that leaves the folder', { '../../x.y': { info: { displayName: 'x' }, attributes: {} } }, 'is not a uid'],
+  ['a type of administrators', { 'admin::user': typeOf('user', 'users', {}) }, 'is not a uid'],
   ['an unknown attribute type', { 'api::bad.bad': typeOf('bad', 'bads', { a: { type: 'strin' } }) }, 'strin'],
   ['an attribute name with a space', { 'api::bad.bad': typeOf('bad', 'bads', { 'a b': text }) }, 'must be a letter'],
   ['an attribute that every document has', { 'api::bad.bad': typeOf('bad', 'bads', { documentId: text }) }, 'documentId'],
