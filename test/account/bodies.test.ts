@@ -150,7 +150,7 @@ rule('accounts.24', 'several errors come in the order and number of Strapi', asy
   expect(await errorsOf('/api/auth/reset-password', short)).toEqual([400, 'Incorrect code provided'])
 })
 
-test('registering with credentials that may find roles answers the role', async () => {
+test('registering with credentials that may find roles returns the role', async () => {
   const body = { username: 'by-token', email: 'by-token@example.test', password: 'secret123' }
   const answer = await post(served, '/api/auth/local/register', body, full)
   expect([answer.status, answer.body.user.role.type]).toEqual([200, 'authenticated'])

@@ -127,7 +127,7 @@ rule('writing.22', 'publishing, unpublishing and discarding are granted by name'
   octavo(['roles', 'delete', 'publisher', served.folder])
 })
 
-rule('errors.12', 'a command that is refused prints every mistake with its path', () => {
+rule('errors.12', 'a command that is refused prints every error with its path', () => {
   const create = (username: string, email: string) =>
     octavo(['users', 'create', served.folder, '--username', username, '--email', email, '--password', 'a-long-pass-phrase'])
   const { status, out, error } = create('x', 'x@y.z')
@@ -350,7 +350,7 @@ test('a whole installation is set up by a script, before its first start', async
   rmSync(folder, { recursive: true, force: true })
 })
 
-rule('accounts.21', 'roles are made, changed and removed over the API by who may', async () => {
+rule('accounts.21', 'roles are created, changed and removed over the API by permitted callers', async () => {
   const { full } = goldenTokens()
   const permissions = (enabled: boolean) => ({ 'api::tag': { controllers: { tag: { find: { enabled }, nonsense: { enabled: true } } } } })
   const made = await post(

@@ -42,7 +42,7 @@ async function signIn() {
   return served.request(`/api/auth/company/callback?access_token=${code}`)
 }
 
-rule('accounts.17', 'a new account is made, and found again when its address and name have changed there', async () => {
+rule('accounts.17', 'a new account is created, and found again when its address and name have changed there', async () => {
   const first = await signIn()
   expect(first.body.user).toMatchObject({ username: 'nina', email: 'nina@example.test', provider: 'company', confirmed: true })
   expect((await served.request('/api/users/me', { token: first.body.jwt })).body.username).toBe('nina')

@@ -30,7 +30,7 @@ async function after(count: number, act: () => Promise<unknown>): Promise<readon
 
 const event = (name: string, user: string) => `entry.${name} plugin::users-permissions.user ${user}`
 
-rule('webhooks.15', 'changes, new passwords, letters, confirmations and deletions of users are events, without secrets', async () => {
+rule('webhooks.15', 'changes, new passwords, e-mails, confirmations and deletions of users are events, without secrets', async () => {
   const body = { username: 'watched', email: 'watched@example.test', password: 'secret-123', role: 1 }
   let id = 0
   const seen: string[] = []

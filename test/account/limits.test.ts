@@ -41,7 +41,7 @@ rule('accounts.15', 'many attempts at one name use up no attempts of others at t
   expect((await logIn(served, 'nobody-else', 'wrong')).status).toBe(400)
 })
 
-test('S074 guesses made at the same time are no way around', async () => {
+test('S074 simultaneous guesses do not bypass the limit', async () => {
   served = await serveAccounts(tenPerAddress)
   const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => logIn(served, `somebody${index}`, 'wrong')))
   expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10)

@@ -111,7 +111,7 @@ describe('GitHub', () => {
     expect([second.body.user.id === first.body.user.id, second.body.user.username]).toEqual([false, expect.stringMatching(/^renamed-/)])
   })
 
-  test('an answer without end is not read to its end', async () => {
+  test('an endless response is not read to its end', async () => {
     plain.answers = { '/user': { id: 10, login: 'long', padding: 'x'.repeat(2_000_000) }, ...emails(verified('long@example.test')) }
     expect(refusal(await signIn('github'))).toEqual([400, 'Unexpected response from the provider'])
   })

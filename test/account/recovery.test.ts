@@ -138,7 +138,7 @@ test('templates are filled in and never run; values are escaped', async () => {
   expect(letter!.text).toMatch(/^&lt;b&gt;&amp;\|\|\|\|[0-9a-f]{64}$/)
 })
 
-rule('accounts.29', 'an address is confirmed by the letter that a new account gets', async () => {
+rule('accounts.29', 'an address is confirmed by the e-mail to a new account', async () => {
   await setAccounts(served, { email_confirmation: true, email_confirmation_redirection: 'https://site.example.test/welcome' })
   const own = { username: 'newcomer', email: 'newcomer@example.test', password: 'secret-123' }
   const registered = await post(served, '/api/auth/local/register', own)
@@ -182,7 +182,7 @@ test('signing up can be switched off', async () => {
   expect([answer.status, answer.body.error.message]).toEqual([400, 'Register action is currently disabled'])
 })
 
-test('letters are sent over SMTP where it is configured', async () => {
+test('e-mails are sent over SMTP if configured', async () => {
   const { url, heard, close } = await listenForMail()
   const mailing = await serveAccounts({ environment: { SMTP_URL: url, MAIL_FROM: 'Magazine <post@example.test>', NODE_ENV: 'production' } })
   await post(mailing, '/api/auth/forgot-password', { email: 'erin@example.test' })

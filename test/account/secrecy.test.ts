@@ -94,7 +94,7 @@ rule(
   },
 )
 
-rule('accounts.23', 'O20 a project that wants the answers of Strapi gets them', async () => {
+rule('accounts.23', "O20 a project can be configured to have Strapi's responses", async () => {
   served = await serveAccounts({ config: { ...unlimited, auth: { confirmationRequests: 'as-strapi' } } })
   await served.sql("update up_users set confirmed = false where username in ('carol', 'erin')")
   await served.sql("update up_users set blocked = true where username = 'carol'")
@@ -143,7 +143,7 @@ test('O41 without NODE_ENV and without mail the log says that a message was not 
   }
 })
 
-test('a letter that waits for its moment is sent before the service ends', async () => {
+test('a delayed e-mail is sent before the service ends', async () => {
   served = await serveAccounts()
   await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })
   await expect.poll(async () => (await served.sql('select count(*) as count from octavo_one_time_tokens'))[0]!.count, patience).toBe(1)

@@ -101,7 +101,7 @@ rule('accounts.13', 'sessions are listed as Strapi lists them: the current one, 
   expect(byOld[0]).toMatchObject({ id: payload(refreshed.jwt).sessionId, current: true })
 })
 
-rule('accounts.13', 'callers that are no users have no sessions', async () => {
+rule('accounts.13', 'callers other than users have no sessions', async () => {
   for (const [method, path] of [
     ['GET', '/api/auth/sessions'],
     ['DELETE', '/api/auth/sessions/x'],

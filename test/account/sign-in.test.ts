@@ -18,7 +18,7 @@ const work = (since: NodeJS.CpuUsage) => {
   return user + system
 }
 
-rule('accounts.1', 'S062 known and unknown accounts get the same answer in the same time', async () => {
+rule('accounts.1', 'S062 known and unknown accounts get the same response in the same time', async () => {
   const spent: Record<string, number> = { alice: 0, nobody: 0 }
   const bodies = new Set<string>()
   for (let round = 0; round < 20; round++) {
@@ -100,7 +100,7 @@ describe('S065 values other than texts are refused in every field of every body'
     }
   })
 
-  rule('accounts.2', 'bodies that are no object', async () => {
+  rule('accounts.2', 'bodies that are not objects', async () => {
     for (const body of [[], 'x', 5, null]) expect((await post(served, '/api/auth/local', body)).status).toBe(400)
   })
 })
@@ -118,7 +118,7 @@ describe('S068 passwords are limited to the length that bcrypt distinguishes', (
     expect((await logIn(served, 'longest', 'x'.repeat(900_000))).status).toBe(400)
   })
 
-  test('a null character ends nothing, and letters are taken as they are written', async () => {
+  test('a null character does not end a text, and case is significant', async () => {
     expect((await register('nullish', 'secret\0more')).status).toBe(200)
     expect((await logIn(served, 'nullish', 'secret')).status).toBe(400)
     expect((await logIn(served, 'nullish', 'secret\0more')).status).toBe(200)

@@ -106,7 +106,7 @@ describe('the budget of a plan', () => {
   const times = (count: number, part: (index: number) => string, between = '&') =>
     Array.from({ length: count }, (_, index) => part(index)).join(between)
 
-  test('S121 a query with more names than the budget is refused, one with fewer is answered', async () => {
+  test('S121 a query with more names than the budget is refused, one with fewer succeeds', async () => {
     const queries: readonly ((count: number) => string)[] = [
       (count) => times(count, (index) => `filters[$or][${index}][id]=${index}`),
       (count) => times(count, (index) => `filters[$and][${index}][author][id][$ne]=${index}`),
@@ -188,7 +188,7 @@ describe('pagination', () => {
     }
   })
 
-  test('S122 styles are not mixed, and other places for a page are no way around', async () => {
+  test('S122 styles cannot be mixed, and other positions of a page do not bypass the limit', async () => {
     expect((await sendRequest('/articles?pagination[page]=1&pagination[start]=0')).status).toBe(400)
     expect((await sendRequest('/articles?pagination[pageSize]=1&pagination[limit]=1000')).status).toBe(400)
     expect((await sendRequest('/articles?page=1&pageSize=1000')).status).toBe(400)
@@ -240,7 +240,7 @@ describe('many requests at once', () => {
     settle(await Promise.all(scans))
   })
 
-  test('S131 three hundred times the same request give one answer', async () => {
+  test('S131 three hundred equal requests get the same response', async () => {
     const answers = await Promise.all(
       Array.from({ length: 300 }, () =>
         sendRequest('/articles?populate[author][populate]=articles&sort=author.name&pagination[pageSize]=10'),

@@ -91,7 +91,7 @@ describe('writes by a caller who may not read drafts', () => {
       ...(data && { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
     })
 
-  rule('status.9', 'answers of writes that leave a draft name it and say nothing else', async () => {
+  rule('status.9', 'responses of writes that leave a draft name it and have nothing else', async () => {
     const id = await look("select document_id from articles where published_at is null and locale = 'en' limit 1")
     const created = await send('POST', '/articles?status=draft&populate=*', { title: 'Mine', slug: 'mine-alone' })
     const changed = await send('PUT', `/articles/${id}?status=draft&populate=*`, { rank: 3 })

@@ -47,7 +47,7 @@ describe('tables that are not there', () => {
     expect(lines.find((line) => line.requestId === id && line.level >= 50)?.err?.message).toMatch(missing)
   }
 
-  test('S136 a missing table gives a constant answer whose request id leads to the log', async () => {
+  test('S136 a missing table gives a constant response whose request id leads to the log', async () => {
     expect((await request('/cities')).status).toBe(200)
     // MariaDB drops no table that others refer to.
     if (isOnMysql) await change('rename table cities to former_cities')
@@ -57,7 +57,7 @@ describe('tables that are not there', () => {
     expect((await request('/articles')).status).toBe(200)
   })
 
-  test('S136 a missing link table gives a constant answer, also in the middle of a populate', async () => {
+  test('S136 a missing link table gives a constant response, also in the middle of a populate', async () => {
     expect((await request('/articles?populate=tags')).status).toBe(200)
     await change('alter table articles_tags_lnk rename to gone')
     expectFailure(await request('/articles?populate=tags'))
@@ -67,7 +67,7 @@ describe('tables that are not there', () => {
     expect((await request('/articles?populate=tags')).status).toBe(200)
   })
 
-  test('S136 a missing column gives a constant answer', async () => {
+  test('S136 a missing column gives a constant response', async () => {
     await change('alter table authors rename column bio to gone')
     expectFailure(await request('/authors'))
     expect((await request('/authors?fields=name')).status).toBe(200)

@@ -111,7 +111,7 @@ describe('as it comes', () => {
     }
   })
 
-  test('S139 files that a browser could run are kept from running', async () => {
+  test('S139 files that a browser could run do not run', async () => {
     const names = (await golden.look("select url from files where ext in ('.svg', '.html', '.xml')")) as string[]
     expect(names.length).toBeGreaterThan(0)
     for (const url of names) {
@@ -122,7 +122,7 @@ describe('as it comes', () => {
     }
   })
 
-  test('S140 answers do not cross between callers, methods, formats and encodings', async () => {
+  test('S140 responses do not cross between callers, methods, formats and encodings', async () => {
     const query = '/articles?populate[0]=note&populate[1]=tags&pagination[pageSize]=20'
     const callers: readonly Caller[] = ['public', 'alice', 'bob', 'custom', 'full', 'readonly', 'wrong', 'expired', 'carol']
     const variants: readonly Record<string, string>[] = [

@@ -224,7 +224,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     )
   })
 
-  test('S109 a hostile text is no document and no type', async () => {
+  test('S109 a hostile text is not a document or a type', async () => {
     const segment = hostile.filter((text) => !/^\.{1,2}$/.test(text) && !/[\s.]/.test(text) && !/^[%\w]*$/.test(text))
     await fc.assert(
       fc.asyncProperty(segment, fc.constantFrom('/articles/', '/users/', '/upload/files/', '/'), async (text, path) => {

@@ -90,7 +90,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     expect(await total('filters[id][$between][]=9&filters[id][$between][]=1')).toBe(0)
   })
 
-  test('S113 filters that are no object are refused', async () => {
+  test('S113 filters other than objects are refused', async () => {
     for (const filters of [
       'filters=title',
       'filters[]=title',
@@ -106,7 +106,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     }
   })
 
-  test('S109 names of JavaScript are no names of attributes', async () => {
+  test('S109 names of JavaScript are not names of attributes', async () => {
     const base = await sendRequest('/articles')
     for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__']) {
       for (const query of [

@@ -143,7 +143,7 @@ test('S127 validation stops early in a body with a thousand errors', async () =>
   expect(body.error.message).toBe('1000 errors occurred')
 })
 
-test('S127 a text that holds 500,000 brackets is no list of blocks', async () => {
+test('S127 a text of 500,000 brackets is not a list of blocks', async () => {
   const { result, maxCpuMs } = await beside(() => send('/api/articles', article({ content: '['.repeat(500_000) })))
   expect(result.status).toBe(201)
   expect(result.body.data.content).toBeNull()

@@ -32,7 +32,7 @@ test('S032 the table knows every route of the service, and no other', () => {
   expect(model.paths.size).toBeGreaterThan(15)
 })
 
-test('S032 reads that are let in do answer', async () => {
+test('S032 permitted reads succeed', async () => {
   const may = await grantsIn(golden)
   for (const place of places()) {
     const action = place.actions.GET

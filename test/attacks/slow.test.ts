@@ -47,7 +47,7 @@ test('O08 headers that never end: 408, and the connection ends, however long the
   expect((await served.request('/_health')).status).toBe(204)
 })
 
-test('O09 answers that are not taken make room for others, and end', async () => {
+test('O09 responses that are not read make room for others, and end', async () => {
   served = await serveGolden({ config: { limits: { maxBufferedResponseBytes: 12_000_000, responseTimeout: 6_000 } } })
   const large = '/api/articles?populate[tags][populate][articles][populate][tags]=true&pagination[pageSize]=25'
   const size = (await served.request(large)).text.length
@@ -68,7 +68,7 @@ test('O09 answers that are not taken make room for others, and end', async () =>
   await Promise.all(slow.map(({ closed }) => closed))
 })
 
-test('O09 an address within its share keeps its answers, however young those of an address are that begins again and again', async () => {
+test('O09 an address within its share keeps its responses, however new those of a repeating address are', async () => {
   const answer = 6_000_000
   served = await serveGolden({
     environment: { OCTAVO_TRUST_PROXY: '1' },

@@ -67,7 +67,7 @@ describe('smuggling', () => {
     }
   })
 
-  test('S128 requests in one piece get their answers in order', async () => {
+  test('S128 requests in one packet get their responses in order', async () => {
     const { text } = await heard(
       `GET /api/tags HTTP/1.1\r\n${host}\r\nGET /api/nothing HTTP/1.1\r\n${host}\r\nGET /_health HTTP/1.1\r\n${host}Connection: close\r\n\r\n`,
     )
@@ -124,14 +124,14 @@ describe('slow clients', () => {
     await crowd
   })
 
-  test('S125 clients that go away in the middle of an answer leave the service in order', async () => {
+  test('S125 clients that leave in the middle of a response do no harm', async () => {
     const large = `GET /api/articles?populate=author.articles.author&pagination[pageSize]=100 HTTP/1.1\r\n${host}\r\n`
     await Promise.all(Array.from({ length: 40 }, (_, index) => raw(golden.served.origin, [large], { patience: 5 + index * 4 })))
     expect((await sendRequest('/articles?populate=author.articles.author&pagination[pageSize]=100')).status).toBe(200)
     expect(golden.served.log.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([])
   })
 
-  test('S130 thousands of looks at the health are answered from memory', async () => {
+  test('S130 thousands of health checks are answered from memory', async () => {
     const before = golden.served.log.length
     const requests = Array.from(
       { length: 250 },

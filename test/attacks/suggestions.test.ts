@@ -26,7 +26,7 @@ function* endless(length: number): Generator<string> {
   for (let number = 0; ; number++) yield String(number).padStart(length, 'ab')
 }
 
-test('O51 a text is compared with a bounded number of letters, however many names there are', () => {
+test('O51 comparing a text is bounded, however many names there are', () => {
   for (const length of [4, 10, 90, 100]) expect(closest('z'.repeat(length), endless(length))).toBeNull()
   expect(closest('zzzz', endless(1_000))).toBeNull()
   let looked = 0

@@ -46,7 +46,7 @@ test('S141 refusals, failures and responses with tokens are not cached', async (
   expect((await served.request('/api/tags')).headers.get('cache-control')).toBe('public, no-cache')
 })
 
-test('S135 answers of the API are no pages', async () => {
+test('S135 responses of the API are not pages', async () => {
   for (const path of ['/api/tags', '/api/nothing', '/_health', '/api/tags?sort=nothing']) {
     const policy = (await served.request(path)).headers.get('content-security-policy')
     expect(policy, path).toBe("default-src 'none'; frame-ancestors 'self'")

@@ -78,7 +78,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     }
   })
 
-  test('S047 moments, creators and versions are not for callers to write', async () => {
+  test('S047 callers cannot write timestamps, creators and versions', async () => {
     for (const key of [
       'createdAt',
       'updatedAt',

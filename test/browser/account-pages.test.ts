@@ -52,7 +52,7 @@ describeWith(['Chromium'], 'in a browser', () => {
 
   let used: string
 
-  rule('accounts.31', 'the link of a letter sets a password, and nothing that was typed is lost on the way', async () => {
+  rule('accounts.31', 'the link of an e-mail sets a password, and no input is lost on the way', async () => {
     const { page, context } = browser
     used = await resetLink('erin@example.test')
     await page.goto(used)
@@ -79,7 +79,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     expect(await page.locator('form').isVisible()).toBe(false)
   })
 
-  rule('accounts.31', 'a used link says so, and the link of a newer letter takes its place in the same tab', async () => {
+  rule('accounts.31', 'a used link says so, and the link of a newer e-mail replaces it in the same tab', async () => {
     const { page } = browser
     await page.goto(used)
     await fill('erin-Secret4')

@@ -41,7 +41,7 @@ const finderOf =
     client.collection('articles').find(parameters as never)
 
 describe('collections', () => {
-  test('find answers a page with its meta', async () => {
+  test('find returns a page with its meta', async () => {
     const { data, meta } = await clientAs().collection('articles').find()
     expect(data).toHaveLength(25)
     expect(data[0]).toMatchObject({ documentId: expect.stringMatching(/^[a-z0-9]{24}$/), title: expect.any(String) })
@@ -291,7 +291,7 @@ describe('errors', () => {
     }
   })
 
-  test('a service that is not there is no answer', async () => {
+  test('an unreachable service is reported', async () => {
     const lost = strapi({ baseURL: 'http://127.0.0.1:9/api' })
     const error = await thrownBy(lost.collection('articles').find())
     expect(error).not.toBeInstanceOf(HTTPError)

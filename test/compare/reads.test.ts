@@ -51,7 +51,7 @@ const between = (requests: readonly (string | object)[], ...words: string[]): Pr
   report(theirs.origin, ours.origin, requests, ...asFull, ...words)
 const groupsOf = ({ groups }: Report) => groups.map(({ cause, subject, requests }) => [cause, subject, requests])
 
-test('equal services have no differences, and the exit status is 0; requests are made from the model that a caller may read', async () => {
+test('equal services have no differences, and the exit status is 0; requests are generated from the model that a caller may read', async () => {
   const { out, status } = await compare(ours.origin, ours.origin, ...asFull, '--limit', '60')
   expect(Number(/^(\d+) requests compared: \1 the same, 0 different as documented, 0 different\.\n/.exec(out)?.[1])).toBe(60)
   expect(out).toContain('Left out: the rest, beyond --limit 60.')
@@ -59,7 +59,7 @@ test('equal services have no differences, and the exit status is 0; requests are
   expect(status).toBe(0)
 })
 
-test('for a caller who may not read the model, requests are made from the schemas of the project', async () => {
+test('for a caller who may not read the model, requests are generated from the schemas of the project', async () => {
   const { out } = await compare(ours.origin, ours.origin, '--json', '--as', 'public=', '--project', ours.folder, '--limit', '40')
   expect((JSON.parse(out) as Report).same).toBe(40)
   const none = await compare(ours.origin, ours.origin, '--as', 'public=', '--project', '/tmp')

@@ -43,7 +43,7 @@ test('a file has paths, methods with paths, URLs and JSON lines with headers; on
   expect(ours.got.find(({ url }) => url === '/api/pages')!.headers['accept-language']).toBe('de')
 })
 
-test('a line that is no request is named, and nothing is sent', async () => {
+test('a line without a request is named, and nothing is sent', async () => {
   for (const [line, problem] of [
     ['articles and more', 'line 2: "articles and more" is not a path'],
     ['{"path": 1}', 'line 2: path: '],
@@ -139,14 +139,14 @@ test('--ignore takes names at any depth and paths with stars; signatures of URLs
   expect(await report(theirs.origin, ours.origin, ['/api/articles'], ...words)).toMatchObject({ same: 1, status: 0 })
 })
 
-test('content that changes between the two responses is asked for again', async () => {
+test('content that changes between the two responses is requested again', async () => {
   let version = 0
   theirs.answer = () => ({ body: { data: { version: Math.min(++version, 2) } } })
   ours.answer = () => ({ body: { data: { version: 2 } } })
   expect(await report(theirs.origin, ours.origin, ['/api/articles'])).toMatchObject({ same: 1, status: 0 })
 })
 
-test('a service that is overloaded for a moment is asked again; one that does not respond is reported, and the exit status is 2', async () => {
+test('a request to a briefly overloaded service is repeated; one that does not respond is reported, and the exit status is 2', async () => {
   let attempts = 0
   ours.answer = () => (++attempts === 1 ? { status: 503, body: {} } : { body: documents })
   expect(await report(theirs.origin, ours.origin, ['/api/articles'])).toMatchObject({ same: 1, status: 0 })

@@ -193,7 +193,7 @@ rule('content-type-builder.8', 'some relations have one side only', () => {
   expect(reason(update([newType('book', { role: relation('manyToMany', 'admin::role', 'books') })]))).toContain('part of the system')
 })
 
-rule('content-type-builder.9', 'morphBy is kept and needed', () => {
+rule('content-type-builder.9', 'morphBy is stored and required', () => {
   const remarks = { ...relation('morphMany', 'api::remark.remark'), morphBy: 'about' }
   expect(attributesOf(update([newType('book', { remarks })]), 'api::book.book')).toEqual({ remarks })
   expect(reason(create({ remarks: relation('morphMany', 'api::remark.remark') }))).toContain('needs morphBy')

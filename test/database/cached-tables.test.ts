@@ -125,7 +125,7 @@ function* statementsOf(value: unknown): Generator<Statement> {
   else for (const inner of Object.values(value)) yield* statementsOf(inner)
 }
 
-test('an answer depends on every table that SQLite opens for its plan', () => {
+test('a result depends on every table that SQLite opens for its plan', () => {
   const opened = new Set<string>()
   for (const { name, handle } of asked) {
     const tables = readTables(handle.plan)
@@ -237,7 +237,7 @@ test('an answer that several wait for is copied for them, kept or not, and none 
   expect(store.get('kept')).toBeUndefined()
 })
 
-test('another form of an answer counts too', () => {
+test('another form of a result counts too', () => {
   const store = createResponseStore(
     createTableChanges(() => new Map()),
     { cacheBytes: 50_000, cachedResponseBytes: 40_000 },

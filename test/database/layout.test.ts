@@ -93,7 +93,7 @@ describe('the golden project', () => {
     database.close()
   })
 
-  it('starts with Strapi’s settings, whose letters are its own', async () => {
+  it('has Strapi’s default settings except the e-mail templates', async () => {
     const database = await made(join(here, '../golden/project'))
     insertInitialRows(database, await loadModel({ folder: join(here, '../golden/project') }), first('en'))
     const settings = (from: Database.Database) =>

@@ -63,7 +63,7 @@ rule('running.1', 'the compose file names files, services, volumes and variables
   expect(services.store!.environment!.GARAGE_DEFAULT_BUCKET).toBe(octavos[0]![1].environment!.AWS_BUCKET)
 })
 
-rule('running.1', 'the balancer is valid, and asks every Octavo at its ports', () => {
+rule('running.1', 'the balancer is valid, and checks every Octavo at its ports', () => {
   const config = textOf('haproxy.cfg')
   const servers = [...config.matchAll(/^ +server (\S+) (\S+):(\d+)$/gm)].map(([, name, host, port]) => [name, host, port])
   expect(servers).toEqual(octavos.map(([name]) => [name, name, '1337']))

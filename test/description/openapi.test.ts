@@ -308,7 +308,7 @@ describe('serving', () => {
     expect(operationsOf(await documentOf())).not.toContain('GET /labels')
   })
 
-  rule('openapi.9', 'a scope makes no other document, and few are kept', async () => {
+  rule('openapi.9', 'a scope creates no separate API document, and few are cached', async () => {
     const scoped = await serveProject(files, {
       environment: secrets,
       code: { types: { [story]: { scope: () => false } } },

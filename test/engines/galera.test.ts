@@ -73,7 +73,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
     expect(rows).toEqual([])
   })
 
-  rule('engines.6', 'links that are made on all nodes at once have whole orders on both sides', async () => {
+  rule('engines.6', 'links created on all nodes at once have complete orders on both sides', async () => {
     const [notesService] = services
     const make = async (path: string, name: string) => (await notesService!.send('POST', path, { name })).body.data.documentId as string
     const board = await make('/api/boards', 'one')

@@ -42,7 +42,7 @@ const write = (path: string, content: unknown) => writeFileSync(path, typeof con
 const config = (content: unknown) => write(join(folder, 'octavo.config.json'), content)
 
 describe('environment', () => {
-  test('a port that is no number', () => expectRefusal([/PORT/, /abc/], { PORT: 'abc' }))
+  test('a port that is not a number', () => expectRefusal([/PORT/, /abc/], { PORT: 'abc' }))
   test('a port beyond all ports', () => expectRefusal([/PORT/, /70000/], { PORT: '70000' }))
   test('a database client that there is not', () => expectRefusal([/DATABASE_CLIENT/, /oracle/], { DATABASE_CLIENT: 'oracle' }))
   test('a switch that is neither true nor false', () =>
@@ -104,7 +104,7 @@ describe('octavo.config.json', () => {
 describe('the project', () => {
   test('a folder that does not exist', () => expectRefusal([/not-there/], {}, join(folder, 'not-there')))
 
-  test('a schema that is no JSON', async () => {
+  test('a schema with invalid JSON', async () => {
     write(schema('city'), '{ "kind": ')
     await expectRefusal([/city/, /schema\.json/])
   })

@@ -79,7 +79,7 @@ test.each([1, 2, 3])('a starved process answers the requests in its queues when 
   expect(await child.ended).toMatchObject({ code: 0 })
 })
 
-test('for the time of drainDelay everything is served, answers are the last of their connections, and health says 503', async () => {
+test('during drainDelay everything is served, responses close their connections, and health is 503', async () => {
   folder = await copyGolden({ limits: { drainDelay: 6_000 } })
   child = start(folder)
   const origin = await child.origin

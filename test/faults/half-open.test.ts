@@ -57,7 +57,7 @@ test('an uploads folder that cannot be used leaves nothing open', async () => {
   expect(existsSync(join(folder, '.tmp', 'data.db-wal'))).toBe(false)
 })
 
-test('nor does a server that cannot be made, however often it is tried', async () => {
+test('nor does a failed creation of a server, even if repeated', async () => {
   const { code, output, errors } = await run(`
     const before = held()
     const wrong = { ...config, rest: { ...config.rest, prefix: '/a*b' } }

@@ -46,7 +46,7 @@ test('during scans of sixty thousand articles single documents are found', async
   }
 })
 
-test('reads that would take hours are ended: others are answered afterwards, and the service can stop', async () => {
+test('reads that would take hours are aborted: others succeed afterwards, and the service can stop', async () => {
   const folder = await copyGolden({ limits: { readTimeout: 700, cacheBytes: 0 } })
   const child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1', OCTAVO_DATABASE_MAX_READER_THREADS: '2' })
   try {

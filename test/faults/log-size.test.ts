@@ -8,7 +8,7 @@ import { copyGolden, remove, start } from './child.js'
 import { clientOf } from './faulty.js'
 import { send } from './operations.js'
 
-test('a log that a long reader made large is made small again when it has gone', async () => {
+test('a log enlarged by a long read is truncated after its end', async () => {
   const folder = await copyGolden()
   const file = join(folder, '.tmp', 'data.db')
   const child = start(folder)

@@ -108,7 +108,7 @@ describe.skipIf(process.platform !== 'linux')('wherever the log goes', () => {
     await stops()
   })
 
-  test('a reader that is stopped, while the pipe is full: requests are answered, and the process ends with status 0', async () => {
+  test('a paused reader of a full pipe: requests are answered, and the process ends with status 0', async () => {
     shell(`(bash -c "$octavo"; echo $? > ${logs}/status) 2>&1 | (echo $BASHPID > ${logs}/reader; exec cat > /dev/null)`)
     await comesUp()
     process.kill(Number(readFileSync(join(logs, 'reader'), 'utf8')), 'SIGSTOP')

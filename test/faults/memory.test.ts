@@ -12,7 +12,7 @@ import { grow } from './grow.js'
 const megabytes = (process: number): number =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(process)], { encoding: 'utf8' })) / 1024
 
-test('plans that are kept for later do not fill the memory, however large and different they are', async () => {
+test('cached plans do not fill the memory, however large and different they are', async () => {
   const folder = await copyGolden()
   const child = start(folder)
   try {

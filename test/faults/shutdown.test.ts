@@ -34,7 +34,7 @@ const slow = () => `/api/articles?filters[body][$containsi]=zz${++asked}&locale=
 const light = () => '/api/tags?pagination[pageSize]=5'
 const large = () => '/api/articles?populate=*&pagination[pageSize]=100'
 
-test('SIGTERM under load: every request that was sent before is answered in full, then the process ends', async () => {
+test('SIGTERM under load: every earlier request is answered in full, then the process ends', async () => {
   const origin = await child.origin
   const kinds = Array.from({ length: 32 }, (_, index) => (index < 4 ? slow : index < 10 ? large : light))
   connections = await Promise.all(kinds.map((next) => converse(origin, next)))
@@ -106,7 +106,7 @@ test('a second SIGTERM ends the process at once, regardless of running requests'
   expect(await child.ended).toMatchObject({ code: 1 })
 })
 
-test('SIGINT is answered like SIGTERM', async () => {
+test('SIGINT works like SIGTERM', async () => {
   const origin = await child.origin
   expect((await fetch(`${origin}${light()}`)).status).toBe(200)
   child.signal('SIGINT')

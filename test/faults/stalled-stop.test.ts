@@ -79,7 +79,7 @@ test('a body that does not come in is not waited for: the stop is orderly and so
   expect(lines().some(({ msg }) => msg.startsWith('closed stalled connections'))).toBe(true)
 })
 
-test('an answer that is not taken is not waited for longer than the stop can afford', async () => {
+test('a response that the client does not read delays the stop for a limited time only', async () => {
   const origin = await serve({ drainTimeout: 20_000 })
   expect((await (await fetch(origin + large)).arrayBuffer()).byteLength).toBeGreaterThan(8_000_000)
   const { socket } = await send(origin, `GET ${large} HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -105,7 +105,7 @@ test('a body that comes in slowly, but in time, is answered', async () => {
   expect({ code, closed: isClosed() }).toEqual({ code: 0, closed: true })
 })
 
-test('threads that end with the process are no failure of theirs', async () => {
+test('threads that end with the process are not reported as failures', async () => {
   const origin = await serve({ drainBodyTimeout: 20_000 })
   await send(origin, post + body.slice(0, 5))
   await pause(200)

@@ -71,26 +71,30 @@ describeInstances('R31 changes of the model by several instances', (database) =>
     expect(new Set(await Promise.all(instances.map(versionAt))).size).toBe(1)
   }
 
-  rule('live-model.7', 'R31 the same content-type at once: one change is made, the other is 409 or 412, and comes after it', async () => {
-    for (let round = 0; round < 5; round++) {
-      const version = await versionAt(first)
-      const [one, two] = [`one${round}`, `two${round}`]
-      const answers = await Promise.all([
-        change(first, noteWith([...attributes, one]), version),
-        change(second, noteWith([...attributes, two]), version),
-      ])
-      const statuses = answers.map(({ status }) => status)
-      expect(statuses.filter((status) => status === 200)).toHaveLength(1)
-      expect([409, 412]).toContain(Math.max(...statuses))
-      const [made, refused, slower] = statuses[0] === 200 ? ([one, two, second] as const) : ([two, one, first] as const)
-      attributes = [...attributes, made]
-      await expectSameModel(first, second)
-      const again = await change(slower, noteWith([...attributes, refused]), await versionAt(slower))
-      expect(again.status, again.text).toBe(200)
-      attributes = [...attributes, refused]
-      await expectSameModel(first, second)
-    }
-  })
+  rule(
+    'live-model.7',
+    'R31 the same content-type at once: one change is applied, the other is 409 or 412, and comes after it',
+    async () => {
+      for (let round = 0; round < 5; round++) {
+        const version = await versionAt(first)
+        const [one, two] = [`one${round}`, `two${round}`]
+        const answers = await Promise.all([
+          change(first, noteWith([...attributes, one]), version),
+          change(second, noteWith([...attributes, two]), version),
+        ])
+        const statuses = answers.map(({ status }) => status)
+        expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+        expect([409, 412]).toContain(Math.max(...statuses))
+        const [made, refused, slower] = statuses[0] === 200 ? ([one, two, second] as const) : ([two, one, first] as const)
+        attributes = [...attributes, made]
+        await expectSameModel(first, second)
+        const again = await change(slower, noteWith([...attributes, refused]), await versionAt(slower))
+        expect(again.status, again.text).toBe(200)
+        attributes = [...attributes, refused]
+        await expectSameModel(first, second)
+      }
+    },
+  )
 
   rule('live-model.7', 'R31 different types at once: both are there when each was accepted', async () => {
     const names = Array.from({ length: 4 }, (_, index) => `kind-${index}`)

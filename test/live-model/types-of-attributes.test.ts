@@ -179,7 +179,7 @@ rule('model-plans.8', 'values beyond what the column of the database holds are n
   expect(wrong).toEqual([])
 })
 
-rule('writing.35', 'a moment that the column of a timestamp does not hold is refused by its name, and never stored as null', async () => {
+rule('writing.35', 'a time that the column of a timestamp cannot store is refused by its name, and never stored as null', async () => {
   const schema = {
     ...schemaOf('momentary', () => 'timestamp'),
     info: { singularName: 'momentary', pluralName: 'momentaries', displayName: 'm' },

@@ -190,7 +190,7 @@ test('model-plans.3: counts compile for every database', () => {
   }
 })
 
-test('model-plans.2: a column that may not be null is kept as one that may', () => {
+test('model-plans.2: a column that may not be null is archived as nullable', () => {
   const column = { name: 'body', type: 'varchar(255)', notNull: true, increments: false, default: null } as const
   const database = new Database(':memory:')
   database.exec("create table notes (id integer primary key, body varchar(255) not null); insert into notes (body) values ('text')")

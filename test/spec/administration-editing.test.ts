@@ -186,7 +186,7 @@ rule('administration-editing.4', 'filling is held to the state, and to the right
   expect((await fill(clients.fields!, id, ['title'])).body.data.draft.title).toBe('A story')
 })
 
-rule('administration-editing.5', 'uids are free, and made as the content API makes them', async () => {
+rule('administration-editing.5', 'uids are available, and generated as by the content API', async () => {
   const uid = async (text: string, document?: string) => {
     const body = { text, ...(document === undefined ? {} : { document }) }
     return (await ok(ada.send('POST', `/uid/${story}/slug`, body))).body.data.uid

@@ -84,7 +84,7 @@ rule('administration-model.3', 'a locked model is read, and not changed', async 
   }
 })
 
-rule('administration-model.4', 'a plan is applied to the version that it was made for, as it was planned', async () => {
+rule('administration-model.4', 'a plan is applied unchanged, to the version that it was created for', async () => {
   const body = { data: { [uid]: noteWith({ body: { type: 'text' } }) } }
   const planned = (await send('/model/plan', body, {}, 'reader')).body.data
   expect(planned).toMatchObject({

@@ -56,7 +56,7 @@ rule('administration.16', 'each resource that names an action needs it, and noth
   for (const place of places) expect([200, 400, 404], `${place.method} ${place.path}`).toContain((await request(place)).status)
 })
 
-rule('administration.17', 'one answer for the shell, sent again when it has changed', async () => {
+rule('administration.17', 'one response for the shell, sent again when it has changed', async () => {
   const first = await get('/start')
   expect(first.body.data).toMatchObject({
     me: { email: 'ada@admins.example', isSuperAdmin: true, roles: [{ code: 'strapi-super-admin' }] },

@@ -306,7 +306,7 @@ test('a condition on the locale takes the place of the locale; one document has 
     ])
 })
 
-test('single answers look at page and pageSize', async () => {
+test('single responses validate page and pageSize', async () => {
   expect(await refusal('front?page=2')).toBe(200)
   expect(await refusal('front?page=x')).toEqual(["Invalid 'page' parameter. Expected an integer > 0, received: x", undefined])
   expect(await refusal('front?pageSize=0')).toEqual(["Invalid 'pageSize' parameter. Expected an integer > 0, received: 0", undefined])
@@ -379,7 +379,7 @@ test('after the inverse side of a polymorphic relation everything has a locale, 
   expect(about[0].notes[0].locale).toBeNull()
 })
 
-test('below users every version is populated, unless a status is asked for', async () => {
+test('below users every version is populated, unless a status is requested', async () => {
   const user = await addUser(served, 'keeper', 'authenticated')
   for (const { id } of await served.sql("select id from mice where name in ('chief', 'guard')")) {
     await served.sql('insert into up_users_pets_lnk (user_id, mouse_id, mouse_ord) values (?, ?, ?)', user, id, id)

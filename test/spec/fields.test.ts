@@ -47,7 +47,7 @@ rule('fields.2', 'the star selects the default fields', async () => {
   )
 })
 
-rule('fields.3', 'moments and locale come when they are named', async () => {
+rule('fields.3', 'times and locale are included if selected', async () => {
   expect(await keys('fields=title')).toEqual(['id', 'documentId', 'title'])
   const document = await first('fields=locale,publishedAt,updatedAt,createdAt')
   expect(Object.keys(document)).toEqual(['id', 'documentId', 'createdAt', 'updatedAt', 'publishedAt', 'locale'])

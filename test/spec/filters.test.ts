@@ -133,7 +133,7 @@ rule('filters.14', 'junctions are possible in relations', async () => {
   expect(await slugs(query)).toEqual(where(({ author }) => author === '@author:maria-holt' || freelance.includes(author)))
 })
 
-rule('filters.3', 'ids and moments are compared like attributes', async () => {
+rule('filters.3', 'ids and times are compared like attributes', async () => {
   const { id, documentId } = (await magazine.request('/api/articles?filters[slug]=card-by-card')).body.data[0]
   expect(await slugs(`filters[id]=${id}`)).toEqual(['card-by-card'])
   expect(await slugs(`filters[documentId][$in][0]=${documentId}`)).toEqual(['card-by-card'])
@@ -170,7 +170,7 @@ rule('filters.15', 'in the contract strapi, every word but those for false is tr
   expect(await Promise.all(['no', 'wahr', 'FALSE'].map(featured))).toEqual([isTrue, isTrue, isTrue])
 })
 
-rule('filters.15', 'days, times and moments are read in their forms', async () => {
+rule('filters.15', 'dates, times and timestamps are parsed in their forms', async () => {
   for (const value of ['2024-02-29', '2024-02-29T23:00:00.000Z']) expect(await samples(`filters[day]=${value}`)).toEqual(['first'])
   for (const value of ['08:00:00', '08:00:00.000']) expect(await samples(`filters[at]=${value}`)).toEqual(['third'])
   const moments = [
@@ -275,7 +275,7 @@ rule('filters.26', 'invalid filters are refused', async () => {
   }
 })
 
-rule('filters.26', 'nothing at all is no filter', async () => {
+rule('filters.26', 'an empty value is not a filter', async () => {
   expect(await slugs('filters')).toEqual(expected(articles))
 })
 

@@ -101,7 +101,7 @@ rule('history.3', 'rows have the form of the table, without passwords and names 
   for (const name of ['documentId', 'createdBy', 'localizations', 'updatedAt']) expect(Object.keys(data)).not.toContain(name)
 })
 
-rule('history.4', 'versions are kept for a time, up to a number and a size', async () => {
+rule('history.4', 'versions are stored for a limited time, up to a number and a size', async () => {
   const limits = { authRateLimit: 1_000, historyInterval: 0, historyVersions: 3, historyTime: 3_600_000, historyBytes: 4_000 }
   const small = await serveNewsroom({ config: { limits } })
   try {
@@ -249,7 +249,7 @@ rule('history.7', 'components with parts that the administrator may not see are 
   })
 })
 
-rule('history.8', 'without the table nothing is kept', async () => {
+rule('history.8', 'without the table nothing is stored', async () => {
   const old = await serveNewsroom()
   try {
     await old.sql(`DROP TABLE ${table}`)

@@ -499,7 +499,7 @@ rule('live-model.1', 'reads and writes during changes that move content never fa
   expect(wrong).toEqual([])
 })
 
-rule('live-model.7', 'changes at once are made one after the other, and none is lost', async () => {
+rule('live-model.7', 'concurrent changes are applied one by one, and none is lost', async () => {
   const names = ['red', 'green', 'blue', 'white']
   const answers = await Promise.all(names.map((name) => put({ [`api::${name}.${name}`]: typeOf(name, `${name}s`, { text }) })))
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])

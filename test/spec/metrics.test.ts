@@ -177,7 +177,7 @@ rule('operations.9', 'event streams are counted apart from durations, and a resp
   }, patience)
 })
 
-rule('operations.15', 'reads are counted by whether their answer and their plan were in memory, and 304s', async () => {
+rule('operations.15', 'reads are counted by cache hits of results and plans, and 304s', async () => {
   // Right after a write the commits may not be known in time.
   await vi.waitFor(async () => {
     const hits = async () => sumOf(await scrape(served), 'octavo_cache_requests_total', { result: 'hit' }) ?? 0
@@ -321,7 +321,7 @@ rule('operations.16', 'values that must be unique and are taken are counted, and
   await own.close()
 })
 
-rule('operations.15', 'answers in memory that a write has made stale are counted when they are asked for', async () => {
+rule('operations.15', 'stale cached responses are counted when they are requested', async () => {
   if (isOnServer) return
   const own = await serveProject(project, { config: managed })
   const stale = async () => sumOf(await scrape(own), 'octavo_cache_stale_prevented_total')

@@ -53,7 +53,7 @@ const names = async (path: string, contract: 'specification' | 'strapi' = 'speci
   (await projects[contract].read(path)).map(({ name }: { name: string }) => name).sort()
 const posts = (filters: string, contract?: 'strapi') => names(`posts?${filters}`, contract)
 
-rule('filters.30', '$not around a relation to many asks for documents without such a target', async () => {
+rule('filters.30', '$not around a relation to many finds documents without such a target', async () => {
   expect(await posts('filters[tags][name]=ta')).toEqual(['a', 'a+b'])
   expect(await posts('filters[$not][tags][name]=ta')).toEqual(['b', 'none', 'null'])
   expect(await posts('filters[$not][$or][0][tags][name]=ta')).toEqual(['b', 'none', 'null'])

@@ -125,7 +125,7 @@ rule(
   },
 )
 
-rule('policies.3', 'a policy looks at copies, and is not asked on other ways to documents', async () => {
+rule('policies.3', 'a policy gets copies, and is not called for other access to documents', async () => {
   policy = ({ query, data }) => {
     Object.assign(query, { filters: { slug: 'nothing' } })
     if (data !== null) Object.assign(data, { title: 'Changed by a policy' })

@@ -81,7 +81,7 @@ rule('populate.4', 'a level takes every form of populate', async () => {
   expect(expected(all.articles)).toEqual(expected(articles.filter(({ category }) => category === '@category:waterfronts')))
 })
 
-rule('populate.4', 'there is no end to the levels', async () => {
+rule('populate.4', 'the number of levels is unlimited', async () => {
   const levels = 7
   const query = Array.from({ length: levels }, (_, index) => (index % 2 === 0 ? '[author]' : '[articles]')).join('[populate]')
   let at: Version = await one(`populate${query}[fields]=slug`)

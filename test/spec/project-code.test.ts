@@ -119,7 +119,7 @@ rule('project-code.1', 'a failure is logged once, with the request, and not show
   expect(ofHook()).toMatchObject({ hook: 'the careless hook', msg: 'a hook failed', requestId: 'request-5' })
 })
 
-rule('project-code.4', 'a thrown value that is no error is a failure', async () => {
+rule('project-code.4', 'a thrown value that is not an error is a failure', async () => {
   const { status, requestId } = await create('before value')
   expect(status).toBe(500)
   const [line] = await errorsOf(requestId)

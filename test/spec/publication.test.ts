@@ -247,7 +247,7 @@ describe('lists of other documents keep their order', () => {
   })
 })
 
-rule('writing.25', 'moments never go back, also where the clock does', async () => {
+rule('writing.25', 'timestamps never go back, even if the clock does', async () => {
   const id = await product({ stock: 1 })
   const moments = async () => {
     const rows = await Promise.all(['draft', 'published'].map((status) => send('GET', `products/${id}?status=${status}`)))

@@ -73,7 +73,7 @@ rule('resources.3', 'versions and locales share the documentId and have separate
   expect(rows[0].documentId).toMatch(documentIdForm)
 })
 
-rule('resources.4', 'moments are ISO 8601 with milliseconds, a draft has no publishedAt', async () => {
+rule('resources.4', 'times are ISO 8601 with milliseconds, a draft has no publishedAt', async () => {
   const [, jars] = versions('article')
   const [, answer] = (await magazine.request('/api/articles')).body.data
   for (const name of ['createdAt', 'updatedAt', 'publishedAt']) expect(answer[name]).toBe(jars![name])
@@ -133,7 +133,7 @@ rule('resources.10', 'at has the form of its database', async () => {
   expect(await answered('at')).toEqual(isOnPostgres ? shortest : given('at'))
 })
 
-rule('resources.11', 'specification: a timestamp is an ISO moment', async () => {
+rule('resources.11', 'specification: a timestamp is an ISO time', async () => {
   expect(await answered('stamp')).toEqual(given('stamp'))
 })
 
@@ -166,7 +166,7 @@ rule('resources.13', 'missing values are null', async () => {
   expect(new Set(Object.values(empty))).toEqual(new Set([null]))
 })
 
-rule('resources.14', 'passwords and private attributes are not answered', async () => {
+rule('resources.14', 'responses have no passwords and private attributes', async () => {
   for (const served of [library, strapiLibrary]) {
     const { text } = await served.request('/api/samples?fields=*')
     expect(text).not.toMatch(/secret|hidden|whisper|\$2[aby]\$/)

@@ -38,7 +38,7 @@ async function count(name: string, served = golden): Promise<number> {
   return body.meta.pagination.total
 }
 
-rule('retries.1', 'the same request is answered in the same way and done once', async () => {
+rule('retries.1', 'the same request gets the same response and is executed once', async () => {
   const data = { name: 'once' }
   const first = await post('/api/cities?fields=name', 'key-1', { data })
   expect(first.status).toBe(201)
@@ -153,7 +153,7 @@ rule('retries.5', 'a refusal leaves no key', async () => {
   expect((await post('/api/cities', 'fixed', { data: { name: 'fixed' } })).status).toBe(201)
 })
 
-rule('retries.6', 'keys are kept for a day, and not more than a number and a size of them', async () => {
+rule('retries.6', 'keys are stored for a day, up to a number and a size', async () => {
   const served = await serveGolden({ config: { limits: { idempotencyKeys: 5, idempotencyBytes: 64_000 } } })
   const keys = () => served.sql('select "key", length(answer) as bytes from octavo_idempotency_keys order by id')
   try {

@@ -192,7 +192,7 @@ rule('rights.10', 'values that would become unreadable are not written', async (
   expect((await ada.get(`${stories}?locale=de&filters[title]=x&filters[createdBy][id]=${away.id}`)).body.data).toEqual([])
 })
 
-rule('rights.10', 'a single type is made with the right to create, and changed with the one to update', async () => {
+rule('rights.10', 'a single type is created with the right to create, and changed with the one to update', async () => {
   await giveRights(served, 'maker', [
     { action: 'read', subject: front },
     { action: 'create', subject: front },

@@ -39,7 +39,7 @@ rule('search.1', 'every kind of text is looked into', async () => {
   expect(await names('south')).toEqual(['second'])
 })
 
-rule('search.1', 'patterns are no patterns', async () => {
+rule('search.1', 'characters of patterns are literal', async () => {
   for (const served of [library, strapi]) {
     expect(await found('%', served)).toEqual(['percent'])
     expect(await found('_', served)).toEqual(['underscore'])
@@ -101,7 +101,7 @@ rule('search.4', 'private attributes and passwords are not looked into', async (
   expect(all(await magazine.request('/api/letters?_q=larder.example'))).toEqual([])
 })
 
-rule('search.5', 'a list or an object is no text', async () => {
+rule('search.5', 'a list or an object is not a text', async () => {
   for (const query of ['_q[]=a', '_q[a]=b', '_q=a&_q=b']) {
     const { status, body } = await magazine.request(`/api/articles?${query}`)
     expect([query, status, body.error.name]).toEqual([query, 400, 'ValidationError'])

@@ -235,7 +235,7 @@ describe('a limit', () => {
   })
   afterAll(() => small.close())
 
-  rule('headers.11', 'an answer that would grow beyond it stays as it is', async () => {
+  rule('headers.11', 'a response that would exceed the limit stays unchanged', async () => {
     for (const path of ['/api/articles?fields=title', '/api/homepage?populate=*']) {
       const { status, text } = await small.request(path, { headers: asking })
       expect([path, status, text]).toEqual([path, 200, (await small.request(path)).text])
@@ -244,7 +244,7 @@ describe('a limit', () => {
     expect(Object.keys(marksOf(few.body.data))).toEqual(['0.title', '1.title'])
   })
 
-  rule('headers.11', 'answers that were marked take no room from later ones', async () => {
+  rule('headers.11', 'marked responses take no room from later ones', async () => {
     for (let round = 0; round < 20; round++) {
       const { text } = await small.request('/api/articles?fields=title&pagination[pageSize]=4', { headers: asking })
       expect(text).toMatch(mark)

@@ -79,7 +79,7 @@ for (const value of ['modified', 'PUBLISHED', '', 'all']) {
   })
 }
 
-rule('status.3', 'a list is no status either', async () => {
+rule('status.3', 'a list is not a status either', async () => {
   expect((await magazine.request('/api/articles?status[]=published')).status).toBe(400)
   expect((await magazine.request('/api/articles?status=published&status=draft')).status).toBe(400)
   expect(await slugs('status[]=published', strapi)).toEqual(expected(versions('article', { status: 'draft' })))

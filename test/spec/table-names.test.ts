@@ -152,7 +152,7 @@ rule('model-plans.4', 'a type takes the name that another one gives up, and back
   expect(await content('/api/notes', '/api/tags')).toEqual(before)
 })
 
-rule('model-plans.5', 'a table changes its name in the case of letters only, and back', async () => {
+rule('model-plans.5', 'a table is renamed in case only, and back', async () => {
   const before = await content('/api/notes', '/api/pages')
   const changed = await change({
     'api::note.note': typeOf('note', 'notes', one, { collectionName: 'Notes' }),
@@ -192,7 +192,7 @@ rule('live-model.4', 'names that the database cannot give are refused', async ()
   expect((await served.request('/api/notes', { token: full })).status).toBe(200)
 })
 
-rule('live-model.4', 'tables named pg and pg_ are no names of the database', async () => {
+rule('live-model.4', 'tables may be named pg and pg_', async () => {
   const part = { part: { type: 'component', component: 'shared.one' }, tags: relation('manyToMany', 'api::tag.tag') }
   const made = await change({
     'api::pg.pg': typeOf('pg', 'pgs', part, { collectionName: 'pg' }),

@@ -29,7 +29,7 @@ rule('writing.15', 'a value that is not an integer is the only error, for any co
     expect([value, await send({ uBig: value })]).toEqual([value, [400, 'uBig must be a valid integer']])
 })
 
-rule('writing.7', 'a moment in milliseconds is a whole number', async () => {
+rule('writing.7', 'a time in milliseconds is an integer', async () => {
   for (const name of ['uDatetime', 'uTimestamp']) {
     for (const value of [1.5, -0.5, 1_700_000_000_000.5])
       expect([value, await send({ [name]: value })]).toEqual([value, [400, 'Invalid format, expected a timestamp or an ISO date']])

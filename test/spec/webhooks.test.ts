@@ -372,7 +372,7 @@ describe('over restarts', () => {
     expect(names('/cased')).toHaveLength(3)
   })
 
-  rule('webhooks.5', 'a pause that a receiver asks for holds after a restart too, until its end or a command; it is bounded', async () => {
+  rule('webhooks.5', 'a pause requested by a receiver holds after a restart too, until its end or a command; it is bounded', async () => {
     await add('quiet', '/quiet')
     await add('other', '/other')
     receiver.respond = (one, response, socket) =>

@@ -40,7 +40,7 @@ rule('writing.1', 'POST is 201 with the document, PUT 200, both with an empty me
   expect(changed.body.data).toMatchObject({ documentId: created.body.data.documentId, title: 'The first', pages: 6 })
 })
 
-rule('writing.1', 'the answer shows what the query asks for', async () => {
+rule('writing.1', 'the response follows the parameters of the query', async () => {
   const tag = await project.make('tags', { name: 'shown' })
   const data = { title: 'With a query', tags: [tag.documentId], chapters: [{ heading: 'One' }] }
   const book = await project.make('books?fields=title&populate[tags][fields]=name&populate[chapters]=true', data)
@@ -259,7 +259,7 @@ rule('writing.13', 'shared attributes are written to all locales of the same pub
   expect((await project.read(`${path}?locale=de`)).pages).toBe(2)
 })
 
-rule('writing.14', 'an absent uid is made from its target field, or null in the contract strapi', async () => {
+rule('writing.14', 'an absent uid is generated from its target field, or null in the contract strapi', async () => {
   const slugs = []
   for (const _ of [1, 2, 3]) slugs.push((await project.make('books', { title: 'Über alle Berge' })).slug)
   expect(new Set(slugs).size).toBe(3)
@@ -288,7 +288,7 @@ rule('writing.15', 'unique holds in a locale and a publication state; null and t
   for (const slug of ['', '']) expect(await project.make('books', { title: 'Empty', slug })).toMatchObject({ slug })
 })
 
-rule('writing.15', 'an entry of a list that is kept by its id keeps its unique value: no other entry may have it', async () => {
+rule('writing.15', 'an entry identified by its id keeps its unique value: no other entry may have it', async () => {
   const { documentId, marks } = await project.make('posters?status=draft&populate=marks', { marks: [{ code: 'one' }, { code: 'two' }] })
   const path = `posters/${documentId}`
   const kept = { id: marks[0].id, note: 'kept' }
@@ -333,7 +333,7 @@ rule('writing.17', 'passwords are hashed when written and copied when published'
   expect(stored[1]).toBe(stored[0])
 })
 
-rule('writing.18', 'large integers and JSON are kept exactly', async () => {
+rule('writing.18', 'large integers and JSON are stored exactly', async () => {
   const facts = { a: [true, false, null, 1.5, 'ü', { deep: [[]] }], '': 0 }
   const book = await project.make('books', { title: 'Exact', copies: '9223372036854775807', facts })
   expect(book).toMatchObject({ copies: '9223372036854775807', facts })
@@ -402,7 +402,7 @@ rule('writing.20', 'a large body is 413, broken JSON 400', async () => {
   }
 })
 
-rule('writing.21', 'a wrong password and an unknown user are answered alike', async () => {
+rule('writing.21', 'a wrong password and an unknown user get the same response', async () => {
   const signIn = (body: object) =>
     project.served.request('/api/auth/local', {
       method: 'POST',

@@ -61,7 +61,7 @@ test('a missing database of a Strapi project is not created; secrets of a projec
   expect(existsSync(join(own, 'here.db'))).toBe(true)
 })
 
-test('commands that only look make nothing where there is no database', async () => {
+test('read-only commands create no database', async () => {
   const folder = project(notes)
   const commands = ['indexes', 'doctor', 'events', 'tokens list', 'users list', 'roles list', 'locales list', 'settings list']
   for (const words of commands) {

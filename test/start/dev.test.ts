@@ -360,7 +360,7 @@ test('on a terminal the log is readable, in colour unless NO_COLOR says otherwis
   }
 })
 
-test('a folder that is no project is refused, and nothing is made in it', async () => {
+test('a folder without a project is refused, and nothing is created in it', async () => {
   const folder = project({ 'package.json': {} })
   const dev = await startDev(folder)
   expect([await dev.ended, dev.printed()]).toEqual([1, expect.stringMatching(/^octavo: [^\n]+ is not a content project[^\n]+\n$/)])

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { serveExisting, serveMagazine } from '../support/serve.js'
 
-test('cursors and times of schedules of an earlier version are kept, and its tables are gone', async () => {
+test('cursors and times of schedules of an earlier version are preserved, and its tables are gone', async () => {
   const first = await serveMagazine()
   try {
     await first.service.close()

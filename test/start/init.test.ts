@@ -347,7 +347,7 @@ describe('in TypeScript', () => {
       ({ code, stdout }: { readonly code: number; readonly stdout: string }) => ({ code, stdout }),
     )
 
-  rule('projects.15', 'a new project compiles once its dependencies are installed, and so does none with a mistake', async () => {
+  rule('projects.15', 'a new project compiles once its dependencies are installed, and does not with an error', async () => {
     const npm_config_registry = await serveRegistry(['typescript', '@types/node', 'undici-types'])
     const environment = { PATH: process.env.PATH, HOME: place, npm_config_registry }
     const command = [join(root, 'dist', 'main.js'), 'init', '--yes', '--no-git']
@@ -429,7 +429,7 @@ describe('in a terminal', () => {
     return new Promise((resolve) => child.on('close', () => resolve(screen)))
   }
 
-  test('asks for what the flags do not say', async () => {
+  test('prompts for values without flags', async () => {
     const screen = await typed(
       ['init', '--no-install', '--no-git'],
       [
@@ -443,7 +443,7 @@ describe('in a terminal', () => {
     expect(everything('asked')).toEqual(expect.arrayContaining(['octavo.config.mjs', 'src/api/post/content-types/post/schema.json']))
   })
 
-  test('asks again for a folder that has something; Ctrl+C creates nothing', async () => {
+  test('prompts again if the folder is not empty; Ctrl+C creates nothing', async () => {
     const screen = await typed(
       ['init'],
       [

@@ -54,7 +54,7 @@ const recipe = {
 }
 
 describe('content-types', () => {
-  test('one without mistakes is valid', () => {
+  test('one without errors is valid', () => {
     expect(problems(contentType, recipe)).toEqual([])
     const colour = { customField: 'plugin::color-picker.color', options: { format: 'hex' } }
     expect(problems(contentType, { ...recipe, attributes: { colour } })).toEqual([])

@@ -265,7 +265,7 @@ test('code with equal defaults in octavo.config is settled; generated files do n
   expect(suggested(lines, 'api::page.page')).toBeUndefined()
 })
 
-test('custom routes that octavo.config has as well are no warning, and those that it lacks are named', async () => {
+test('custom routes that octavo.config also has cause no warning, and those that it lacks are named', async () => {
   const lines = await read({
     'src/api/page/routes/own.js': `module.exports = { routes: [
       { method: 'GET', path: '/pages/now/:id', handler: 'page.now' },

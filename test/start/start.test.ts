@@ -15,7 +15,7 @@ afterAll(removeProjects)
 const notes = contentType('note', { name: { type: 'string' }, rank: { type: 'integer' } })
 const oneSentence = /^octavo: [^\n]+\n$/
 
-test('a port in use ends the start with one sentence, before anything is made', async () => {
+test('a port in use ends the start with one sentence, before anything is created', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
   const { port } = other.address() as AddressInfo
@@ -56,7 +56,7 @@ test('the commands name a database that is none in one sentence', async () => {
   }
 })
 
-test('a folder where nothing can be made ends a command with one sentence', async () => {
+test('an unwritable folder ends a command with one sentence', async () => {
   const { status, err } = await octavo(['roles', 'create', 'Editor', project({ ...notes, '.tmp': 'a file' })])
   expect(err).toMatch(oneSentence)
   expect(err).toContain('.tmp')
@@ -84,7 +84,7 @@ test('a command whose reader has left works to its end, quietly', async () => {
   expect((await octavo(['locales', 'list', folder])).out).toContain('fr')
 })
 
-test('a folder that is no project is refused, and nothing is made in it', async () => {
+test('a folder without a project is refused, and nothing is created in it', async () => {
   const folder = project({ 'package.json': { dependencies: { express: '5' } } })
   const { status, err } = await octavo(['start', folder])
   expect(err).toMatch(oneSentence)

@@ -53,7 +53,7 @@ rule('projects.20', 'the schema that Strapi has stored in a database decides the
   await served.close()
 })
 
-rule('projects.20', 'short secrets and mistakes that Strapi serves are warnings where the database alone says Strapi', async () => {
+rule('projects.20', "short secrets and errors that Strapi accepts are warnings if only the database is Strapi's", async () => {
   const mistaken = contentType('page', { kind: { type: 'enumeration', enum: ['a'], default: 'b' } })
   const folder = project({ ...note, 'seed/access.json': { roles: {} } })
   const short = { JWT_SECRET: 'a-short-one', API_TOKEN_SALT: 'a-salt' }

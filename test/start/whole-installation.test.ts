@@ -93,7 +93,7 @@ rule('administration.11', 'the first administrator comes in with the code from t
   ok(await admin('/locales', { method: 'POST', body: { code: 'de', name: 'German' } }))
 })
 
-rule('administration.20', 'a token for the model is made, and the model with it', async () => {
+rule('administration.20', 'a token for the model is created, and the model with it', async () => {
   keys.model = ok(await admin('/tokens', { method: 'POST', body: { name: 'Model', type: 'full-access' } })).key
   const made = ok(await sent('PUT', '/api/content-type-builder/schemas', { data: everySchema }, keys.model!))
   expect(made.data.schemas).toEqual(Object.keys(everySchema))

@@ -8,7 +8,7 @@ import { compile, typesOf } from './compile.js'
 /** The blocks of TypeScript in a page. */
 const blocksOf = (page: string): readonly string[] => [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)
 
-test('the guide shows code that compiles, and mistakes that the compiler sees', () => {
+test('the guide shows code that compiles, and errors that the compiler finds', () => {
   const blocks = blocksOf(readFileSync(join(root, 'docs', 'guide', 'typescript-and-openapi.md'), 'utf8'))
   const files = Object.fromEntries(blocks.map((code, index) => [`block-${index}.ts`, `${code}export {}\n`]))
   const { mistakes } = compile({ 'types/octavo.d.ts': typesOf(join(root, 'examples', 'magazine')), ...files })

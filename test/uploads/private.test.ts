@@ -21,7 +21,7 @@ async function uploaded(): Promise<{ readonly id: number; readonly url: string; 
   return (await send(served, [file(sample('large.jpg'), 'large.jpg'), ...link])).body[0]
 }
 
-test('answers carry signed addresses of the file and its formats, rows the bare one', async () => {
+test('responses have signed addresses of the file and its formats, rows the bare one', async () => {
   const { id, url, formats, hash } = await uploaded()
   expect(await served.sql(`select url, provider from files where id = ${id}`)).toEqual([{ url: `/uploads/${hash}.jpg`, provider: 'local' }])
   const { body } = await served.request('/api/articles?filters[id]=1&status=draft&populate=cover', { token: tokens.full! })

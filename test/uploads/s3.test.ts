@@ -131,7 +131,7 @@ describe('a private bucket', () => {
     expect((await served.sql('SELECT count(*) AS n FROM files'))[0]!.n).toBe(rows)
   })
 
-  test('every answer that carries a file carries signed addresses; rows keep bare ones', async () => {
+  test('every response with a file has signed addresses; rows have bare ones', async () => {
     const sent = await send(served, [file(sample('large.jpg'), 'large.jpg'), ...cover])
     const [uploaded] = sent.body
     const bare = `${s3.origin}/${bucket}/${uploaded.hash}.jpg`
@@ -199,7 +199,7 @@ describe('trouble (R14)', () => {
     expect((await send(served, [file('x', 'x.txt')])).status).toBe(201)
   })
 
-  test('a storage that fails in passing is asked again', async () => {
+  test('a transient failure of the storage is retried', async () => {
     s3.trouble = { all: 'none', PUT: 500 }
     const sent = send(served, [file('passing', 'passing.txt')])
     await until('the storage is asked', () => s3.seen.some((line) => line.includes('passing_')))

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-rule('headers.17', 'a file that is compressed is not kept for a client that does not receive it', async () => {
+rule('headers.17', 'a compressed file is not held for a client that does not receive it', async () => {
   const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
   socket.on('error', () => {})
   socket.pause()

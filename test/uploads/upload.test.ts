@@ -157,7 +157,7 @@ rule('uploads.1', 'a form that links to nothing sends its inputs empty', async (
   expect([sent.status, sent.body[0].name]).toEqual([201, 'alone.txt'])
 })
 
-rule('uploads.1', 'a hash is made of the name without the extension of the file, as in Strapi', async () => {
+rule('uploads.1', 'a hash is derived from the name without the extension of the file, as in Strapi', async () => {
   const hashes = { 'renamed.txt': 'renamed', 'renamed.md': 'renamed_md', 'with.dots.TXT': 'with_dots_TXT', 'plain name': 'plain_name' }
   for (const [name, stem] of Object.entries(hashes)) {
     const { body } = await send(served, [file(sample('notes.txt'), 'a.txt'), ['fileInfo', JSON.stringify({ name })]])
