@@ -36,7 +36,7 @@ const programs = {
     install: ['galera-4', 'rsync'],
     isRequired: true,
   },
-  nginx: { isMissing: () => !hasAll('nginx', 'openssl'), install: ['nginx', 'openssl'], isRequired: false },
+  nginx: { isMissing: () => !hasAll('nginx', 'openssl'), install: ['nginx', 'openssl'], isRequired: true },
   Prometheus: { isMissing: () => !hasAll('promtool'), install: ['prometheus'], isRequired: false },
   systemd: { isMissing: () => spawnSync('systemd-analyze', ['--version']).status !== 0, install: ['systemd'], isRequired: false },
   Strapi: {
