@@ -13,6 +13,7 @@ import {
   regenerateToken,
   revokeToken,
   setTokenActions,
+  type TokenColumns,
   type TokenType,
   tokenColumns,
 } from '../../identity/access/tokens.js'
@@ -49,9 +50,12 @@ const century = 36_525 * 86_400_000
 const toNumber = (stored: number | string | null): number | null => (stored === null ? null : Number(stored))
 const toTime = (stored: number | string | null): string | null => toTimestampOrNull(toNumber(stored))
 
-/** Returns all API tokens in the order of their ids, without their keys. */
-async function readTokens(database: RowReader): Promise<Token[]> {
-  const tokens = new Map((await listTokens(database)).map((token) => [token.id, token]))
+/**
+ * Returns all API tokens in the order of their ids, without their keys. Inside a transaction the caller provides `columns`: the statement that
+ * detects them fails on databases of older versions, and would end the transaction.
+ */
+async function readTokens(database: RowReader, columns?: TokenColumns): Promise<Token[]> {
+  const tokens = new Map((await listTokens(database, columns)).map((token) => [token.id, token]))
   const rows = await database.rows<{ id: number; description: string | null; lifespan: number | null; created_at: number | null }>(
     sql`select id, description, lifespan, created_at from strapi_api_tokens order by id`,
   )
@@ -79,8 +83,8 @@ async function readTokens(database: RowReader): Promise<Token[]> {
 }
 
 /** @throws ApiError 404 */
-async function readToken(database: RowReader, id: number): Promise<Token> {
-  const found = (await readTokens(database)).find((token) => token.id === id)
+async function readToken(database: RowReader, id: number, columns?: TokenColumns): Promise<Token> {
+  const found = (await readTokens(database, columns)).find((token) => token.id === id)
   if (found === undefined) throw notFound('Token not found')
   return found
 }
@@ -178,23 +182,25 @@ export const tokens = {
     }),
     output: tokenResponse,
     audit: audited('update'),
-    run: (context, { id, actions, ...given }) =>
-      act(context, async (transaction, now) => {
-        const before = await readToken(transaction, id)
+    run: async (context, { id, actions, ...given }) => {
+      const columns = await tokenColumns(context.database)
+      return act(context, async (transaction, now) => {
+        const before = await readToken(transaction, id, columns)
         const wanted = given.type ?? before.type
         if (wanted !== before.type) checkMayGive(context, wanted)
         const allowed = actions ?? (wanted === 'custom' ? before.actions : [])
         const changesActions = given.type !== undefined || actions !== undefined
         if (changesActions) checkActions(context, wanted, allowed)
         const { name } = given
-        if (name !== undefined && (await readTokens(transaction)).some((token) => token.name === name && token.id !== id))
+        if (name !== undefined && (await readTokens(transaction, columns)).some((token) => token.name === name && token.id !== id))
           throw nameTaken('token')
         const fields = [...Object.keys(given), ...(actions === undefined ? [] : ['actions'])]
         if (fields.length > 0)
           await updateRow(transaction, 'strapi_api_tokens', id, { ...(given as Record<string, string>), updated_at: now })
         if (changesActions) await setTokenActions(transaction, id, allowed, now)
         return { id: String(id), name: before.name, fields }
-      }),
+      })
+    },
     respond: async ({ database }, { id }) => ({ data: await readToken(database, id) }),
   }),
   regenerate: operation({
@@ -209,7 +215,7 @@ export const tokens = {
       const store = await tokenStore(context)
       const { key = newKey() } = context
       return act(context, async (transaction, now) => {
-        const { name, type } = await readToken(transaction, id)
+        const { name, type } = await readToken(transaction, id, store.columns)
         checkMayGive(context, type)
         await regenerateToken(transaction, store, id, key, now)
         return { id: String(id), name, responseData: key }
@@ -224,11 +230,13 @@ export const tokens = {
     isStrong: true,
     output: null,
     audit: audited('delete'),
-    run: (context, { id }) =>
-      act(context, async (transaction) => {
-        const { name } = await readToken(transaction, id)
+    run: async (context, { id }) => {
+      const columns = await tokenColumns(context.database)
+      return act(context, async (transaction) => {
+        const { name } = await readToken(transaction, id, columns)
         await revokeToken(transaction, id)
         return { id: String(id), name }
-      }),
+      })
+    },
   }),
 }

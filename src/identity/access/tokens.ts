@@ -95,10 +95,10 @@ interface ListedToken {
 }
 
 /** Returns all API tokens in the order of their ids. */
-export async function listTokens(database: RowReader): Promise<readonly ListedToken[]> {
-  const columns = await tokenColumns(database)
+export async function listTokens(database: RowReader, columns?: TokenColumns): Promise<readonly ListedToken[]> {
+  const known = columns ?? (await tokenColumns(database))
   return database.rows<ListedToken>(
-    sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where ${ofContentApi(columns)} order by id`,
+    sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where ${ofContentApi(known)} order by id`,
   )
 }
 
