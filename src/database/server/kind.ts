@@ -7,7 +7,7 @@ import type { Closers } from '../../foundation/runtime/shutdown.js'
 import type { Model } from '../../model/schema/types.js'
 import type { Prepared, SchemaMismatches } from '../../model/tables/compare-database.js'
 import type { ReportOwnIndex } from '../../model/tables/own-indexes.js'
-import type { Database, DeclaredColumn, Inspection, MainConnection } from '../database.js'
+import type { Database, DeclaredColumn, Inspection, MainConnection, ReplicaActivity } from '../database.js'
 import type { WriteFirstRows } from '../driver.js'
 import type { RowReplacement, RowSource, RowTarget } from '../transfer/rows.js'
 import type { ReadOptions, ServerReads, WriteOptions } from './connections.js'
@@ -37,6 +37,8 @@ export interface ServerPreparation {
 export interface ServiceParts extends Pick<Database, 'main' | 'commits' | 'names' | 'applyChange' | 'checkSteps' | 'describeSteps'> {
   readonly reads: ServerReads
   readonly writes: ServerWrites
+  /** Null: there are no replicas. */
+  replicas(): ReplicaActivity | null
 }
 
 export interface ServiceOptions<Client, Reached> {

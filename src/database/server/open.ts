@@ -102,7 +102,7 @@ export async function openServerDatabase<Client, Pool, Reached extends ServerCon
     const options = connectionOptions(config, reached.settings, signing === null ? null : await createSigner(signing))
     const lend: Lend<Client> = (work) => kind.lend(reached.small, work, config.limits.readTimeout)
     const parts = await kind.openService({ config, reached, lend, options, logger, opened, failed })
-    const { reads, writes, applyChange, checkSteps } = parts
+    const { reads, writes, replicas, applyChange, checkSteps } = parts
     return {
       ...parts,
       spans: kind.spans,
@@ -119,7 +119,7 @@ export async function openServerDatabase<Client, Pool, Reached extends ServerCon
       checkSteps: checkSteps === null ? null : (steps) => indexes.without(() => checkSteps(steps)),
       mismatches: (wanted) => kind.lend(reached.small, (client) => kind.findMismatches(client, wanted)),
       tableScans: null,
-      activity: () => serverActivity(kind.activity(reached.small), reads, writes),
+      activity: () => serverActivity(kind.activity(reached.small), reads, writes, replicas()),
       trouble: health.trouble,
       close: () => opened.close(0),
     }

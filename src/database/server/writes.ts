@@ -141,7 +141,7 @@ export const serverActivity = (
   main: PoolActivity,
   reads: ServerReads,
   writes: ServerWrites,
-  replicas: ReplicaActivity | null = null,
+  replicas: ReplicaActivity | null,
 ): DatabaseActivity => ({
   replicas,
   pools: [main, reads.activity(), ...writes.activity()],

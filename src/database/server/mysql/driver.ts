@@ -58,6 +58,7 @@ async function openService({
   return {
     reads,
     writes,
+    replicas: () => null,
     main: createMainConnection(lend, statements, failed),
     commits: null,
     names: databaseNames.mysql,

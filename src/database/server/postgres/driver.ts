@@ -86,6 +86,7 @@ async function openService({
   return {
     reads,
     writes,
+    replicas: reads.replicas,
     main: { ...main, changed: commits.changed },
     commits: commits.watch,
     names: await readNames(small),
