@@ -32,6 +32,7 @@ const newest = (folder) =>
       .filter(({ name }) => name !== 'dist')
       .map((entry) => (entry.isDirectory() ? newest(join(folder, entry.name)) : statSync(join(folder, entry.name)).mtimeMs)),
   )
-if (!existsSync('dist/main.js') || Math.max(newest('src'), newest('packages')) > statSync('dist/main.js').mtimeMs)
+// The bundle may find other packages after an installation: optional ones that only the tools bring.
+if (hasRun || !existsSync('dist/main.js') || Math.max(newest('src'), newest('packages')) > statSync('dist/main.js').mtimeMs)
   run(process.execPath, ['scripts/build.mjs'])
 if (hasRun) console.log(`Installed and built in ${(performance.now() / 1000).toFixed(0)} s.`)
