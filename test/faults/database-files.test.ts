@@ -84,7 +84,7 @@ describe.each(Object.entries(faults))('%s', (_what, fault) => {
     await vi.waitFor(sick, patience)
     expect((await write('lost')).status).toBe(503)
     expect((await request('/api/cities', { token })).status).toBe(503)
-    await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*is not the one that was opened.*copy them first/), patience)
+    await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*is no longer the one that was opened.*copy them first/), patience)
     child.signal('SIGTERM')
     expect(await child.ended).toMatchObject({ code: 0 })
   })
