@@ -161,20 +161,20 @@ export const [heartbeat, heartbeatTimeout] = [5_000, 30_000]
 const activeOwners = new Set<string>()
 
 /** A new owner in this process, until `endOwner`. No two have the same name. */
-export function beginOwner(): string {
+function beginOwner(): string {
   const owner = `${machine()} ${process.pid} ${randomUUID()}`
   activeOwners.add(owner)
   return owner
 }
 
 /** The lease of this owner has expired. */
-export const endOwner = (owner: string): void => void activeOwners.delete(owner)
+const endOwner = (owner: string): void => void activeOwners.delete(owner)
 
 /** Returns true if the owner of the lease `name` has ended, or its heartbeats have stopped: `beat` has not changed for too long. */
 export type HasExpired = (name: string, owner: string, beat: number) => boolean
 
 /** Opens what this process knows of the owners of leases. */
-export function openExpiry(): HasExpired {
+function openExpiry(): HasExpired {
   /** The last heartbeat seen for each lease, and when it was first seen, by the clock of this process. */
   const heartbeats = new Map<string, { readonly owner: string; readonly beat: number; readonly at: number }>()
   return (name, owner, beat) => {

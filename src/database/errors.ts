@@ -30,7 +30,7 @@ export function commitUnknownError(cause: unknown): ApiError {
   return error
 }
 
-export const isCommitUnknown = (error: object): boolean => lostCommits.has(error)
+const isCommitUnknown = (error: object): boolean => lostCommits.has(error)
 
 export const databaseErrorClasses = ['conflict', 'overload', 'timeout', 'unavailable', 'commit_unknown', 'schema_drift', 'failure'] as const
 

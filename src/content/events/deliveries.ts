@@ -197,7 +197,7 @@ interface DeliveryState {
 }
 
 /** Opens the delivery to a consumer. */
-export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery {
+function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery {
   const abort = new AbortController()
   const state: DeliveryState = {
     ...{ wakeUp: openWakeUp(), signal: abort.signal, due: { events: false, rows: false } },

@@ -55,7 +55,7 @@ const nameEnd = /[\s=/>"'<]/
 const longestName = 64
 
 /** Reads declarations, document types, comments and white space up to the first tag, or to the end if one of them is not closed. */
-export function readPrologue(text: string): Prologue {
+function readPrologue(text: string): Prologue {
   const parts: string[] = []
   for (let at = pastBlanks(text, 0); ; at = pastBlanks(text, at)) {
     const part = partAt(text, at)
@@ -86,7 +86,7 @@ export function tagName(text: string, at: number): string {
 }
 
 /** Parses the tag at `at`; null if the text ends inside it. */
-export function readTag(text: string, at: number): Tag | null {
+function readTag(text: string, at: number): Tag | null {
   const name = readName(text, at + 1)
   const attributes = new Map<string, string>()
   for (let here = at + 1 + name.length; here < text.length; ) {

@@ -186,17 +186,17 @@ function storeForm(answers: CachedResults, kept: CachedResult, name: string, byt
 }
 
 /** Copies bytes that belong to an answer. `evicted`: called where they are evicted. Returns null where they have no room. */
-function take(answers: CachedResults, kept: CachedResult, bytes: Uint8Array, beside: number, evicted: () => void): Piece | null {
+function take(answers: CachedResults, kept: CachedResult, bytes: Uint8Array, ownerBytes: number, evicted: () => void): Piece | null {
   const { changes, memory, most } = answers
-  if (kept.size + bytes.length + beside > most) return null
+  if (kept.size + bytes.length + ownerBytes > most) return null
   const isWanted = () => {
     const wasUsed = kept.isUsed
     kept.isUsed = false
     return wasUsed && isCurrent(changes, kept)
   }
-  const piece = memory.add(bytes, beside, { isWanted, evicted })
+  const piece = memory.add(bytes, ownerBytes, { isWanted, evicted })
   if (piece === undefined) return null
-  kept.size += bytes.length + beside
+  kept.size += bytes.length + ownerBytes
   return piece
 }
 
@@ -290,10 +290,10 @@ export interface Piece {
 /** Memory for pieces, bounded by its bytes. */
 interface CacheMemory {
   /**
-   * Copies bytes into a piece. `beside`: additional bytes that its owner takes, which count too. The oldest pieces are evicted to make
+   * Copies bytes into a piece. `ownerBytes`: memory of its owner, which counts as well. The oldest pieces are evicted to make
    * room; wanted ones survive if they take less than half of their segment. Undefined: the memory is too small.
    */
-  add(bytes: Uint8Array, beside: number, owner: PieceOwner): Piece | undefined
+  add(bytes: Uint8Array, ownerBytes: number, owner: PieceOwner): Piece | undefined
   /** Bytes of all pieces, including those that owners take in addition. */
   taken(): number
   hasRoom(): boolean
@@ -314,7 +314,7 @@ interface Segment {
 /** A piece, and where it is; null: it is gone. */
 interface Placed {
   readonly owner: PieceOwner
-  readonly beside: number
+  readonly ownerBytes: number
   at: { readonly segment: Segment; readonly bytes: Buffer } | null
 }
 
@@ -342,35 +342,35 @@ interface Segments {
   /** Bytes of all open segments, of closed segments that are still borrowed, and of owners. */
   reserved: number
   held: number
-  besides: number
+  ownerBytesTotal: number
 }
 
 /** Opens memory of at most `most` bytes. It grows as it is needed. */
 export function createCacheMemory(most: number): CacheMemory {
   const segmentBytes = Math.max(1, Math.min(Math.floor(most / leastSegments), largestSegment))
-  const segments: Segments = { most, segmentBytes, all: [], spare: [], head: null, reserved: 0, held: 0, besides: 0 }
+  const segments: Segments = { most, segmentBytes, all: [], spare: [], head: null, reserved: 0, held: 0, ownerBytesTotal: 0 }
   return {
-    add: (bytes, beside, owner) => {
+    add: (bytes, ownerBytes, owner) => {
       const { length } = bytes
-      if (segments.held + (isOwn(segments, length) ? length : segmentBytes) + beside > most) return undefined
-      while (totalWith(segments, length, beside) > most) {
+      if (segments.held + (isOwn(segments, length) ? length : segmentBytes) + ownerBytes > most) return undefined
+      while (totalWith(segments, length, ownerBytes) > most) {
         // Borrowed memory does not make room.
         if (segments.all.length === 0) return undefined
         evictOldest(segments)
       }
-      const placed: Placed = { owner, beside, at: null }
+      const placed: Placed = { owner, ownerBytes, at: null }
       place(placed, bytes, segmentFor(segments, length))
-      segments.besides += beside
+      segments.ownerBytesTotal += ownerBytes
       trimSpare(segments)
       return { lend: lend.bind(null, segments, placed), free: free.bind(null, segments, placed) }
     },
-    taken: () => segments.all.reduce((sum, { filled }) => sum + filled, segments.besides),
+    taken: () => segments.all.reduce((sum, { filled }) => sum + filled, segments.ownerBytesTotal),
     hasRoom: () => total(segments) + segmentBytes <= most,
   }
 }
 
 /** Bytes that are taken. */
-const total = ({ reserved, held, besides }: Segments): number => reserved + held + besides
+const total = ({ reserved, held, ownerBytesTotal }: Segments): number => reserved + held + ownerBytesTotal
 
 const isOwn = ({ segmentBytes }: Segments, length: number): boolean => length > segmentBytes * ownFrom
 
@@ -380,9 +380,9 @@ function filling({ head, segmentBytes }: Segments, length: number): Segment | nu
 }
 
 /** Bytes that are taken together with a further piece. */
-function totalWith(segments: Segments, length: number, beside: number): number {
+function totalWith(segments: Segments, length: number, ownerBytes: number): number {
   const more = isOwn(segments, length) ? length : filling(segments, length) === null ? segments.segmentBytes : 0
-  return total(segments) + beside + more
+  return total(segments) + ownerBytes + more
 }
 
 function segmentFor(segments: Segments, length: number): Segment {
@@ -460,7 +460,7 @@ function evictUnwanted(segments: Segments, { pieces }: Segment): readonly Placed
       bytes = after
     } else {
       placed.at = null
-      segments.besides -= placed.beside
+      segments.ownerBytesTotal -= placed.ownerBytes
       placed.owner.evicted()
     }
   }
@@ -471,7 +471,7 @@ function free(segments: Segments, placed: Placed): void {
   if (placed.at === null) return
   const { segment } = placed.at
   placed.at = null
-  segments.besides -= placed.beside
+  segments.ownerBytesTotal -= placed.ownerBytes
   segment.live--
   const index = segment.live === 0 ? segments.all.indexOf(segment) : -1
   if (index < 0) return

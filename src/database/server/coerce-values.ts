@@ -72,7 +72,7 @@ export const coerceFloat =
 
 const falses: readonly RowValue[] = [0, '0', 'f', 'false', '']
 
-export const coerceBoolean: Coercion = (value) => {
+const coerceBoolean: Coercion = (value) => {
   if (value === 0 || value === 1) return { value }
   return { value: falses.includes(value) ? 0 : 1, problem: 'is neither 0 nor 1' }
 }
@@ -88,7 +88,7 @@ export function timeOfDay(value: RowValue): string | null {
   return whole !== undefined && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60 ? fullTime(whole) : null
 }
 
-export const coerceBytes: Coercion = (value) =>
+const coerceBytes: Coercion = (value) =>
   value instanceof Uint8Array ? { value } : { value: Buffer.from(String(value)), problem: 'is not bytes' }
 
 /** The characters that a server cannot store. */
@@ -103,7 +103,7 @@ export interface TextRules {
 const storableText = (text: string, { unstorable }: TextRules): string =>
   text.replace(new RegExp(unstorable, 'gu'), (found) => (found === '\0' ? '' : '\ufffd'))
 
-export const coerceText =
+const coerceText =
   (maxLength: number, rules: TextRules): Coercion =>
   (value) => {
     if (value instanceof Uint8Array) return { value: null, problem: 'is not a text' }
@@ -125,7 +125,7 @@ function storableJson(value: unknown, rules: TextRules): unknown {
 }
 
 /** A text that is not JSON becomes a JSON string, as the API shows it. */
-export const coerceJson =
+const coerceJson =
   (rules: TextRules): Coercion =>
   (value) => {
     if (value instanceof Uint8Array || (typeof value === 'number' && !Number.isFinite(value)))

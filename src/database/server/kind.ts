@@ -1,4 +1,4 @@
-// What PostgreSQL differs in from MySQL and MariaDB.
+// The parts of a server driver that differ between PostgreSQL and MySQL or MariaDB.
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
 import type { ServerSettings } from '../../foundation/config/database.js'

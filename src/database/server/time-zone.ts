@@ -28,7 +28,7 @@ const getOffsets = (from: number, to: number): readonly number[] =>
   )
 
 /** `Europe/Zurich 1f3a…`: the name of this process's zone, and a digest of its offsets. */
-export function ownZone(): string {
+function ownZone(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
   const digest = createHash('sha256').update(getOffsets(firstYear, lastYear).join()).digest('hex').slice(0, 16)
   return `${timeZone.replaceAll(/[^\w+/-]/g, '')} ${digest}`

@@ -77,7 +77,7 @@ export function openUninstallation(query: RunStatement, parts: UninstallParts, {
   }
 }
 
-/** Milliseconds in which other connections may end, and between two checks. */
+/** Time limit for other connections to end, and the interval of the checks. */
 const patienceMs = 2_000
 const intervalMs = 100
 

@@ -108,7 +108,7 @@ type RunTransaction<Result> = (work: (transaction: Transaction) => Promise<Resul
  * Runs a transaction that looks first whether a change of the model which moves content follows `change`, or is under way; null: it does
  * not look. It goes on without waiting for that. @throws ApiError 503 if so; nothing is written then
  */
-export async function checkingModel<Result>(
+async function checkingModel<Result>(
   change: number | null,
   work: (transaction: Transaction) => Promise<Result>,
   transact: RunTransaction<Result>,

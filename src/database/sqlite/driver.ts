@@ -42,7 +42,7 @@ const copiedPages = 2_000
  * Opens the database for reads that all belong to one snapshot, also while a service writes. It can be copied: a copy inside a transaction
  * does not begin again when others write.
  */
-export function sqliteFileSnapshot({ database: settings }: Config, beforeSnapshot = (): void => {}): FileSnapshot {
+function sqliteFileSnapshot({ database: settings }: Config, beforeSnapshot = (): void => {}): FileSnapshot {
   const connection = openSqliteReader(settings)
   try {
     beforeSnapshot()
@@ -66,7 +66,7 @@ export function sqliteFileSnapshot({ database: settings }: Config, beforeSnapsho
 }
 
 /** Opens the database to replace rows; it is prepared as for a service. */
-export async function sqliteReplacement(config: Config, model: Model, fill: FillDatabase): Promise<RowReplacement> {
+async function sqliteReplacement(config: Config, model: Model, fill: FillDatabase): Promise<RowReplacement> {
   const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
   return {
     ...reading(connection, config.database.filename),

@@ -353,7 +353,7 @@ interface CachedTotal {
 interface PathStatistics {
   readonly lead: number
   readonly links: number
-  /** The row from which on looking along the order has failed; infinite before. */
+  /** Offset beyond which walking the order has failed; infinite at first. */
   farFrom: number
 }
 

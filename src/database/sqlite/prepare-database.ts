@@ -94,7 +94,7 @@ const additions = ({ tables, columns }: MissingSchema): readonly { readonly tabl
 ]
 
 /** The statements that add missing tables and columns, with their indexes. */
-export const additionStatements = (lacking: MissingSchema): readonly string[] => additions(lacking).map(({ statement }) => statement)
+const additionStatements = (lacking: MissingSchema): readonly string[] => additions(lacking).map(({ statement }) => statement)
 
 /** SQLite does not say which table a column is missing in: the error names it here. */
 function aboutTable(table: string, work: () => void): void {

@@ -110,7 +110,7 @@ const privateFile = 0o600
 export const markerFile = (filename: string): string => `${filename}${ending}`
 
 /** Leaves the trace of a complete database, unless it is there; a folder that takes no file has none. */
-export function writeMarker(filename: string, project: string): void {
+function writeMarker(filename: string, project: string): void {
   const path = markerFile(filename)
   if (existsSync(path)) return
   const about = 'Octavo has served the database beside this file. Where that is gone, a start ends instead of making an empty one.'
@@ -125,7 +125,7 @@ export function writeMarker(filename: string, project: string): void {
  * The database of the project according to its marker file: the one at `filename`, or another one in the same folder; null without a
  * marker.
  */
-export function findMarkedDatabase(filename: string, project: string): string | null {
+function findMarkedDatabase(filename: string, project: string): string | null {
   if (existsSync(markerFile(filename))) return filename
   for (const folder of new Set([dirname(filename), join(project, '.tmp')])) {
     const traces = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(ending)) : []

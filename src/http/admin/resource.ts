@@ -151,13 +151,7 @@ export const respond = <Value>(value: Value, headers?: Reply['headers']): Resour
 export const respondNothing = (headers?: Reply['headers']): ResourceResponse<undefined> => (headers === undefined ? {} : { headers })
 
 /** The context of an operation for a request. */
-export const operationContext = ({
-  administration,
-  administrator,
-  actor,
-  installation,
-  parts,
-}: ResourceRequest): RequestOperationContext => ({
+const operationContext = ({ administration, administrator, actor, installation, parts }: ResourceRequest): RequestOperationContext => ({
   administration,
   actor,
   isSuperAdmin: administrator.isSuperAdmin,

@@ -9,7 +9,7 @@ export const typeKeys = ['kind', ...componentKeys, 'indexes', 'foreignKeys'] as 
 export const fileText = (schema: object): string => `${JSON.stringify(schema, null, 2)}\n`
 
 /** The text of a schema file, as Strapi writes it. */
-export function schemaText({ uid, content }: ProjectSchema): string {
+function schemaText({ uid, content }: ProjectSchema): string {
   const keys = isComponentUid(uid) ? componentKeys : typeKeys
   return fileText(Object.fromEntries(keys.map((key) => [key, content[key]])))
 }

@@ -14,9 +14,9 @@ export const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 const anyStrapi = ['strapi*', '_strapi*', '__strapi*']
 /** Reserved names of types; `*` matches any suffix. */
-export const reservedTypes = ['boolean', 'date', 'date_time', 'time', 'upload', 'document', 'then', ...anyStrapi]
+const reservedTypes = ['boolean', 'date', 'date_time', 'time', 'upload', 'document', 'then', ...anyStrapi]
 /** Reserved names of attributes; `*` matches any suffix. */
-export const reservedAttributes = [
+const reservedAttributes = [
   ...['id', 'document_id', 'created_at', 'updated_at', 'published_at', 'created_by_id', 'updated_by_id', 'created_by', 'updated_by'],
   ...['entry_id', 'localizations', 'meta', 'locale', '__component', '__contentType'],
   ...anyStrapi,

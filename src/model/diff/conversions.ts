@@ -22,14 +22,12 @@ export interface Conversion {
   readonly within?: Span
 }
 
-type Kind = StoredForm
+const getStoredForm = (type: ScalarType): StoredForm => attributeTypes[type].stored
 
-const getKind = (type: ScalarType): Kind => attributeTypes[type].stored
-
-/** Pairs of kinds whose values stay as they are. */
+/** Pairs of stored forms whose values stay as they are. */
 const sameStorage = new Set(['integer>biginteger', 'integer>number', 'boolean>boolean', 'blocks>json'])
 
-/** Pairs of kinds that convert, in addition to text, json and blocks, to which everything but passwords converts. */
+/** Pairs of stored forms that convert, in addition to text, json and blocks, to which everything but passwords converts. */
 const converting = new Set([
   ...['integer', 'biginteger', 'number', 'decimal', 'boolean', 'date', 'time', 'datetime'].map((to) => `text>${to}`),
   ...[
@@ -59,7 +57,7 @@ const isWithin = (value: number | string, [first, last]: Span): boolean => value
 
 /** The rule for values of one attribute type that become another's. */
 function ruleOf(from: ScalarType, to: ScalarType): Conversion {
-  const [here, there] = [getKind(from), getKind(to)]
+  const [here, there] = [getStoredForm(from), getStoredForm(to)]
   const pair = `${here}>${there}`
   if (here === 'password' || there === 'password') return { from, to, rule: here === there ? 'same' : 'none' }
   if (here === there || sameStorage.has(pair)) return { from, to, rule: 'same' }
@@ -67,7 +65,7 @@ function ruleOf(from: ScalarType, to: ScalarType): Conversion {
   return { from, to, rule: converting.has(pair) ? there : 'none' }
 }
 
-/** Pairs of kinds in which every value converts and can be converted back. */
+/** Pairs of stored forms in which every value converts and can be converted back. */
 const lossless = new Set([
   ...['integer', 'biginteger', 'number', 'decimal', 'boolean', 'date', 'time', 'datetime', 'json'].flatMap((kind) => [
     `${kind}>text`,
@@ -80,7 +78,9 @@ const lossless = new Set([
 /** True if no value is lost or shortened by the conversion. */
 export const isLossless = ({ from, to, rule, within }: Conversion): boolean =>
   within === undefined &&
-  (rule === 'same' ? !isNarrowed(from, to) : rule !== 'none' && lossless.has(`${getKind(from)}>${getKind(to)}`) && !isNarrowed(from, to))
+  (rule === 'same'
+    ? !isNarrowed(from, to)
+    : rule !== 'none' && lossless.has(`${getStoredForm(from)}>${getStoredForm(to)}`) && !isNarrowed(from, to))
 
 /** True if a text of the first type may be too long for the column of the second. */
 const isNarrowed = (from: ScalarType, to: ScalarType): boolean =>
@@ -93,7 +93,7 @@ const leastBeyondDecimal = 100_000_000
 const trimmed = (value: unknown): string => String(value).trim()
 
 /** Undefined: the value does not convert. */
-const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind) => string | number | undefined>> = {
+const rules: Readonly<Record<ConversionRule, (value: string | number, from: StoredForm) => string | number | undefined>> = {
   same: (value) => value,
   none: () => undefined,
   text: (value, from) => (from === 'blocks' ? toPlainText(String(value)) : textOf(value, from)),
@@ -141,7 +141,7 @@ const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind
 }
 
 /** A value as text, as the API returns it. */
-function textOf(value: string | number, from: Kind): string | undefined {
+function textOf(value: string | number, from: StoredForm): string | undefined {
   if (from === 'datetime') return toIsoString(value)
   return from === 'boolean' ? (Number(value) === 1 ? 'true' : 'false') : String(value)
 }
@@ -173,19 +173,19 @@ function isJsonText(value: string | number): boolean {
  */
 export function convertValue({ from, to, rule, within }: Conversion, value: string | number | null): string | number | null {
   if (value === null) return null
-  const converted = rules[rule](value, getKind(from)) ?? null
+  const converted = rules[rule](value, getStoredForm(from)) ?? null
   if (converted !== null && within !== undefined && typeof converted === typeof within[0] && !isWithin(converted, within)) return null
   return typeof converted === 'string' && isNarrowed(from, to) && [...converted].length > 255 ? null : converted
 }
 
-/** Kinds whose values become those of another kind, but not always whole. */
+/** Stored forms whose values become those of another form, but not always whole. */
 const shortening = new Set([
   ...['datetime>date', 'datetime>time', 'json>blocks', 'blocks>text'],
   ...['text>decimal', 'integer>decimal', 'biginteger>decimal', 'number>decimal'],
 ])
 
 /** Conversions that may drop a part of a value; only the values themselves decide. */
-export const isShortening = ({ from, to }: Conversion): boolean => shortening.has(`${getKind(from)}>${getKind(to)}`)
+export const isShortening = ({ from, to }: Conversion): boolean => shortening.has(`${getStoredForm(from)}>${getStoredForm(to)}`)
 
 /** True if the value becomes null, or cannot be restored from the result. */
 export function losesData(conversion: Conversion, value: string | number): boolean {
@@ -276,7 +276,7 @@ export function unconvertibleValues(conversion: Conversion, column: string): { r
       return { where: present, exact: true }
     case 'integer':
     case 'biginteger':
-      return getKind(from) === 'boolean'
+      return getStoredForm(from) === 'boolean'
         ? null
         : {
             where: sqlText`${present} and (${digits} not in ('', '-') or ${value} in ('', '-') or (${digits} = '-' and ${value} not like '-%') or substr(${value}, ${rule === 'integer' ? 10 : 19}, 1) <> '')`,
@@ -285,7 +285,7 @@ export function unconvertibleValues(conversion: Conversion, column: string): { r
     case 'decimal':
       return null
     case 'number':
-      return getKind(from) === 'boolean' || getKind(from) === 'decimal'
+      return getStoredForm(from) === 'boolean' || getStoredForm(from) === 'decimal'
         ? null
         : {
             where: sqlText`${present} and (${digits} not in ('', '-', '.', '-.') or ${value} in ('', '-', '.', '-.') or ${value} like '.%' or ${value} like '-.%' or ${value} like '%.' or (${digits} in ('-', '-.') and ${value} not like '-%') or substr(${value}, 16, 1) <> '')`,
@@ -296,7 +296,7 @@ export function unconvertibleValues(conversion: Conversion, column: string): { r
     case 'date':
     case 'time':
     case 'datetime':
-      return getKind(from) === 'text' ? { where: sqlText`${present} and (${invalidFormats[rule](value)})`, exact: false } : null
+      return getStoredForm(from) === 'text' ? { where: sqlText`${present} and (${invalidFormats[rule](value)})`, exact: false } : null
     case 'same':
     case 'text':
     case 'json':

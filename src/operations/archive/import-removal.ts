@@ -72,7 +72,7 @@ function removerOf({ database, tables }: ImportContext, report: (progress: Impor
 }
 
 /** The types whose entities are replaced. */
-export const replacedTypes = ({ model, scope }: ImportContext): readonly ContentType[] =>
+const replacedTypes = ({ model, scope }: ImportContext): readonly ContentType[] =>
   registeredTypes(model).filter(({ uid }) => scope.hasType(uid))
 
 const isReplaced = ({ scope }: ImportContext, shape: Schema): boolean =>

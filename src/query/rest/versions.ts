@@ -2,7 +2,7 @@
 import { validationError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import type { PublicationFilter } from '../../foundation/public/content/queries.js'
-import type { ContentType, Model, Scalar } from '../../model/schema/types.js'
+import type { ContentType, Model } from '../../model/schema/types.js'
 import type { LocaleChoice, Publication, ReadRequest, Status } from '../request.js'
 import { isObject, type Parameters } from '../request.js'
 import { readFilters } from './filters.js'
@@ -112,9 +112,6 @@ export function readPublication(walk: Resolver, type: ContentType, parameters: P
   }
   return conditions
 }
-
-/** The scalar that holds a row's locale. */
-export const getLocaleAttribute = (type: ContentType): Scalar => type.attributes.get('locale') as Scalar
 
 /** The columns of a version that select it in a read. */
 export interface DocumentVersion {

@@ -194,7 +194,7 @@ function showProgress(session: CompareSession): NodeJS.Timeout {
 }
 
 /** Finds the model: from Octavo or Strapi if a caller may read it there, else from the schemas of the project, else none. */
-export async function findModel(servers: Servers, callers: readonly ComparedCaller[], prefix: string, folder: string): Promise<KnownModel> {
+async function findModel(servers: Servers, callers: readonly ComparedCaller[], prefix: string, folder: string): Promise<KnownModel> {
   for (const side of ['octavo', 'strapi'] as const) {
     for (const caller of callers) {
       const read = (path: string) => jsonFrom(servers[side], get(`${prefix}/content-type-builder/${path}`), caller, side)
@@ -233,7 +233,7 @@ export interface SourceOptions {
 }
 
 /** Requests of a file or log with their callers; null without either. The session counts omitted requests. */
-export async function readRequests(options: SourceOptions, session: CompareSession): Promise<readonly CallerRequest[] | null> {
+async function readRequests(options: SourceOptions, session: CompareSession): Promise<readonly CallerRequest[] | null> {
   if (options.requests !== undefined) {
     const all = parseRequests(await readRequestLines(options.requests), options.requests)
     const requests = options.writes === true ? all : all.filter(isRead)
@@ -255,7 +255,7 @@ function withCallers(requests: readonly ComparedRequest[], session: CompareSessi
 }
 
 /** Requests made from the model. @throws ConfigError if the model is not known */
-export async function* requestsFromModel(session: CompareSession, prefix: string): AsyncGenerator<CallerRequest> {
+async function* requestsFromModel(session: CompareSession, prefix: string): AsyncGenerator<CallerRequest> {
   const { callers, servers, run } = session
   if (run.model.types.size === 0) {
     throw new ConfigError(
@@ -291,11 +291,7 @@ async function* readLines(file: string): AsyncGenerator<string> {
 }
 
 /** Files with their effects, by group; empty if the folder has no code or cannot be read. */
-export async function filesFor(
-  groups: readonly Group[],
-  { shapes }: KnownModel,
-  folder: string,
-): Promise<ReadonlyMap<Group, readonly string[]>> {
+async function filesFor(groups: readonly Group[], { shapes }: KnownModel, folder: string): Promise<ReadonlyMap<Group, readonly string[]>> {
   if (groups.length === 0 || findCodeFiles(folder).length === 0) return new Map()
   const attributes = [...new Set([...shapes.values()].flatMap((shape) => Object.keys(shape.attributes)))]
   const { lines } = await readProjectCode({

@@ -57,7 +57,7 @@ const maxErrors = 20
 const maxLineCharacters = 500
 
 /** The message of an error. Several validation errors follow on lines with their paths. */
-export function errorText(error: Error): string {
+function errorText(error: Error): string {
   const errors = getValidationErrors(error)
   if (errors.length < 2) return error.message
   const left = errors.length - maxErrors

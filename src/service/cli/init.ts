@@ -68,7 +68,7 @@ const harmless = new Set(['.git', '.DS_Store'])
 const maxNamedEntries = 5
 
 /** Says why a project cannot be created in a folder; null if it can. */
-export function folderProblem(folder: string): string | null {
+function folderProblem(folder: string): string | null {
   const stats = statSync(folder, { throwIfNoEntry: false })
   if (stats === undefined) return null
   if (!stats.isDirectory()) return `${folder} is a file.`

@@ -23,7 +23,7 @@ export async function confirm(question: string): Promise<boolean> {
 const [enter, newLine, interrupt, end, backspace, erase] = ['\r', '\n', '\u0003', '\u0004', '\b', '\u007f']
 
 /** Asks for a secret. @throws ConfigError if the person breaks off */
-export function askSecret(question: string): Promise<string> {
+function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process
   stderr.write(question)
   stdin.setRawMode(true)

@@ -34,7 +34,7 @@ const toFlags = ({ standalone, client }: TypesOptions) =>
   `${standalone ? ' --standalone' : ''}${client === undefined ? '' : ` --client ${client}`}`
 
 /** Returns the types of the project in `folder`. @throws ConfigError */
-export async function generateTypes(folder: string, options: Pick<TypesOptions, 'standalone' | 'client'>): Promise<string> {
+async function generateTypes(folder: string, options: Pick<TypesOptions, 'standalone' | 'client'>): Promise<string> {
   const { config, model } = await readProjectFolder(folder, anyDatabase)
   const view = viewOf(model, contracts[config.contract], () => true)
   const defaults = Object.fromEntries(Object.entries(config.types).map(([uid, settings]) => [uid, { ...settings.defaults }]))

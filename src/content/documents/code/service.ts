@@ -79,7 +79,7 @@ type Bulk<Shape> = Pick<Documents<Shape>, 'createMany' | 'updateMany' | 'deleteM
 type GivenMany = Omit<GivenParameters, 'data'> & { readonly data: readonly Data[] }
 
 /** The bulk writes to a type. */
-export function createBulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, checked, find }: BulkOptions): Bulk<Shape> {
+function createBulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, checked, find }: BulkOptions): Bulk<Shape> {
   /** Writes to each of these documents in one transaction. */
   async function writeAll(
     { documents, batch }: Parts,
@@ -179,7 +179,7 @@ export type CheckedMethods = <Parameters, Result>(
 ) => (given?: Parameters) => Promise<Result>
 
 /** The methods of a type's documents. They run as the service's work, independent of the calling code. */
-export const checkedMethods =
+const checkedMethods =
   (uid: string): CheckedMethods =>
   (method, perform) =>
   async (given) => {

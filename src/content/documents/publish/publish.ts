@@ -141,7 +141,7 @@ async function draftlessOwners(transaction: Transaction, model: Model, { shape, 
   return owners
 }
 
-/** The extent of the given data: all of a new document, everything in which the draft differs from the published row, or less than that. */
+/** Completeness of the given data: all of a new document, every difference between the draft and the published row, or only some. */
 export type ValidatedPart = 'new' | 'part' | 'whole'
 
 interface ValidatedDraft {

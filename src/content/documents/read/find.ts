@@ -168,24 +168,12 @@ export async function readWhole(
   id: number,
   extent: Extent,
 ): Promise<WholeRow | null> {
-  const bytes = await readWholeBytes(model, plans, transaction, type, id, extent)
+  const request = requestWholeRow(model, type, { id }, extent)
+  const bytes = copyBytes(await transaction.read(plans.forRequest(request, 'bare').plan, request.values))
   return bytes === null ? null : (JSON.parse(Buffer.from(bytes).toString('utf8')) as WholeRow)
 }
 
-/** The same as JSON. */
-async function readWholeBytes(
-  model: Model,
-  plans: Plans,
-  transaction: Transaction,
-  type: ContentType,
-  id: number,
-  extent: Extent,
-): Promise<Uint8Array | null> {
-  const request = requestWholeRow(model, type, { id }, extent)
-  return copyBytes(await transaction.read(plans.forRequest(request, 'bare').plan, request.values))
-}
-
-/** The bytes of an answer, for longer than it is held. */
+/** Copies the bytes of a response, and releases it. */
 function copyBytes(answer: ReadResult): Uint8Array | null {
   if (answer === null) return null
   const bytes = Uint8Array.from(answer.bytes)

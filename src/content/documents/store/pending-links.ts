@@ -318,7 +318,7 @@ interface CopiedLink {
 }
 
 /** The last position in the list of the row `shown`, for links from the owner's side. */
-export const lastPositionInOther = ({ table, there, inverseOrder }: LinkStorage, shown: RawBuilder<unknown>): RawBuilder<unknown> =>
+const lastPositionInOther = ({ table, there, inverseOrder }: LinkStorage, shown: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select coalesce(max(${sql.id('y', inverseOrder!)}), 0) + 1 from ${sql.table(table)} y where ${sql.id('y', there)} = ${shown})`
 
 const isSameLocale = (shape: Schema) => (one: RawBuilder<unknown>, other: RawBuilder<unknown>) =>
@@ -328,7 +328,7 @@ const isSameLocale = (shape: Schema) => (one: RawBuilder<unknown>, other: RawBui
  * The position of a new link among those of `shown`: its pending position; else the last, if the link is the last of its own list;
  * else directly after the nearest predecessor in both lists, or before all others. Pending links count in both lists.
  */
-export function positionInOther(
+function positionInOther(
   dialect: Dialect,
   { table, here, there, inverseOrder, owner }: LinkStorage,
   shape: Schema,

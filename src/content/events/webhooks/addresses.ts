@@ -102,7 +102,7 @@ export interface ResolveLimits {
   readonly webhookLookupTimeout: number
 }
 
-export function openResolve({ webhookLookupTimeout }: ResolveLimits): Resolve {
+function openResolve({ webhookLookupTimeout }: ResolveLimits): Resolve {
   const quick = openQueue(maxQuickLookups, Number.POSITIVE_INFINITY, '')
   const slow = openQueue(1, Number.POSITIVE_INFINITY, '')
   /** Names of webhooks that took too long when they were resolved last. */

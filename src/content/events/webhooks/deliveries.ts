@@ -99,7 +99,7 @@ export interface WebhookRegistry {
 }
 
 /** Opens the registry. `changed` is called when webhooks were read again; `stale`: webhooks that are not enabled and still have a cursor. */
-export function openWebhookRegistry(database: Pick<MainConnection, 'rows'>, changed: (stale: readonly number[]) => void): WebhookRegistry {
+function openWebhookRegistry(database: Pick<MainConnection, 'rows'>, changed: (stale: readonly number[]) => void): WebhookRegistry {
   let enabled: readonly Webhook[] = []
   let wanted: ReadonlySet<string> = new Set()
   let unregistered: readonly string[] = []

@@ -63,7 +63,7 @@ const signature = (secret: string, text: string): string =>
     .digest('base64')
 
 /** True for a name and a value that a request can carry as a header. */
-export function isHeader(name: string, value: string): boolean {
+function isHeader(name: string, value: string): boolean {
   try {
     validateHeaderName(name)
     validateHeaderValue(name, value)

@@ -20,7 +20,7 @@ const [secretBytes, overlap] = [24, 86_400_000]
 const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`
 
 /** Returns the secrets of a webhook; null if it has none yet. */
-export async function readSecrets(database: Pick<MainConnection, 'rows'>, webhook: number): Promise<WebhookSecrets | null> {
+async function readSecrets(database: Pick<MainConnection, 'rows'>, webhook: number): Promise<WebhookSecrets | null> {
   const [row] = await database.rows<{ secret: string; former_secret: string | null; former_until: number }>(
     sql`select secret, former_secret, former_until from ${table} where webhook_id = ${webhook}`,
   )

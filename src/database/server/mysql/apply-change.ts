@@ -329,7 +329,7 @@ async function dropOwnIndexes({ client }: MysqlStepSession, step: TableStep, the
 }
 
 /** Fills it. */
-export function fillMysqlColumn(client: MysqlQueryable, filling: Backfill): Promise<void> {
+function fillMysqlColumn(client: MysqlQueryable, filling: Backfill): Promise<void> {
   const { tables, read } = reading(client, '')
   const name = filling.table
   return backfillColumn(

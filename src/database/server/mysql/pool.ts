@@ -250,14 +250,14 @@ let usableFrom = Number.NEGATIVE_INFINITY
 let isRefused = false
 
 /** Notes when a connection was begun. */
-export function noteBegun(client: Client, at: number): void {
+function noteBegun(client: Client, at: number): void {
   begun.set(client, at)
 }
 
 export const isUsable = (client: Client): boolean => begun.get(client)! >= usableFrom
 
 /** A server has refused a write because it is read-only. */
-export function noteRefused(): void {
+function noteRefused(): void {
   if (!isRefused) usableFrom = elapsed()
   isRefused = true
 }

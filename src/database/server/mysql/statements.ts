@@ -104,7 +104,7 @@ interface Examined {
 }
 
 /** Takes a statement apart. @throws Error for a value whose column could be a moment or not */
-export function parseStatement(text: string, columns: ColumnKinds): StatementParts {
+function parseStatement(text: string, columns: ColumnKinds): StatementParts {
   const tokens = [...text.matchAll(tokenForm)].map((match) => ({ text: match[0], start: match.index }))
   const examined: Examined = { tokens, tables: tablesOf(tokens), columns }
   const inserted = insertedOf(examined)

@@ -238,7 +238,7 @@ export interface MysqlCommitOutcomes {
 }
 
 /** Records an id, which needs no escaping. */
-export const noteStatement = (id: string): string => `insert into ${outcomeTable} (id) values ('${id}')`
+const noteStatement = (id: string): string => `insert into ${outcomeTable} (id) values ('${id}')`
 
 /** Milliseconds to determine an outcome, between attempts, and for one attempt. */
 const patience = 10_000

@@ -267,7 +267,7 @@ export async function lockTables({ client }: StepSession, steps: readonly PlanSt
 }
 
 /** Fills it. */
-export function fillPostgresColumn(client: pg.ClientBase, { table, from, to, conversion, restores }: Backfill): Promise<void> {
+function fillPostgresColumn(client: pg.ClientBase, { table, from, to, conversion, restores }: Backfill): Promise<void> {
   const { tables, read } = reading(client, '')
   const name = storedName(table)
   return backfillColumn(

@@ -386,7 +386,7 @@ export interface LogPosition {
 const cluster = `(select system_identifier from pg_control_system()), current_database()`
 
 /** The end of the log of a primary, as text; null on a standby. */
-export const endOfLog = `case when not pg_is_in_recovery() then concat_ws('/', ${cluster},
+const endOfLog = `case when not pg_is_in_recovery() then concat_ws('/', ${cluster},
   cast(('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)) as text)) || ' ' || cast(pg_current_wal_insert_lsn() as text) end`
 
 /** The position a standby has replayed, as text; null: none. */

@@ -353,7 +353,7 @@ export async function cancel(server: pg.ClientConfig, client: pg.PoolClient): Pr
 const roleTimeoutMs = 3_000
 
 /** Looks whether a new connection reached a primary. @throws Error with the code `onStandby` where it did not; it is cut then */
-export async function refuseStandby(client: pg.ClientBase): Promise<void> {
+async function refuseStandby(client: pg.ClientBase): Promise<void> {
   const look = { text: 'select pg_is_in_recovery()', rowMode: 'array', query_timeout: roleTimeoutMs } as const
   try {
     const { rows } = await client.query<[boolean]>(look as never)
@@ -372,7 +372,7 @@ const waitingFunction = 'SyncRepWaitForLSN'
 const unconfirmed = new WeakSet<pg.ClientBase>()
 
 /** Records connections whose commit did not wait for its standbys. */
-export function watchReplication(client: pg.ClientBase): void {
+function watchReplication(client: pg.ClientBase): void {
   client.on('notice', ({ routine }) => {
     if (routine === waitingFunction) unconfirmed.add(client)
   })

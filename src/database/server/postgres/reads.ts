@@ -187,7 +187,7 @@ interface Composition {
 export const standby = 'case when pg_is_in_recovery() then cast(pg_postmaster_start_time() as text) end as standby'
 
 /** Composes the statement of a plan. `tellsStandby`: its last column identifies the executing standby. */
-export function composeRead({ root, envelope }: ReadPlan, tellsStandby = false): ComposedRead {
+function composeRead({ root, envelope }: ReadPlan, tellsStandby = false): ComposedRead {
   const last = tellsStandby ? [standby] : []
   const composition: Composition = { parameters: [], parts: [] }
   const { parameters, parts } = composition

@@ -132,7 +132,7 @@ export interface ReplicaOptions {
   changed(isUsed: boolean): void
 }
 
-export function createReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
+function createReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
   const { look, seen, forget } = createReplayMonitor(ask)
   /** The position to replay before it is used again. */
   let wanted: LogPosition | null = null

@@ -59,7 +59,7 @@ export interface ReaderThread {
 }
 
 /** Starts a thread. */
-export function startReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): ReaderThread {
+function startReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): ReaderThread {
   const shared = shareSlots()
   const worker = startThread({ ...data, shared })
   const slots = createSlots(shared)

@@ -258,7 +258,7 @@ export interface WriteQueue {
 }
 
 /** Opens a line of at most `places` turns. `emptied` is called when a turn is over and no other waits. */
-export function createWriteQueue(places: number, emptied: () => void): WriteQueue {
+function createWriteQueue(places: number, emptied: () => void): WriteQueue {
   let length = 0
   let last: Promise<unknown> = Promise.resolve()
 

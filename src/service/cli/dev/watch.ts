@@ -22,7 +22,7 @@ export interface Imports {
 }
 
 /** Follows the relative imports of `entries`, except into `node_modules`. */
-export function followImports(entries: readonly string[]): Imports {
+function followImports(entries: readonly string[]): Imports {
   const files = new Map<string, string>()
   const missing = new Set<string>()
   const waiting = [...entries]
@@ -65,15 +65,15 @@ export interface ProjectInputs {
 
 /** Folders whose schema files are inputs, and those of Strapi's configuration. */
 const schemaFolders = ['src/api', 'src/components', 'src/extensions']
-export const inputFolders: readonly string[] = [...schemaFolders, 'config']
+const inputFolders: readonly string[] = [...schemaFolders, 'config']
 
 const configuration = /^(?:octavo\.config|config[/\\](?:env[/\\]development[/\\])?(?:api|database))\.(?:json|[cm]?js|ts)$/
 
 /** True for the name of a file that could be an input. */
-export const mayBeInput = (name: string): boolean => name === '.env' || /\.(?:json|[cm]?[jt]s)$/.test(name)
+const mayBeInput = (name: string): boolean => name === '.env' || /\.(?:json|[cm]?[jt]s)$/.test(name)
 
 /** Reads the inputs of the project in `root`. Files that cannot be read count as absent. */
-export function readInputs(root: string): ProjectInputs {
+function readInputs(root: string): ProjectInputs {
   const path = (file: string): string => relative(root, file)
   const schemas = schemaFolders.flatMap((folder) => filesBelow(join(root, folder))).filter((file) => file.endsWith('.json'))
   const own = [...filesIn(root), ...filesBelow(join(root, 'config'))].filter((file) => configuration.test(path(file)))
@@ -90,7 +90,7 @@ export function readInputs(root: string): ProjectInputs {
 const generatedSecrets = ['API_TOKEN_SALT', 'JWT_SECRET']
 
 /** Returns the paths that differ between two states, or an empty list. Secrets that .env did not have before are no difference. */
-export function changedInputs(before: ProjectInputs, after: ProjectInputs): readonly string[] {
+function changedInputs(before: ProjectInputs, after: ProjectInputs): readonly string[] {
   const paths = new Set([...before.files.keys(), ...after.files.keys()])
   const changed = [...paths].filter((path) => before.files.get(path) !== after.files.get(path))
   const names = new Set([...Object.keys(before.variables), ...Object.keys(after.variables)])

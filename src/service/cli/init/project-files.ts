@@ -181,7 +181,7 @@ function renderPackage({ folder, typescript }: Choices, { dependency, compiler, 
 }
 
 /** The name of the folder as the name of a package. */
-export function packageName(folder: string): string {
+function packageName(folder: string): string {
   const name = basename(resolve(folder))
     .toLowerCase()
     .replaceAll(/[^a-z0-9._~-]+/g, '-')

@@ -117,7 +117,7 @@ async function waitForEnd(worker: Worker): Promise<MemberEnd> {
 }
 
 /** Passes each line of a stream on, with its end. */
-export function passLines(stream: Readable, write: (line: string) => void): void {
+function passLines(stream: Readable, write: (line: string) => void): void {
   let rest = ''
   stream.setEncoding('utf8')
   stream.on('data', (text: string) => {

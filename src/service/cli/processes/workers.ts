@@ -155,7 +155,7 @@ const readingTime = 1_000
 const listening = new Map<unknown, Set<Worker>>()
 
 /** When a process has ended, passes on the connections that it was passed and has not taken; closes them where no other one listens. */
-export function passOnUntaken(worker: Worker): void {
+function passOnUntaken(worker: Worker): void {
   const untaken = watchPassing(worker)
   // Node counts it out with the end of its channel, which may come long before its exit.
   const leaveAll = (): void => {
