@@ -7,7 +7,7 @@ import type { AccountContext } from '../../identity/accounts/context.js'
 import type { Model } from '../../model/schema/types.js'
 import { type ActingAdministrator, type AdministratorAction, doAction } from '../activity.js'
 import type { Administration } from '../context.js'
-import type { WholeType } from '../identity/identify.js'
+import type { Administrator, WholeType } from '../identity/identify.js'
 
 /**
  * The allowed caller. `anybody`: without credentials. `page`: only the page of the service, whose requests set or send the cookie.
@@ -45,7 +45,10 @@ export interface OperationContext {
 /** The context of a request. Operations without a command may require it. */
 export interface RequestOperationContext extends OperationContext {
   readonly administration: Administration
+  readonly administrator: Administrator
   readonly accounts: AccountContext
+  /** The revisions in `If-Match`. */
+  readonly revisions: readonly string[]
 }
 
 /** The verb and kind of object in the log of activity and the audit log. */
@@ -55,6 +58,8 @@ export type AuditedAction = Pick<AdministratorAction, 'action' | 'subject'>
 export interface AuditedContext extends OperationContext {
   readonly audit: AuditedAction
 }
+
+export type RequestChangeContext = AuditedContext & RequestOperationContext
 
 /** A change that was carried out: its entry without the verb, and data that only the response contains. */
 export type Done = Omit<AdministratorAction, 'action' | 'subject'>
@@ -84,6 +89,8 @@ export interface Operation<
   /** The response contains a secret. */
   readonly isSecret?: boolean
   readonly attempts?: CountedAttempts
+  /** The change requires the revision of an object, its `revision` in the response; after another change, callers who may `read` get it. */
+  readonly state?: { readonly of: string; readonly read: string }
   /** The query of a GET, or the body. */
   readonly input?: Input
   /** The response; null: none. */

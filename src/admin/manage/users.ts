@@ -10,7 +10,7 @@ import { loggingWriter } from '../activity.js'
 import { withFieldPaths } from '../error-paths.js'
 import { queueName } from '../identity/sign-in.js'
 import { newEmail, pageInput, pageMeta, parseCursor, toPage } from '../values.js'
-import { type AuditedContext, type Done, type OperationContext, operation, type RequestOperationContext } from './operation.js'
+import { type Done, type OperationContext, operation, type RequestChangeContext } from './operation.js'
 
 const shownUser = z.strictObject({
   id: z.int(),
@@ -88,10 +88,8 @@ const toBody = ({ isConfirmed, isBlocked, ...given }: z.output<typeof changes>):
   ...(isBlocked === undefined ? {} : { blocked: isBlocked }),
 })
 
-type UserContext = AuditedContext & RequestOperationContext
-
 /** The accounts of an operation, whose transaction ends with the entry. */
-function loggingAccounts<Result>(context: UserContext, toDone: (result: Result) => Done): AccountContext {
+function loggingAccounts<Result>(context: RequestChangeContext, toDone: (result: Result) => Done): AccountContext {
   const { accounts, actor, audit } = context
   const passwords = actor.administrator === null ? accounts.passwords : accounts.passwords.of(queueName(actor.administrator.id))
   return { ...accounts, passwords, writer: loggingWriter(context, actor, (result: Result) => ({ ...audit, ...toDone(result) })) }
@@ -122,7 +120,7 @@ export const users = {
     input: z.strictObject({ ...values, isConfirmed: values.isConfirmed.default(true), isBlocked: values.isBlocked.default(false) }),
     output: userResponse,
     audit: audited('create'),
-    run: async (context: UserContext, given) => {
+    run: async (context: RequestChangeContext, given) => {
       const toDone = (id: number): Done => ({ id: String(id), name: given.username })
       return toDone(await withFieldPaths(() => createUser(loggingAccounts(context, toDone), caller, toBody(given))))
     },
@@ -142,7 +140,7 @@ export const users = {
     input: changes,
     output: userResponse,
     audit: audited('update'),
-    run: async (context: UserContext, { id, ...given }) => {
+    run: async (context: RequestChangeContext, { id, ...given }) => {
       const { username } = await readUser(context.database, id)
       const body = toBody(given)
       const done = { id: String(id), name: username ?? '', fields: Object.keys(body) }
@@ -164,7 +162,7 @@ export const users = {
     rights: right('delete', []),
     output: null,
     audit: audited('delete'),
-    run: async (context: UserContext, { id }) => {
+    run: async (context: RequestChangeContext, { id }) => {
       const { username } = await readUser(context.database, id)
       const done = { id: String(id), name: username ?? '' }
       await deleteUser(

@@ -21,10 +21,10 @@ export interface RoleRight {
   /** The uid of a type; null for actions that concern none. */
   readonly subject: string | null
   /** Attributes, dotted through components; null: all current ones. */
-  readonly fields: readonly string[] | null
-  readonly locales: readonly string[] | null
+  readonly fields: string[] | null
+  readonly locales: string[] | null
   /** One of these must be met; empty: no condition. */
-  readonly conditions: readonly string[]
+  readonly conditions: string[]
 }
 
 /** The administrator who grants rights. */
@@ -48,7 +48,7 @@ export function toRoleRight(model: Model, row: PermissionRow): RoleRight {
   const properties = parseProperties(row)
   const isRead = properties !== null && (conditions === null || conditions === undefined || Array.isArray(conditions))
   const { fields, locales } = properties ?? {}
-  const texts = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : [])
+  const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
   const hasLocales = locales !== null && (subject === null ? undefined : model.types.get(subject))?.localized === true
   return {
     action,

@@ -8,8 +8,7 @@ import type { ActingAdministrator } from '../../admin/activity.js'
 import type { Administration } from '../../admin/context.js'
 import type { FormerResult } from '../../admin/idempotency.js'
 import type { Administrator } from '../../admin/identity/identify.js'
-import type { AllowedCaller, CountedAttempts, Done, Operation, RequestOperationContext } from '../../admin/manage/operation.js'
-import { byCode, byId } from '../../admin/values.js'
+import type { AllowedCaller, CountedAttempts } from '../../admin/manage/operation.js'
 import type { Once } from '../../content/documents/operation.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Installation } from '../../project/installation.js'
@@ -122,7 +121,7 @@ type ResponseOf<Answer extends z.ZodType | null> = ResourceResponse<Answer exten
 
 type OutputOf<Schema extends z.ZodType | null> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-const texts = z.record(z.string(), z.string())
+export const texts = z.record(z.string(), z.string())
 
 /** Creates a row, and checks its handler against its schemas. */
 export function resource<
@@ -149,48 +148,6 @@ export const respond = <Value>(value: Value, headers?: Reply['headers']): Resour
 })
 
 export const respondNothing = (headers?: Reply['headers']): ResourceResponse<undefined> => (headers === undefined ? {} : { headers })
-
-/** The context of an operation for a request. */
-const operationContext = ({ administration, administrator, actor, installation, parts }: ResourceRequest): RequestOperationContext => ({
-  administration,
-  actor,
-  isSuperAdmin: administrator.isSuperAdmin,
-  config: parts.config,
-  database: administration.database,
-  writer: administration.writer,
-  now: administration.now,
-  model: installation.model,
-  accounts: installation.accounts,
-})
-
-/** The resource of an operation. */
-export function toResource(operation: Operation): Resource {
-  const { route, rights, input, output, run, respond: view, audit, ...rest } = operation
-  const [method, path] = route.split(' ') as [Resource['method'], string]
-  const inputOf = ({ params, query, body }: ResourceRequest) => Object.assign({}, params, query, body) as never
-  const respondTo = async (request: ResourceRequest, done: Done) =>
-    output === null ? respondNothing() : respond(await view!(operationContext(request), inputOf(request), done))
-  return {
-    ...rest,
-    method,
-    path,
-    who: rights,
-    headers: {},
-    params: path.includes(':id') ? byId : path.includes(':code') ? byCode : texts,
-    query: method === 'GET' ? (input ?? null) : null,
-    body: method === 'GET' ? null : (input ?? (method === 'POST' ? z.strictObject({}) : null)),
-    response: output,
-    status: output === null ? 204 : method === 'POST' && !path.includes(':') ? 201 : 200,
-    handle: async (request) =>
-      respondTo(request, run === undefined ? { id: '' } : await run({ ...operationContext(request), audit: audit! }, inputOf(request))),
-    ...(method === 'POST' && audit !== undefined
-      ? {
-          respondAgain: (request: ResourceRequest, { ids, responseData }: FormerResult) =>
-            respondTo(request, { id: ids[0]!, responseData }),
-        }
-      : {}),
-  }
-}
 
 /** The required state of a write, by its revision in `If-Match`. */
 interface StateHeader {

@@ -28,11 +28,11 @@ export function withTag({ method }: Resource, given: IncomingHttpHeaders, answer
 }
 
 /** Runs a write and responds with the current value; with an outdated revision 412, with the current value in `details` if `mayRead`. */
-export async function orCurrent<Data>(
+export async function orCurrent<Value extends { readonly data: unknown }>(
   mayRead: boolean,
-  write: () => Promise<void>,
-  present: () => Promise<ResourceResponse<{ data: Data }>>,
-): Promise<ResourceResponse<{ data: Data }>> {
+  write: () => Promise<unknown>,
+  present: () => Promise<ResourceResponse<Value>>,
+): Promise<ResourceResponse<Value>> {
   try {
     await write()
   } catch (error) {

@@ -1,6 +1,5 @@
 // `octavo admins`: creates, lists, blocks and unblocks administrators, and sets passwords. Each act but listing is part of the activity log.
 
-import { listAdministrators } from '../../admin/identity/admin-users.js'
 import {
   type AdministratorRow,
   addAdministrator,
@@ -12,8 +11,9 @@ import {
   passwordError,
   setPassword,
 } from '../../admin/identity/administrators.js'
+import { addDefaultRoles, findRoles } from '../../admin/manage/administrator-roles.js'
+import { readAdministrators } from '../../admin/manage/administrators.js'
 import { act, type Done } from '../../admin/manage/operation.js'
-import { addDefaultRoles, findRoles } from '../../admin/permissions/roles.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { isEmailAddress } from '../../identity/accounts/input.js'
@@ -56,24 +56,24 @@ export const createAdminCommand = orExplain(async (folder: string, { email, firs
 export const listAdminsCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const all = await lookIntoProject(folder, async ({ database }) => {
     await checkTables(database)
-    return listAdministrators(database)
+    return readAdministrators(database)
   })
   if (json)
     return printJson(
-      all.map(({ row, roles }) => ({
-        id: row.id,
-        email: row.email,
-        firstname: row.firstname,
-        lastname: row.lastname,
-        isActive: row.is_active === 1,
-        isBlocked: row.blocked === 1,
+      all.map(({ id, email, firstname, lastname, isActive, isBlocked, roles }) => ({
+        id,
+        email: email || null,
+        firstname,
+        lastname,
+        isActive,
+        isBlocked,
         roles: roles.map(({ code }) => code),
       })),
     )
-  const state = ({ blocked, is_active }: AdministratorRow) => (blocked === 1 ? 'blocked' : is_active === 1 ? 'active' : 'invited')
-  const rows = all.map(({ row, roles }) => {
-    const name = [row.firstname, row.lastname].filter((part) => part !== null).join(' ')
-    return [String(row.id), row.email ?? '-', name === '' ? '-' : name, roles.map(({ code }) => code).join(', ') || '-', state(row)]
+  const rows = all.map(({ id, email, firstname, lastname, isActive, isBlocked, roles }) => {
+    const name = [firstname, lastname].filter((part) => part !== null).join(' ')
+    const state = isBlocked ? 'blocked' : isActive ? 'active' : 'invited'
+    return [String(id), email || '-', name === '' ? '-' : name, roles.map(({ code }) => code).join(', ') || '-', state]
   })
   printTable(['id', 'e-mail', 'name', 'roles', 'state'], rows)
 })
