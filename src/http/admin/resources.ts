@@ -6,6 +6,7 @@ import { administrators } from '../../admin/manage/administrators.js'
 import { locales } from '../../admin/manage/locales.js'
 import type { Done, Operation, RequestOperationContext } from '../../admin/manage/operation.js'
 import { roles } from '../../admin/manage/roles.js'
+import { settings } from '../../admin/manage/settings.js'
 import { tokens } from '../../admin/manage/tokens.js'
 import { users } from '../../admin/manage/users.js'
 import { webhooks } from '../../admin/manage/webhooks.js'
@@ -18,7 +19,6 @@ import { historyResources } from './resources/history.js'
 import { fileResources, folderResources } from './resources/media.js'
 import { doctorResources, modelResources } from './resources/model.js'
 import { recoveryResources, sessionResources } from './resources/session.js'
-import { settingsResources } from './resources/settings.js'
 import { descriptionOf, startResources } from './resources/start.js'
 import { typeResources } from './resources/types.js'
 import { orCurrent } from './revisions.js'
@@ -90,11 +90,10 @@ export const resources: readonly Resource[] = [
   ...fileResources,
   ...folderResources,
   ...typeResources,
-  ...settingsResources,
   ...startResources,
   ...activityResources,
-  ...[administrators, administratorRoles, tokens, roles, users, locales, webhooks].flatMap(
-    (operations: Readonly<Record<string, Operation>>) => Object.values(operations).map(toResource),
+  ...[administrators, administratorRoles, tokens, roles, users, locales, webhooks, settings].flatMap(
+    (operations: Readonly<Record<string, Operation>> | readonly Operation[]) => Object.values(operations).map(toResource),
   ),
   ...modelResources,
   ...editingResources,
