@@ -1,19 +1,18 @@
-// A consumer of events: a listener of the project or a webhook. It selects events and their ordering, and handles the results of attempts.
-// And the shared state of all deliveries of a process.
+// Event consumers: listeners of the project, and webhooks. A consumer selects events, defines their ordering, and interprets results of
+// attempts.
 import type { RawBuilder } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
 import type { Cursors } from './cursors.js'
 import type { EventHead, EventLog, RecordedEvent } from './event-log.js'
 
-/** The outcome of an attempt to deliver an event. */
 export type DeliveryOutcome = {
-  /** A statement that logs the attempt, in the transaction that stores the outcome. */
+  /** Logs the attempt, in the transaction that stores the outcome. */
   readonly logStatement: RawBuilder<unknown> | null
 } & (
   | { readonly kind: 'delivered' }
-  /** It is tried again after `pause` milliseconds; no event is sent to this consumer for `consumerPause` milliseconds. */
+  /** Retried after `pause` milliseconds; the consumer gets no events for `consumerPause` milliseconds. */
   | { readonly kind: 'failed'; readonly pause: number; readonly consumerPause: number }
-  /** It is not tried again. */
+  /** Not retried. */
   | { readonly kind: 'given-up' }
 )
 
@@ -21,19 +20,19 @@ export type DeliveryOutcome = {
 export interface Consumer {
   /** The name of its cursor. */
   readonly name: string
-  /** The most events that are delivered at the same time. */
+  /** Maximum number of concurrent attempts. */
   readonly concurrency: number
-  /** Maximum number of events pending for a retry, or queued after one, without blocking others. */
+  /** Maximum number of stored events (pending retries, and events blocked by one) before delivery of others stops. */
   readonly mostWaiting: number
-  /** The longest that an attempt takes, and the longest pause between two, in milliseconds. */
+  /** Maximum duration of an attempt, and maximum pause between two, in milliseconds. */
   readonly longestAttempt: number
   readonly longestPause: number
   wants(head: EventHead): boolean
-  /** Events with the same ordering key are delivered one after the other, in order; others do not wait for them. */
+  /** Events with the same ordering key are delivered one at a time, in order. */
   orderingKeyOf(head: EventHead): string
-  /** Attempts to deliver an event: the `attempt`-th attempt, from 1. Does not reject unless `signal` is aborted. */
+  /** Makes the `attempt`-th attempt, counted from 1. Rejects only if `signal` is aborted. */
   deliver(event: RecordedEvent, attempt: number, signal: AbortSignal): Promise<DeliveryOutcome>
-  /** Called instead for an event that was deleted from the outbox while it waited. */
+  /** Replaces `deliver` for an event that was deleted from the outbox while pending. */
   missed(sequence: number, attempt: number): DeliveryOutcome
 }
 
@@ -45,7 +44,6 @@ export interface DeliveryParts {
   readonly slots: AttemptSlots
   /** No event up to this sequence was ever deleted. */
   readonly outboxEvents: number
-  /** The time of day. */
   now(): number
   /** Reports failures, and events that were deleted before delivery. */
   failed(consumer: string, error: unknown): void

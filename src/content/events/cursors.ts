@@ -1,19 +1,17 @@
-// The stored cursor of each consumer, so that delivery continues after a crash, with the pause that its receiver asks for, and its backlog.
-// Only the process with the lease of a consumer delivers to it and moves its cursor.
+// Stored state of each consumer: its cursor, so that delivery continues after a crash, and the pause that its receiver requested. Only the
+// process with the lease of a consumer delivers to it and advances its cursor.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../../database/database.js'
 import { insertMissing } from '../../database/portable-sql.js'
 import { deleteLease, type Leases } from '../leases.js'
 
-/** The cursors of all consumers. */
 export interface Cursors {
-  /** Gives new consumers the cursor `last`, because they do not get past events. */
+  /** Starts new consumers at `last`: they do not get past events. */
   register(names: readonly string[], last: number): Promise<void>
-  /** The existing cursors of these consumers. */
   read(names: readonly string[]): Promise<ReadonlyMap<string, Cursor>>
   /**
-   * Acquires the lease of a consumer, whose attempts take at most `longestAttempt` milliseconds; null while another process has it, or if
-   * the consumer has no cursor.
+   * Acquires the lease of a consumer whose attempts take at most `longestAttempt` milliseconds. Null if another process has it, or if the
+   * consumer has no cursor.
    */
   acquire(name: string, longestAttempt: number): Promise<ConsumerLease | null>
 }
@@ -22,51 +20,46 @@ export interface Cursors {
 export interface Cursor {
   /** Every event up to it was delivered or given up, or has a row. */
   readonly sequence: number
-  /** The receiver wants no events before that moment: milliseconds since 1970. */
+  /** The receiver accepts no events before this time, in milliseconds since 1970. */
   readonly pausedUntil: number
 }
 
-/** The right of this process to deliver to a consumer. */
+/** Exclusive right to deliver to a consumer. */
 export interface ConsumerLease {
   /** The cursor when the lease was acquired. */
   readonly cursor: Cursor
-  /** False if the lease might expire before an attempt ends: none may start until it is true again. */
+  /** False if the lease might expire before a new attempt ends; attempts may start only while it is true. */
   isValid(): boolean
-  /** True if another process has acquired the lease, or the consumer was removed. */
+  /** True once another process has acquired the lease, or the consumer was removed. */
   isLost(): boolean
-  /** Stores the cursor within a transaction, and the end of a new pause; false if the lease is lost. */
+  /** Stores the cursor and, unless null, the end of a pause in a transaction; false if the lease is lost. */
   advance(transaction: Transaction, sequence: number, pausedUntil: number | null): Promise<boolean>
-  /** Lets other processes acquire the lease. */
   release(): Promise<void>
 }
 
-/** The name of the table of cursors. */
 export const consumerTable = 'octavo_consumers'
 const table = sql.table(consumerTable)
 const columns = sql`name, sequence, paused_until as ${sql.id('pausedUntil')}`
 
 type CursorRow = Cursor & { readonly name: string }
 
-/** The name of a consumer's lease. */
 const leaseOf = (name: string): string => `events ${name}`
 
-/** The statement that gives a consumer a cursor unless it has one. */
+/** Statement that registers a consumer unless it has a cursor. */
 export const registration = (name: string, sequence: number) =>
   insertMissing(consumerTable, ['name', 'sequence', 'paused_until'], sql`values (${name}, ${sequence}, 0)`)
 
-/** The statements that remove a consumer, also from a process that delivers to it. They lock the lease first, as those that move the cursor do. */
+/** Statements that remove a consumer, even while a process delivers to it. The lease is locked first, as in `advance`. */
 export const removal = (name: string) => [deleteLease(leaseOf(name)), sql`delete from ${table} where name = ${name}`] as const
 
-/** The statement that ends the pause of a consumer. */
 export const endOfPause = (name: string) => sql`update ${table} set paused_until = 0 where name = ${name}`
 
-/** The cursors of all consumers, by their names. */
+/** Reads the cursors of all consumers, by name. */
 export async function readCursors(database: Pick<MainConnection, 'rows'>): Promise<ReadonlyMap<string, Cursor>> {
   const rows = await database.rows<CursorRow>(sql`select ${columns} from ${table}`)
   return new Map(rows.map((row) => [row.name, row]))
 }
 
-/** Opens the cursors. */
 export function openCursors(
   database: Pick<MainConnection, 'rows'>,
   writer: Pick<WriteDatabase, 'transaction'>,
@@ -110,20 +103,20 @@ export function openCursors(
   }
 }
 
-/** The events that not all consumers have received. */
+/** Events that at least one consumer has not received. */
 export interface EventBacklog {
   readonly pending: number
-  /** When the oldest of them was recorded, in milliseconds since 1970; null: none waits. */
+  /** When the oldest of them was recorded, in milliseconds since 1970; null if there are none. */
   readonly oldest: number | null
 }
 
-/** Reads how many events wait for one of these consumers. */
+/** Counts the events pending for any of these consumers. */
 export async function readBacklog(database: Pick<MainConnection, 'rows'>, consumers: readonly string[]): Promise<EventBacklog> {
   const cursors = await readCursors(database)
   const sequences = consumers.flatMap((name) => cursors.get(name)?.sequence ?? [])
   if (sequences.length === 0) return { pending: 0, oldest: null }
   const passed = Math.min(...sequences.map(Number))
-  // A cursor also passes events that wait for another attempt.
+  // Events pending for a retry are before the cursor.
   const [row] = await database.rows<{ readonly pending: number; readonly oldest: number | null }>(
     sql`select count(*) as pending, min(created_at) as oldest from (
       select created_at from octavo_outbox where sequence > ${passed}

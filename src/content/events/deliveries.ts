@@ -1,36 +1,32 @@
-// All deliveries of a process, one per consumer: polls for events recorded by other processes, wakes the deliveries up, and knows which
-// events are still needed.
+// Runs the deliveries of a process, one per consumer. Polls for events recorded by other processes, wakes deliveries, and computes the
+// oldest event still needed.
 
 import { openWakeUp, type WakeUp } from '../../foundation/runtime/notifier.js'
 import type { Consumer, DeliveryParts } from './consumer.js'
 import { readWaiting } from './delivery-queue.js'
 import { type InFlight, openInFlight } from './in-flight.js'
 
-/** The deliveries of a process. */
 export interface Deliveries {
-  /** Starts to deliver to a consumer. */
   add(consumer: Consumer): void
-  /** Stops delivering to a consumer. */
   remove(name: string): Promise<void>
   names(): readonly string[]
-  /** This process may have recorded events. */
+  /** Call after commits, which may have recorded events. */
   committed(): void
-  /** The set of consumers of the installation has changed. */
+  /** Call when the consumers of the installation have changed. */
   changed(): void
-  /** The oldest event that a consumer of the installation may still need; Infinity if there is no consumer, 0 while it is not known. */
+  /** The oldest event that a consumer may still need; Infinity without consumers, 0 until it is known. */
   neededFrom(): number
-  /** Calls `listener` whenever there may be new events; returns a function that unsubscribes it. */
+  /** Calls `listener` when there may be new events; returns the function that unsubscribes it. */
   onEvents(listener: () => void): () => void
-  /** Continues delivery for at most `within` milliseconds, then stops; the rest is delivered after the next start. */
+  /** Continues delivery for at most `within` milliseconds, then stops. The next start delivers the rest. */
   close(within: number): Promise<void>
 }
 
 export interface DeliveriesOptions extends DeliveryParts {
-  /** The names of all consumers of the installation, whether or not this process delivers to them. */
+  /** All consumers of the installation, including those that other processes deliver to. */
   consumers(): readonly string[]
 }
 
-/** Milliseconds between two polls for events of other processes. */
 const interval = 2_000
 
 export function openDeliveries(options: DeliveriesOptions): Deliveries {
@@ -71,18 +67,15 @@ export function openDeliveries(options: DeliveriesOptions): Deliveries {
   }
 }
 
-/** Polls the database at intervals. */
 interface Polling {
-  /** Polls now and from now on. */
+  /** Polls now, and at intervals. */
   begin(): void
-  /** The set of consumers of the installation has changed. */
   changed(): void
-  /** See `Deliveries.neededFrom`. */
   neededFrom(): number
   end(): void
 }
 
-/** Polls only if there are consumers or listeners. `notify`: called when there are new events. */
+/** Polls only while there are consumers or listeners. `notify` is called when there are new events. */
 function openPolling(
   options: DeliveriesOptions,
   deliveries: ReadonlyMap<string, Delivery>,
@@ -125,7 +118,7 @@ function openPolling(
   }
 }
 
-/** Polls once, and wakes the deliveries that have something to do. */
+/** Polls once, and wakes the deliveries with pending work. */
 async function poll(
   { log, cursors, database, now }: DeliveriesOptions,
   names: readonly string[],
@@ -134,7 +127,7 @@ async function poll(
   const [last, known, waiting] = await Promise.all([log.last(), cursors.read(names), readWaiting(database)])
   for (const [name, delivery] of deliveries) {
     const due = waiting.get(name)?.due
-    // A clock that was set back would otherwise delay it.
+    // The clock may have been set back since `due` was stored.
     const isDue = due !== undefined && (due <= now() || due > now() + delivery.consumer.longestPause)
     const { sequence, pausedUntil } = known.get(name) ?? { sequence: last, pausedUntil: 0 }
     // A command may have ended the pause.
@@ -146,14 +139,14 @@ async function poll(
   return { last, neededFrom: Math.min(Number.POSITIVE_INFINITY, ...needed) }
 }
 
-/** Drains and then stops deliveries; both take at most `within` milliseconds, because a database that fails would take any time. */
+/** Drains, then stops deliveries. Each takes at most `within` milliseconds, because a failing database may not respond at all. */
 async function closeAll(deliveries: readonly Delivery[], within: number, failed: DeliveryParts['failed']): Promise<void> {
   await settledWithin(within, Promise.all(deliveries.map((delivery) => delivery.drain())))
   const stopped = deliveries.map((delivery) => delivery.stop().catch((error) => failed(delivery.consumer.name, error)))
   await settledWithin(within, Promise.all(stopped))
 }
 
-/** Waits for a promise, at most that many milliseconds. */
+/** Waits for a promise, with a time limit. */
 async function settledWithin(milliseconds: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise((resolve) => {
@@ -163,40 +156,36 @@ async function settledWithin(milliseconds: number, promise: Promise<unknown>): P
   clearTimeout(timer)
 }
 
-/** The delivery to one consumer. */
 export interface Delivery {
   readonly consumer: Consumer
-  /** There may be something to deliver. `rows`: an event that waits is due, or another process has added its row. */
+  /** Call when there may be something to deliver. `rows`: a pending event is due, or another process has added a row. */
   wake(rows?: boolean): void
-  /** The stored pause has ended, so the one that this process remembers has too. */
+  /** Forgets the pause, because the stored one has ended. */
   resume(): void
-  /** Delivers what can be delivered without waiting, then stops. */
+  /** Delivers what is due, then stops. */
   drain(): Promise<void>
-  /** Aborts attempts, and releases the lease. */
   stop(): Promise<void>
 }
 
-/** Milliseconds for which a process retains the lease after delivering all events, and before it retries a failed statement. */
+/** Milliseconds for which a process retains an idle lease, and before it retries a failed statement. */
 const [keepLease, retryStore] = [300, 1_000]
-/** Milliseconds until it checks again while attempts are running, and while the next ones may not start. */
+/** Milliseconds between checks while attempts are running, and while new ones may not start. */
 const [whileRunning, whileThrottled] = [5_000, 250]
 
-/** The longest that a timer is set for, in milliseconds. */
+/** Maximum milliseconds of a timer. */
 const longestTimer = 3_600_000
 
-/** The state of a delivery. */
 interface DeliveryState {
   readonly wakeUp: WakeUp
   readonly signal: AbortSignal
-  /** Required reads before the next attempts: new events, or rows that others have changed. */
+  /** Reads required before the next attempts: new events, or rows changed by other processes. */
   readonly due: { events: boolean; rows: boolean }
   isDraining: boolean
-  /** Moments before which no event is sent, or no further events are read: too many wait. Milliseconds since 1970. */
+  /** No event is sent before `pausedUntil`; no further events are read before `fullUntil`. Milliseconds since 1970. */
   pausedUntil: number
   fullUntil: number
 }
 
-/** Opens the delivery to a consumer. */
 function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery {
   const abort = new AbortController()
   const state: DeliveryState = {
@@ -253,7 +242,7 @@ function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery {
   }
 }
 
-/** Delivers all that can be delivered, unless another process has the lease; resolves to when the next attempt is due, or null. */
+/** Delivers until idle, unless another process has the lease. Resolves to the time of the next attempt, or null. */
 async function deliverAll(consumer: Consumer, parts: DeliveryParts, state: DeliveryState): Promise<number | null> {
   const lease = await parts.cursors.acquire(consumer.name, consumer.longestAttempt)
   if (lease === null) return null
@@ -262,7 +251,7 @@ async function deliverAll(consumer: Consumer, parts: DeliveryParts, state: Deliv
     state.pausedUntil = Math.max(state.pausedUntil, until)
   }
   const { pausedUntil } = lease.cursor
-  // A pause that is longer than any was stored before the clock was set back, or the limit made smaller.
+  // A longer pause was stored before the clock was set back or the limit was lowered.
   state.pausedUntil = pausedUntil > parts.now() + consumer.longestPause ? 0 : pausedUntil
   try {
     const inFlight = openInFlight(consumer, parts, lease, { signal, ended: wakeUp.now, pauseConsumer })
@@ -280,7 +269,7 @@ async function deliverAll(consumer: Consumer, parts: DeliveryParts, state: Deliv
   }
 }
 
-/** Resolves when nothing is left that is due soon, or when another process has the lease. */
+/** Resolves when nothing is due soon, or when another process has the lease. */
 async function deliver(inFlight: InFlight, parts: DeliveryParts, state: DeliveryState): Promise<void> {
   const { wakeUp, signal, due } = state
   while (!inFlight.isLost()) {
@@ -297,7 +286,6 @@ async function deliver(inFlight: InFlight, parts: DeliveryParts, state: Delivery
   }
 }
 
-/** Reads what must be read. */
 async function read(inFlight: InFlight, due: DeliveryState['due']): Promise<void> {
   if (due.rows) {
     due.rows = false
@@ -308,7 +296,7 @@ async function read(inFlight: InFlight, due: DeliveryState['due']): Promise<void
   await inFlight.fill(hasNew)
 }
 
-/** Time until the next work; null: there is none. `isLast`: nothing will be due then. */
+/** Time until the next check. `isLast`: stop if nothing happens before. */
 interface Wait {
   readonly milliseconds: number
   readonly isLast: boolean

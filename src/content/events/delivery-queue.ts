@@ -1,51 +1,46 @@
-// The queue of deliveries to a consumer, in memory and as rows, by ordering key: among events with the same key, the next one is delivered
-// only once the previous one is delivered or given up.
+// Queue of deliveries to a consumer, in memory and as rows. An event is delivered only after its predecessor with the same ordering key was
+// delivered or given up.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../../database/database.js'
 import { upsert } from '../../database/portable-sql.js'
 import type { DeliveryOutcome } from './consumer.js'
 
-/** An event in the queue. */
 export interface QueuedEvent {
   readonly sequence: number
   readonly orderingKey: string
-  /** Attempts so far. */
   readonly attempts: number
-  /** Milliseconds since 1970 before which it is not attempted. */
+  /** Earliest time of the next attempt, in milliseconds since 1970. */
   readonly dueAt: number
-  /** True if the database has a row that says that it waits, so that the cursor may be beyond it. */
+  /** True if the event has a pending row, so that the cursor may pass it. */
   readonly isStored: boolean
 }
 
-/** The queue of a consumer. */
 export interface DeliveryQueue {
   has(sequence: number): boolean
-  /** Adds an event at its place among those with the same key. */
+  /** Inserts an event by sequence among those with the same key. */
   add(event: QueuedEvent): void
-  /** Replaces an event that is due later than `event`, unless it is being attempted. */
+  /** Replaces an event by one that is due earlier, unless it is being attempted. */
   reschedule(event: QueuedEvent): void
-  /** Starts the attempt of the next event that may be attempted at `now`; it keeps its place until `end`. */
+  /** Takes the next event due at `now`. It remains at the head of its key until `end`. */
   take(now: number): QueuedEvent | null
-  /** Ends the attempt of an event, which leaves the queue, or stays in it as `next`. */
+  /** Ends the attempt of an event: removes it, or replaces it by `next`. */
   end(event: QueuedEvent, next: QueuedEvent | null): void
-  /** Unstored events, queued after one that is pending for a retry or after one of these. */
+  /** Unstored events queued after one of `failed`, or after one that is pending for a retry. */
   blockedBy(failed: readonly QueuedEvent[]): readonly QueuedEvent[]
-  /** Notes that the database has a row for this event. */
+  /** Marks an event as stored in a row. */
   stored(event: QueuedEvent): void
-  /** The numbers of stored and unstored events. */
   counts(): { readonly stored: number; readonly unstored: number }
-  /** The lowest sequence that is not stored, but for these; null if there is none. */
+  /** The lowest unstored sequence, except these; null if there is none. */
   firstUnstored(except: ReadonlySet<number>): number | null
-  /** When the next event may be attempted; null if there is none, or all are being attempted. Milliseconds since 1970. */
+  /** When the next event is due, in milliseconds since 1970; null if there is none, or all are being attempted. */
   nextDue(): number | null
-  /** The number of events with a running attempt. */
   running(): number
 }
 
 export function openDeliveryQueue(): DeliveryQueue {
-  /** By ordering key, in round-robin order; events of a key in the order of their sequences. */
+  /** By ordering key, in round-robin order; events of a key by sequence. */
   const queues = new Map<string, QueuedEvent[]>()
-  /** The keys whose first event is being attempted. */
+  /** Keys whose first event is being attempted. */
   const running = new Set<string>()
   const events = new Map<number, QueuedEvent>()
 
@@ -84,7 +79,7 @@ export function openDeliveryQueue(): DeliveryQueue {
       events.delete(event.sequence)
       const rest = queues.get(event.orderingKey)!.filter(({ sequence }) => sequence !== event.sequence)
       queues.delete(event.orderingKey)
-      // At the end, so that each key gets its turn.
+      // Moves the key to the end: round-robin.
       if (rest.length > 0) queues.set(event.orderingKey, rest)
     },
     blockedBy: (failed) => {
@@ -102,7 +97,7 @@ export function openDeliveryQueue(): DeliveryQueue {
   }
 }
 
-/** Inserts an event by its sequence, at the earliest at the place `from`. */
+/** Inserts an event by sequence, not before index `from`. */
 function insertInOrder(queue: QueuedEvent[], event: QueuedEvent, from: number): void {
   const at = queue.findIndex(({ sequence }, index) => index >= from && sequence > event.sequence)
   queue.splice(at === -1 ? queue.length : at, 0, event)
@@ -117,11 +112,11 @@ function countsOf(events: Iterable<QueuedEvent>): ReturnType<DeliveryQueue['coun
   return { stored, unstored }
 }
 
-/** The events that are not stored, of queues whose first event waits for another attempt. */
+/** Unstored events of queues whose first event is pending for a retry. */
 const unstoredBehind = (queues: Iterable<readonly QueuedEvent[]>, isWaiting: (head: QueuedEvent) => boolean): readonly QueuedEvent[] =>
   [...queues].flatMap(([head, ...rest]) => (isWaiting(head!) ? rest.filter((event) => !event.isStored) : []))
 
-/** The least number of some events; null if none has one. */
+/** The minimum of a property; null if no event has it. */
 function least(events: Iterable<QueuedEvent>, of: (event: QueuedEvent) => number | null): number | null {
   let found: number | null = null
   for (const event of events) {
@@ -131,29 +126,26 @@ function least(events: Iterable<QueuedEvent>, of: (event: QueuedEvent) => number
   return found
 }
 
-/** The rows of a consumer. */
 export interface StoredDeliveries {
   readonly waiting: readonly QueuedEvent[]
-  /** Sequences beyond the cursor that were delivered or given up. */
+  /** Sequences after the cursor that were delivered or given up. */
   readonly handled: ReadonlySet<number>
 }
 
-/** The result of an attempt. */
 export interface AttemptResult {
   readonly event: QueuedEvent
   readonly outcome: DeliveryOutcome
-  /** When the next attempt is due, in milliseconds since 1970. */
+  /** Time of the next attempt, in milliseconds since 1970. */
   readonly dueAt: number
-  /** Until when the consumer wants no events; 0 if it said nothing about that. */
+  /** End of the pause that the consumer requested, in milliseconds since 1970; 0 for none. */
   readonly pausedUntil: number
 }
 
-/** The stored state of the deliveries to a consumer. */
 export interface DeliveryProgress {
   readonly consumer: string
   readonly cursor: number
   readonly results: readonly AttemptResult[]
-  /** Events that are now queued after others. */
+  /** Events queued after a failed one. */
   readonly blocked: readonly QueuedEvent[]
 }
 
@@ -170,7 +162,7 @@ interface DeliveryRow {
 const name = 'octavo_deliveries'
 const table = sql.table(name)
 
-/** Reads the pending events of a consumer, and those beyond its cursor. */
+/** Reads the pending events of a consumer, and those after its cursor. */
 export async function readDeliveries(database: Pick<MainConnection, 'rows'>, consumer: string, cursor: number): Promise<StoredDeliveries> {
   const rows = await database.rows<DeliveryRow>(
     sql`select sequence, ordering_key, state, attempts, due_at from ${table}
@@ -186,7 +178,6 @@ export async function readDeliveries(database: Pick<MainConnection, 'rows'>, con
   }
 }
 
-/** Stores the results of attempts. */
 export function storeProgress(transaction: Transaction, { consumer, cursor, results, blocked }: DeliveryProgress): void {
   const put = (state: DeliveryRowState, { sequence, orderingKey, attempts }: QueuedEvent, dueAt: number): void =>
     transaction.follow(putDelivery(consumer, state, { sequence, orderingKey, attempts, dueAt }))
@@ -202,7 +193,7 @@ export function storeProgress(transaction: Transaction, { consumer, cursor, resu
   if (results.length > 0) transaction.follow(deletePassed(consumer, cursor))
 }
 
-/** The statement that inserts a row, or replaces it. */
+/** Inserts or replaces a row. */
 export const putDelivery = (
   consumer: string,
   state: DeliveryRowState,
@@ -215,18 +206,18 @@ export const putDelivery = (
     sql`state = ${state}, attempts = ${attempts}, due_at = ${dueAt}`,
   )
 
-/** Deletes rows that the cursor has passed, and those of events that were given up and that the outbox no longer has. */
+/** Deletes the rows of delivered events before the cursor, and those of given-up events that are no longer in the outbox. */
 const deletePassed = (consumer: string, cursor: number) =>
   sql`delete from ${table} where consumer = ${consumer} and sequence <= ${cursor} and (state = 'done'
     or (state = 'failed' and sequence < (select coalesce(min(sequence), 0) from octavo_outbox)))`
 
-/** Pending events of a consumer: the time of the next attempt, in milliseconds since 1970, and the oldest event. */
+/** Pending events of a consumer: the due time of the next attempt, in milliseconds since 1970, and the oldest sequence. */
 export interface WaitingDeliveries {
   readonly due: number
   readonly first: number
 }
 
-/** Reads pending events, by consumer. An ordering key is due when its first event is; the due times of later ones are 0. */
+/** Reads pending events, by consumer. An ordering key is due when its first event is; later ones have the due time 0. */
 export async function readWaiting(database: Pick<MainConnection, 'rows'>): Promise<ReadonlyMap<string, WaitingDeliveries>> {
   const rows = await database.rows<{ consumer: string; due: number; first: number }>(
     sql`select consumer, min(due) as due, min(first) as first from (
@@ -237,16 +228,15 @@ export async function readWaiting(database: Pick<MainConnection, 'rows'>): Promi
   return new Map(rows.map(({ consumer, due, first }) => [consumer, { due, first }]))
 }
 
-/** An event that waits for another attempt, or was given up. */
+/** An event that is pending for a retry, or was given up. */
 export interface UnfinishedDelivery {
   readonly sequence: number
-  /** Attempts so far. */
   readonly attempts: number
-  /** The time of the next attempt, in milliseconds since 1970; 0 if the event was given up, or is queued after another one. */
+  /** Time of the next attempt, in milliseconds since 1970; 0 if the event was given up, or is queued after another one. */
   readonly dueAt: number
 }
 
-/** Returns the events of a consumer that wait or were given up, the oldest first. */
+/** Returns the pending or given-up events of a consumer, oldest first. */
 export function readUnfinished(
   database: Pick<MainConnection, 'rows'>,
   consumer: string,

@@ -1,5 +1,4 @@
-// Reads recorded events: whole, only the fields that decide about consumers and ordering, or only their subject, to read the current
-// document.
+// Reads recorded events: whole, as heads (the fields that decide about consumers and ordering), or as summaries.
 import { type RawBuilder, sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
 import type { ContentEvent, EntryEventName } from '../../foundation/public/events.js'
@@ -8,33 +7,32 @@ import type { ContentEvent, EntryEventName } from '../../foundation/public/event
 export interface EventHead {
   readonly sequence: number
   readonly event: string
-  /** Its subject: `api::article.article <documentId>`, or `file <id>`. */
+  /** `api::article.article <documentId>`, or `file <id>`. */
   readonly subject: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
 }
 
-/** An event as it is sent: the payload is a JSON object. */
+/** An event with its payload, a JSON object. */
 export interface RecordedEvent extends EventHead {
   readonly payload: string
 }
 
-/** Reads recorded events. */
 export interface EventLog {
-  /** Returns events with a higher sequence than `sequence`, oldest first. Older events may already be deleted. */
+  /** Returns the events after `sequence`, oldest first. Older ones may have been deleted. */
   after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
   /**
-   * Returns the events after `sequence` up to `limit` events and `bytes` bytes, oldest first, and at least one. Events that are deleted
-   * concurrently are left out at the beginning.
+   * Returns the events after `sequence`, oldest first: at most `limit`, and at most `bytes` bytes unless the first is larger. Events
+   * deleted concurrently are missing at the beginning.
    */
   batch(sequence: number, limit: number, bytes: number): Promise<readonly ContentEvent[]>
-  /** The same without their content. */
+  /** Like `after`, without payloads. */
   heads(after: number, limit: number): Promise<readonly EventHead[]>
-  /** Returns an event as it is sent; null if it was deleted. */
+  /** Returns null if the event was deleted. */
   read(sequence: number): Promise<RecordedEvent | null>
-  /** Returns the sequence of the last recorded event; 0 if there is none. */
+  /** Sequence of the last recorded event; 0 if there is none. */
   last(): Promise<number>
-  /** Returns the sequence of the oldest event that is kept; 0 if there is none. */
+  /** Sequence of the oldest stored event; 0 if there is none. */
   first(): Promise<number>
 }
 
@@ -42,16 +40,15 @@ interface HeadRow {
   readonly sequence: number
   readonly event: string
   readonly created_at: number
-  /** The payload, or how it begins. */
+  /** The payload, or its beginning. */
   readonly payload: string
 }
 
 const table = sql.table('octavo_outbox')
 
-// The beginning of a payload has the uid and the documentId (outbox.ts), which are at most 255 characters each.
+// The beginning contains the uid and the documentId (outbox.ts), each at most 255 characters.
 const beginning = sql`substr(payload, 1, 1000) as payload`
 
-/** Opens the recorded events for reading. */
 export function openEventLog(database: Pick<MainConnection, 'rows'>): EventLog {
   const edge = async (which: 'min' | 'max'): Promise<number> => {
     const [row] = await database.rows<{ readonly edge: number }>(sql`select coalesce(${sql.raw(which)}(sequence), 0) as edge from ${table}`)
@@ -87,7 +84,7 @@ export function openEventLog(database: Pick<MainConnection, 'rows'>): EventLog {
   }
 }
 
-/** The last of the first rows that have at most `bytes` together, but the first one in any case; null if there is none. */
+/** The last row within `bytes` in total, at least the first; null if there are no rows. */
 function lastWithin(rows: readonly { readonly sequence: number; readonly bytes: number }[], bytes: number): number | null {
   let [last, left] = [null as number | null, bytes]
   for (const row of rows) {
@@ -109,7 +106,7 @@ const ofEntry =
   /^\{"event":"[^"]*","createdAt":"[^"]*","model":"[^"]*","uid":"([^"]*)","entry":\{"id":(\d+),"documentId":(?:"([^"]*)"|null)/
 const ofFile = /^\{"event":"[^"]*","createdAt":"[^"]*","media":\{"id":(\d+)/
 
-/** The subject of an event, from the beginning of its payload. */
+/** Extracts the subject of an event from the beginning of its payload. */
 function subjectOf(payload: string): string {
   const [, uid, id, documentId] = ofEntry.exec(payload) ?? []
   if (uid !== undefined) return `${uid} ${documentId ?? `row ${id}`}`
@@ -117,7 +114,7 @@ function subjectOf(payload: string): string {
   return file === undefined ? '' : `file ${file}`
 }
 
-/** An event about a version of a document. */
+/** An event about a version of a document, without content. */
 export interface EntryEventSummary {
   readonly sequence: number
   readonly event: EntryEventName
@@ -129,23 +126,21 @@ export interface EntryEventSummary {
   readonly documentId: string
   /** Null for types that are not localized. */
   readonly locale: string | null
-  /** True if the version has a publication time, which also rows of types without drafts have. */
+  /** True if the version has a publication time; rows of types without drafts have one too. */
   readonly isPublished: boolean
 }
 
-/** Events that were read, and the last sequence among them, of files too. */
 export interface EventBatch {
   readonly summaries: readonly EntryEventSummary[]
-  /** The sequence of the first event that was read; null if there was none. */
+  /** Sequence of the first event read; null if there was none. */
   readonly first: number | null
-  /** The sequence of the last event read. */
+  /** Sequence of the last event read, including events about files. */
   readonly readTo: number
 }
 
-/** Events of one batch, at most. */
 const batchEvents = 100
 
-/** Reads some events after a sequence, of `bytes` bytes together at most, or one that is larger. */
+/** Reads a batch of events of at most `bytes` bytes, or one event that is larger. */
 export async function readEventBatch(database: Pick<MainConnection, 'rows'>, after: number, bytes: number): Promise<EventBatch> {
   const events = await openEventLog(database).batch(after, batchEvents, bytes)
   return {

@@ -1,6 +1,6 @@
-// The in-flight deliveries to one consumer: events that were read, attempts that are running, and results of attempts that are not stored
-// yet. The next event with the same ordering key is attempted only when the result of the one before is stored, so that a crash repeats an
-// event, but never sends it again after a later one.
+// In-flight deliveries to one consumer: events read, attempts running, and results not stored yet. The next event with the same ordering
+// key is attempted only after the result of its predecessor is stored, so a crash may repeat an event, but never sends it after a later
+// one.
 import { serviceTransaction } from '../../database/database.js'
 import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
 import type { Consumer, DeliveryParts } from './consumer.js'
@@ -9,53 +9,46 @@ import type { AttemptResult, DeliveryQueue, QueuedEvent } from './delivery-queue
 import { openDeliveryQueue, readDeliveries, storeProgress } from './delivery-queue.js'
 import type { EventHead } from './event-log.js'
 
-/** The in-flight deliveries to one consumer. */
 export interface InFlight {
-  /** Reads the events that wait by the rows of the database. */
+  /** Queues the events with pending rows. */
   load(): Promise<void>
-  /** Reads further events while there is room for them. `hasNew`: there may be some although there were none. */
+  /** Reads further events while there is room. `hasNew`: there may be events after the end reached last time. */
   fill(hasNew: boolean): Promise<void>
-  /** Starts attempts. */
   start(): void
-  /** True if attempts have ended whose results are not stored. */
   hasUnstored(): boolean
-  /** Stores the results of attempts; false if that failed, or if another process has the lease. */
+  /** Stores results; false if that failed, or if another process has the lease. */
   store(): Promise<boolean>
-  /** True if another process has the lease. */
   isLost(): boolean
   isRunning(): boolean
-  /** True if due attempts could not start: too many others are running, or the lease may be about to expire. */
+  /** True if due attempts could not start: too many are running, or the lease may be about to expire. */
   isThrottled(): boolean
-  /** True if too many events are pending to read more. */
+  /** True if too many events are pending to read further ones. */
   isFull(): boolean
-  /** When the next attempt is due, in milliseconds since 1970; null if none waits. */
+  /** When the next attempt is due, in milliseconds since 1970; null if none is pending. */
   nextDue(): number | null
-  /** Waits for running attempts, and stores unstored results, unless that has just failed. */
+  /** Waits for running attempts, then stores their results, unless storing has just failed. */
   end(): Promise<void>
 }
 
-/** Callbacks and the abort signal of in-flight deliveries. */
 export interface InFlightOptions {
-  /** Aborts attempts. */
   readonly signal: AbortSignal
-  /** Called when an attempt has ended. */
+  /** Called after each attempt. */
   ended(): void
-  /** The consumer wants no event before that moment, in milliseconds since 1970. */
+  /** The consumer accepts no events before `until`, in milliseconds since 1970. */
   pauseConsumer(until: number): void
 }
 
-/** The most events in memory without a row in the database. */
+/** Maximum number of events in memory without a row. */
 const window = 100
-/** Milliseconds until an event is read again that could not be read. */
+/** Milliseconds before an event is read again after a failure. */
 const retryRead = 1_000
 
-/** The sequence of the last event read, and the stored cursor. */
 interface ReadPosition {
   readTo: number
   cursor: number
 }
 
-/** Opens the in-flight deliveries to a consumer, for as long as this process has its lease. */
+/** Opens the in-flight deliveries to a consumer while this process has its lease. */
 export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: ConsumerLease, options: InFlightOptions): InFlight {
   const { database, now, failed } = parts
   const queue = openDeliveryQueue()
@@ -116,13 +109,12 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
   }
 }
 
-/** The number of further events that may be read. */
 function room(queue: DeliveryQueue, { mostWaiting }: Consumer): number {
   const { stored, unstored } = queue.counts()
   return stored >= mostWaiting ? 0 : window - unstored
 }
 
-/** Queues the events of rows. `latest`: rows due later were stored before the clock was set back, and are due now. */
+/** Queues the events of rows. Rows due after `latest` were stored before the clock was set back, and are due now. */
 function addRows(queue: DeliveryQueue, rows: readonly QueuedEvent[], latest: number): void {
   for (const row of rows) {
     const event = { ...row, dueAt: row.dueAt > latest ? 0 : row.dueAt }
@@ -132,7 +124,7 @@ function addRows(queue: DeliveryQueue, rows: readonly QueuedEvent[], latest: num
   }
 }
 
-/** Reads at most `limit` events after a position, and moves it. */
+/** Reads at most `limit` events after a position, and advances it. */
 async function readHeads(consumer: Consumer, parts: DeliveryParts, position: ReadPosition, limit: number): Promise<readonly EventHead[]> {
   const heads = await parts.log.heads(position.readTo, limit)
   if (heads.length > 0) await reportMissing(consumer, parts, position.readTo, heads[0]!.sequence)
@@ -140,14 +132,12 @@ async function readHeads(consumer: Consumer, parts: DeliveryParts, position: Rea
   return heads
 }
 
-/** The attempts of in-flight deliveries. */
 interface Attempts {
-  /** Results that are not stored. */
+  /** Results not stored yet. */
   readonly results: AttemptResult[]
   areTooMany(): boolean
-  /** Starts an attempt. `aborted`: called if it ends without a result. */
+  /** Starts an attempt. `aborted` is called if it ends without a result. */
   start(event: QueuedEvent, aborted: () => void): void
-  /** Resolves when no attempt is running. */
   all(): Promise<unknown>
 }
 
@@ -160,10 +150,10 @@ function openAttempts(
   const results: AttemptResult[] = []
   const running = new Set<Promise<void>>()
 
-  /** False if the attempt was not made. */
+  /** False if the lease expired before the attempt. */
   async function attempt(queued: QueuedEvent): Promise<boolean> {
     const event = await log.read(queued.sequence)
-    // A process that was suspended in the meantime would send the event after later ones.
+    // After a suspension of this process the event might be sent after later ones.
     if (!lease.isValid()) return false
     const count = queued.attempts + 1
     const outcome = event === null ? consumer.missed(queued.sequence, count) : await consumer.deliver(event, count, signal)
@@ -199,7 +189,7 @@ function openAttempts(
   }
 }
 
-/** Stores the results of attempts; false if another process has the lease. @throws Error if the database fails */
+/** Stores results; false if another process has the lease. @throws Error if the database fails */
 async function store(
   consumer: Consumer,
   { writer }: DeliveryParts,
@@ -212,7 +202,7 @@ async function store(
   const blocked = queue.blockedBy(failed).slice(0, Math.max(0, free))
   const known = new Set([...blocked, ...stored.map(({ event }) => event)].map(({ sequence }) => sequence))
   const open = queue.firstUnstored(known)
-  // Everything before the first event that is neither finished nor has a row.
+  // The cursor is before the first event that is neither finished nor has a row.
   const cursor = open === null ? position.readTo : open - 1
   if (stored.length === 0 && cursor === position.cursor) return true
   const pausedUntil = Math.max(0, ...stored.map((result) => result.pausedUntil))
@@ -230,7 +220,7 @@ async function store(
   return true
 }
 
-/** Reports events that were deleted before they were read. Database servers leave out numbers, so a gap alone says nothing. */
+/** Reports events deleted before they were read. A gap alone is no proof, because database servers skip numbers. */
 async function reportMissing(
   consumer: Consumer,
   { log, outboxEvents, failed }: DeliveryParts,

@@ -1,23 +1,21 @@
-// The project's listeners as consumers: each gets every event in order, one at a time. One that fails gets the event again.
+// The project's listeners as consumers: each gets every event in order, one at a time. A failed event is retried.
 import type { ContentEvent, EventListener } from '../../foundation/public/events.js'
 import type { Consumer, DeliveryOutcome } from './consumer.js'
 import type { RecordedEvent } from './event-log.js'
 
 export interface ListenerOptions {
-  /** Attempts to deliver an event to a listener that fails. */
+  /** Maximum attempts per event. */
   readonly attempts: number
-  /** The longest that a listener may take, in milliseconds. */
+  /** Time limit of a listener, in milliseconds. */
   readonly timeout: number
-  /** Runs a listener with its time limit. */
+  /** Runs a listener within its time limit. */
   inTime(name: string, run: () => unknown): Promise<void>
-  /** Reports failures of listeners. */
   failed(name: string, error: unknown): void
 }
 
-/** In milliseconds: the first and the longest pause before another attempt. */
+/** First and maximum pause before a retry, in milliseconds. */
 const [firstPause, longestPause] = [1_000, 60_000]
 
-/** The listeners by their names. */
 export const listenerConsumers = (listeners: readonly EventListener[], options: ListenerOptions): readonly Consumer[] => {
   const names = namesOf(listeners)
   return listeners.map((listener, index) => listenerConsumer(names[index]!, listener, options))
@@ -33,7 +31,7 @@ function listenerConsumer(name: string, listener: EventListener, { attempts, tim
   return {
     name,
     concurrency: 1,
-    // All events have the same ordering key, so that none can overtake the one that waits.
+    // A single ordering key: no event can overtake a pending one.
     mostWaiting: 1,
     longestAttempt: timeout,
     longestPause,
@@ -61,7 +59,7 @@ function listenerConsumer(name: string, listener: EventListener, { attempts, tim
 
 const contentOf = ({ sequence, payload }: RecordedEvent): ContentEvent => ({ sequence, ...(JSON.parse(payload) as object) }) as ContentEvent
 
-/** Does not wait any longer once `signal` is aborted. */
+/** Rejects once `signal` is aborted, without waiting for `run`. */
 function orAborted(run: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {
@@ -71,7 +69,7 @@ function orAborted(run: Promise<void>, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Listeners have the names of their functions; those that have none, or share it, have the name of their position. */
+/** A listener is named after its function, or by its position if that name is missing or not unique. */
 function namesOf(listeners: readonly EventListener[]): readonly string[] {
   const names = listeners.map(({ name }) => name)
   return names.map((name, index) => (name !== '' && names.indexOf(name) === names.lastIndexOf(name) ? name : `events.listeners[${index}]`))

@@ -1,4 +1,4 @@
-// Opens the events of a service: the event log, the listeners of the project, and the webhooks of the installation.
+// Opens the events of a service: event log, listeners of the project, and webhooks of the installation.
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
 import type { EventListener } from '../../foundation/public/events.js'
 import { runCode } from '../../foundation/runtime/project-code.js'
@@ -18,20 +18,17 @@ export interface EventsOptions {
   readonly writer: WriteDatabase
   readonly listeners: readonly EventListener[]
   readonly webhooks: WebhookSettings
-  /** True: events are recorded even without a consumer. */
+  /** True: events are recorded even without consumers. */
   readonly records: boolean
   readonly limits: EventLimits
-  /** The time of day. */
   now(): number
-  /** Called with listeners and webhooks that fail. */
+  /** Reports failures of listeners and webhooks. */
   failed(consumer: string, error: unknown): void
   readonly givenUp: WebhookParts['givenUp']
-  /** Called after each attempt to deliver to a webhook. */
   readonly attempted: WebhookParts['attempted']
   readonly tracing: WebhookParts['tracing']
 }
 
-/** Limits of events. */
 export interface EventLimits extends WebhookLimits {
   readonly listenerAttempts: number
   readonly hookTimeout: number
@@ -40,34 +37,35 @@ export interface EventLimits extends WebhookLimits {
   readonly eventStreamReadBytes: number
 }
 
-/** The recorded events, without what documents contained at their time. */
+/** Recorded events without document content, for event streams. */
 export interface StreamedEvents {
-  /** Reads the next events after a sequence, as many as a stream takes at once. */
+  /** Reads the next batch of events after a sequence. */
   read(after: number): Promise<EventBatch>
-  /** The sequence of the oldest event that is kept, and of the last one; 0 if there is none. */
+  /** Sequences of the oldest and the last stored event; 0 if there are none. */
   first(): Promise<number>
   last(): Promise<number>
-  /** Calls `listener` whenever there may be new events, of other processes within two seconds; returns a function that unsubscribes it. */
+  /**
+   * Calls `listener` when there may be new events (those of other processes within two seconds); returns the function that unsubscribes it.
+   */
   onEvents(listener: () => void): () => void
 }
 
 export interface Events {
   readonly log: EventLog
   readonly recording: Recording
-  /** The webhooks, which other processes change: what changes with them, and how they are read again. */
+  /** The tables of webhooks, which other processes may change, and the function that reads them again. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
-  /** The events for streams of them. */
   readonly streamed: StreamedEvents
-  /** Reads what waits for the listeners and webhooks of the installation. */
+  /** Counts the events pending for listeners and webhooks of the installation. */
   backlog(): Promise<EventBacklog>
-  /** Delivers recorded events for a short time; the rest is delivered after the next start. */
+  /** Continues delivery for a short time; the next start delivers the rest. */
   close(): Promise<void>
 }
 
 /** Concurrent requests to all webhooks of a process. */
 const maxWebhookRequests = 50
 
-/** The most milliseconds of that. */
+/** Time limit for delivery on shutdown, in milliseconds. */
 const longestClosing = 5_000
 
 export async function openEvents(options: EventsOptions): Promise<Events> {

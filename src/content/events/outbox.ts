@@ -1,4 +1,4 @@
-// Records events in the transaction of the change, so that none is lost and none reports a change that was not committed.
+// Records events in the transaction of the change: none is lost, and none reports a change that was rolled back.
 import { sql } from 'kysely'
 import type { PlanHandle, Transaction, WriteDatabase } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
@@ -15,22 +15,19 @@ import { registration } from './cursors.js'
 
 const table = sql.table('octavo_outbox')
 
-/** The oldest events are deleted after at most this many events beyond the limit. */
+/** Old events are pruned once per this many events. */
 const pruneEvery = 64
 
-/** The outbox. */
 export interface Outbox {
-  /** Records an event about a version of a document. Called before a row is deleted, and after any other change. */
+  /** Records an event about a version of a document. Call it before a row is deleted, and after any other change. */
   entry(transaction: Transaction, event: EntryEventName, type: ContentType, row: DocumentVersion, now: number): Promise<void>
-  /** Records an event about a file. */
   media(transaction: Transaction, event: MediaEventName, id: number, now: number): Promise<void>
-  /** Called after each commit. */
+  /** Call after each commit. */
   committed(): void
-  /** Unregisters the plans that events are rendered with. */
+  /** Unregisters the plans of event payloads. */
   close(): void
 }
 
-/** The dependencies of the outbox. */
 export interface OutboxOptions {
   readonly context: ReadContext
   readonly dialect: Dialect
@@ -39,19 +36,17 @@ export interface OutboxOptions {
   readonly recording: Recording
 }
 
-/** Limits of the outbox. */
 export interface OutboxLimits {
   readonly outboxEvents: number
   readonly outboxBacklog: number
   readonly eventBytes: number
 }
 
-/** Events of deleted rows, which contain no relations, as in Strapi. */
+/** Events without relations in the payload, as in Strapi: the row is deleted. */
 const withoutRelations: ReadonlySet<EntryEventName> = new Set(['entry.delete', 'entry.unpublish'])
 
-/** Opens the outbox. */
 export function openOutbox({ context, dialect, database: { register, unregister }, limits, recording }: OutboxOptions): Outbox {
-  // The payload is read by the service itself, so the limit for queries of clients does not apply.
+  // The service reads the payload itself, so the limit for client queries does not apply.
   const read: ReadContext = { ...context, limits: { ...context.limits, queryComplexity: Number.POSITIVE_INFINITY } }
   const { model } = read
   const plans = new Map<string, PlanHandle>()
@@ -61,7 +56,7 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   async function render(transaction: Transaction, type: ContentType, id: number, parameters: Parameters): Promise<string> {
     const identity = { attribute: 'id' as const, value: id }
     const request = readRequest(read, fullAccess, { type, mode: 'first', identity, paged: false }, parameters)
-    // There is one plan key per type and version, so the map does not grow.
+    // One plan key per type and version: the map is bounded.
     const key = toPlanKey(request)
     const plan = plans.get(key) ?? register({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
     plans.set(key, plan)
@@ -100,15 +95,15 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   }
 }
 
-/** Records an event; `subject`: the members of its payload that identify its subject. */
+/** Records an event. `subject`: the members of the payload that identify the subject. */
 type Recorder = (transaction: Transaction, event: string, subject: string, now: number) => Promise<void>
 
-/** Keeps the last `outboxEvents` events, and up to `outboxBacklog` more that a consumer still needs. */
+/** Retains the last `outboxEvents` events, and up to `outboxBacklog` more that a consumer still needs. */
 function openRecorder({ commitOrder }: Dialect, { outboxEvents, outboxBacklog }: OutboxLimits, recording: Recording): Recorder {
-  /** Transactions that have the lock for numbering events in commit order. */
+  /** Transactions with the lock that numbers events in commit order. */
   const inCommitOrder = new WeakSet<Transaction>()
   return async (transaction, event, subject, now) => {
-    // A reader up to a number must not miss a smaller one that is committed later.
+    // Otherwise a smaller number could be committed after a reader has passed it.
     if (commitOrder !== null && !inCommitOrder.has(transaction)) {
       inCommitOrder.add(transaction)
       transaction.follow(commitOrder)
@@ -118,19 +113,18 @@ function openRecorder({ commitOrder }: Dialect, { outboxEvents, outboxBacklog }:
       sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`,
       'sequence',
     )
-    // In this transaction, so that no process can count the event as past.
+    // In this transaction, so that every new consumer starts before this event.
     for (const name of recording.unregistered()) transaction.follow(registration(name, id - 1))
     if (id <= outboxEvents || id % Math.min(pruneEvery, outboxEvents) !== 0) return
-    // The event at a cursor is retained as well: it proves that no later one was deleted.
+    // The event at a cursor is retained too: it proves that no later one was deleted.
     const oldest = Math.max(id - outboxEvents - outboxBacklog, Math.min(id - outboxEvents, recording.neededFrom() - 1))
     await transaction.run(sql`delete from ${table} where sequence <= ${oldest}`)
   }
 }
 
-/** Attributes that are not part of a document's content. */
 const notContent = new Set(['localizations', 'createdBy', 'updatedBy'])
 
-/** Returns `populate` for all content of a document: relations with their attributes, components with everything below them. */
+/** Returns `populate` for the whole content of a document: relations without their relations, components with everything nested in them. */
 function populateAll(model: Model, shape: ContentType | Component, above: readonly string[]): Parameters {
   const below = (uid: string): unknown => {
     const populate = above.includes(uid) ? {} : populateAll(model, model.components.get(uid)!, [...above, uid])
@@ -147,18 +141,17 @@ function populateAll(model: Model, shape: ContentType | Component, above: readon
   return populate
 }
 
-/** The consumers of events. */
+/** Decides which events are recorded, on behalf of the consumers. */
 export interface Recording {
-  /** False: there are no consumers, so nothing is recorded, and writes have no overhead. */
+  /** False without consumers: nothing is recorded, and writes have no overhead. */
   isOn(): boolean
-  /** Calls `changed` whenever `isOn` may return something else. */
+  /** Calls `changed` when `isOn` may have changed. */
   onChange(changed: () => void): void
-  /** True if a consumer wants events of this name. */
   wants(event: string): boolean
-  /** The names of consumers that get events from the next one on and have no cursor yet. */
+  /** Consumers without a cursor, which start with the next event. */
   unregistered(): readonly string[]
-  /** The oldest event that a consumer may still need; Infinity if there is no consumer. */
+  /** The oldest event that a consumer may still need; Infinity without consumers. */
   neededFrom(): number
-  /** Called after commits that recorded events. */
+  /** Call after commits that recorded events. */
   committed(): void
 }

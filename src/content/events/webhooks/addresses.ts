@@ -1,31 +1,28 @@
-// Permitted addresses of webhooks. A name may resolve to a private network, so each resolved address is
-// checked where the connection is made, in the form that the system connects to.
+// Permitted addresses of webhooks. A name may resolve to a private network, so each resolved address is checked when the connection is
+// made.
 
 import { type LookupAddress, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { openQueue } from '../../../foundation/runtime/queues.js'
 
-/** Private addresses that are allowed: all, none, or those of these hosts, addresses and networks (`10.0.0.0/8`). */
+/** Permitted private addresses: all, none, or these hosts, addresses and networks (`10.0.0.0/8`). */
 export type PrivateAddresses = boolean | readonly string[]
 
-/** Checks addresses. */
 export interface AddressRules {
-  /** Returns why a host, as a URL names it, is refused before it is resolved; null if it is not. */
+  /** Returns why the host of a URL is refused before it is resolved; null if it is not. */
   refusalOf(host: string): string | null
-  /** Resolves a name for a connection. Fails if any of its addresses is refused, so that a connection is made to a checked one. */
+  /** Resolves a name for a connection. Fails if any of its addresses is refused. */
   readonly lookup: LookupFunction
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Opens the rules. */
 export function openAddressRules(allowed: PrivateAddresses, limits: ResolveLimits): AddressRules {
   const networks = allowed === true || allowed === false ? [] : allowed.flatMap((entry) => networkOf(entry) ?? [])
   const hosts = new Set(allowed === true || allowed === false ? [] : allowed.map((entry) => entry.toLowerCase()))
   const resolve = openResolve(limits)
 
-  /** Why an address that `host` leads to is refused. */
   function refusal(host: string, address: string): string | null {
     if (allowed === true || hosts.has(host.toLowerCase())) return null
     const parsed = ipaddr.process(withoutZone(address))
@@ -59,26 +56,26 @@ export function openAddressRules(allowed: PrivateAddresses, limits: ResolveLimit
   }
 }
 
-/** The code of the error about a refused address. */
+/** Error code of a refused address. */
 export const refusedCode = 'ERR_PRIVATE_ADDRESS'
 
 const withoutZone = (address: string): string => address.split('%')[0]!
 
-/** The networks that IPv6 hands out to the public. */
+/** The range of global unicast addresses in IPv6. */
 const publicIpv6 = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** True for an address of the public internet. */
+/** True for addresses of the public internet. */
 function isPublic(address: Address): boolean {
   if (address.kind() === 'ipv4') return address.range() === 'unicast'
   const ipv6 = address as ipaddr.IPv6
-  // A gateway between the protocols (NAT64) leads to the IPv4 address at the end.
+  // A NAT64 address embeds the IPv4 address that it leads to.
   if (ipv6.range() === 'rfc6052') return isPublic(new ipaddr.IPv4(ipv6.toByteArray().slice(12)))
   return ipv6.range() === 'unicast' && ipv6.match(publicIpv6)
 }
 
 type Network = readonly [Address, number]
 
-/** An address or a network of the configuration; null for a name. */
+/** Parses an address or network of the configuration; null for a name. */
 function networkOf(entry: string): readonly Network[] | null {
   if (isIP(entry) !== 0) {
     const address = ipaddr.process(entry)
@@ -90,26 +87,25 @@ function networkOf(entry: string): readonly Network[] | null {
 const isWithin = (address: Address, [network, bits]: Network): boolean =>
   address.kind() === network.kind() && address.match(network as ipaddr.IPv4 & ipaddr.IPv6, bits)
 
-/** Resolves a name. Rejects after a timeout; until the system call ends, the name is refused. */
+/** Resolves a name. Rejects after a timeout; the name then fails until the system call ends. */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
 
-/** Lookups in parallel, in addition to one of a slow name: each takes one of Node's four threads. */
+/** Concurrent lookups of names that are not known to be slow; these have one more. Each lookup occupies one of Node's four threads. */
 const maxQuickLookups = 2
 
-/** Limits of name resolution. */
 export interface ResolveLimits {
-  /** Milliseconds for one name. */
+  /** Time limit for one name, in milliseconds. */
   readonly webhookLookupTimeout: number
 }
 
 function openResolve({ webhookLookupTimeout }: ResolveLimits): Resolve {
   const quick = openQueue(maxQuickLookups, Number.POSITIVE_INFINITY, '')
   const slow = openQueue(1, Number.POSITIVE_INFINITY, '')
-  /** Names of webhooks that took too long when they were resolved last. */
+  /** Names whose last lookup timed out. */
   const late = new Set<string>()
   const underWay = new Map<string, ReturnType<Resolve>>()
 
-  /** Resolves a name in its turn, which ends when the system has ended. */
+  /** Queues a lookup. It occupies its slot until the system call ends, even after a timeout. */
   function begin(name: string): ReturnType<Resolve> {
     return new Promise((resolve, reject) => {
       const look = async (): Promise<void> => {

@@ -1,10 +1,9 @@
-// The log of attempts to deliver events to webhooks.
+// Log of attempts to deliver events to webhooks.
 import { type RawBuilder, sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
 import type { RecordedEvent } from '../event-log.js'
 import type { WebhookResponse } from './send.js'
 
-/** One attempt. */
 export interface WebhookAttempt {
   readonly id: number
   readonly webhook: number
@@ -12,11 +11,11 @@ export interface WebhookAttempt {
   readonly event: string
   /** `api::article.article <documentId>` or `file <id>`. */
   readonly subject: string
-  /** 1 for the first attempt. */
+  /** Counted from 1. */
   readonly attempt: number
-  /** The status of the response; 0 if there was none. */
+  /** Status of the response; 0 if there was none. */
   readonly status: number
-  /** Why there was none, or how the response to a failure began. */
+  /** Why there was no response, or the beginning of an error response. */
   readonly error: string | null
   /** Milliseconds. */
   readonly duration: number
@@ -26,7 +25,7 @@ export interface WebhookAttempt {
 
 const table = sql.table('octavo_webhook_attempts')
 
-/** The statement that adds an attempt to the log. */
+/** Statement that logs an attempt. */
 export const insertAttempt = (
   webhook: number,
   { sequence, event, subject }: Pick<RecordedEvent, 'sequence' | 'event' | 'subject'>,
@@ -36,7 +35,7 @@ export const insertAttempt = (
 ): RawBuilder<unknown> => sql`insert into ${table} (webhook_id, sequence, event, subject, attempt, status, error, duration, attempted_at)
   values (${webhook}, ${sequence}, ${event}, ${subject}, ${attempt}, ${status}, ${error}, ${duration}, ${now})`
 
-/** Returns the last attempts of a webhook, the newest first; `before`: only those with a lower id. */
+/** Returns the last attempts of a webhook, newest first; `before`: only those with a lower id. */
 export function readAttempts(
   database: Pick<MainConnection, 'rows'>,
   webhook: number,
@@ -50,7 +49,7 @@ export function readAttempts(
   )
 }
 
-/** Deletes the oldest attempts beyond `most`. */
+/** Deletes all but the last `most` attempts. */
 export async function pruneAttempts(
   database: Pick<MainConnection, 'rows'>,
   writer: Pick<WriteDatabase, 'run'>,

@@ -1,4 +1,4 @@
-// A webhook as a consumer of events: events about one document or file are delivered in order, those about others concurrently.
+// A webhook as a consumer: events about the same document or file are delivered in order, others concurrently.
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
 import type { WebhookResult } from '../../../foundation/runtime/metrics.js'
 import type { TraceAttributes, Tracing } from '../../../foundation/runtime/tracing.js'
@@ -12,7 +12,6 @@ import { ensureSecrets, signingSecrets } from './secrets.js'
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './send.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
-/** Limits of webhooks. */
 export interface WebhookLimits extends RetryLimits, ResolveLimits {
   readonly webhookTimeout: number
   readonly webhookConcurrency: number
@@ -20,20 +19,17 @@ export interface WebhookLimits extends RetryLimits, ResolveLimits {
   readonly webhookLogEntries: number
 }
 
-/** Shared dependencies of webhooks. */
 export interface WebhookParts {
   readonly database: Pick<MainConnection, 'rows'>
   readonly writer: Pick<WriteDatabase, 'run'>
   readonly sender: WebhookSender
   readonly defaultHeaders: Readonly<Record<string, string>>
   readonly limits: WebhookLimits
-  /** The time of day. */
   now(): number
-  /** Called after each attempt, with the seconds that it took. */
+  /** Called after each attempt, with its duration in seconds. */
   attempted(result: WebhookResult, seconds: number): void
-  /** Starts a separate trace for each attempt; null: no traces are collected. */
+  /** Starts a separate trace for each attempt; null if tracing is off. */
   readonly tracing: Tracing | null
-  /** Reports events that were given up. */
   givenUp(
     webhook: Webhook,
     event: Pick<RecordedEvent, 'sequence'>,
@@ -42,10 +38,10 @@ export interface WebhookParts {
   ): void
 }
 
-/** Milliseconds for the work of an attempt in addition to the request. */
+/** Milliseconds that an attempt may take in addition to the request. */
 const besideRequest = 1_000
 
-/** A webhook as a consumer. `current`: the webhook as it is now. */
+/** A webhook as a consumer. `current` returns its current configuration. */
 export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Consumer {
   const { limits, now } = parts
   const { id } = current()
@@ -80,7 +76,6 @@ export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Co
   }
 }
 
-/** Sends an event to a webhook once. */
 async function deliverTo(
   webhook: Webhook,
   { sequence, createdAt, event, payload }: Pick<RecordedEvent, 'sequence' | 'createdAt' | 'event' | 'payload'>,
@@ -100,13 +95,13 @@ async function deliverTo(
   )
 }
 
-/** The attributes of the response in a trace. */
+/** Trace attributes of a response. */
 const deliveryOf = ({ status }: WebhookResponse): { readonly attributes: TraceAttributes; readonly isFailed: boolean } => ({
   attributes: status === 0 ? { 'error.type': 'no response' } : { 'http.response.status_code': status },
   isFailed: status < 200 || status > 299,
 })
 
-/** Adds headers, which take the place of those of the same name. */
+/** Adds headers, replacing those with the same name. */
 function withHeaders(request: WebhookRequest, added: WebhookRequest['headers']): WebhookRequest {
   const names = new Set(added.map(([name]) => name.toLowerCase()))
   return { ...request, headers: [...request.headers.filter(([name]) => !names.has(name.toLowerCase())), ...added] }

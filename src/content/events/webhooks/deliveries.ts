@@ -1,4 +1,4 @@
-// The webhooks that this process delivers to: enabled ones, as soon as it detects them.
+// The webhooks that this process delivers to: the enabled ones, updated when webhooks change.
 
 import { sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
@@ -15,7 +15,6 @@ export interface WebhookDeliveriesOptions {
   readonly writer: WriteDatabase
   readonly settings: WebhookSettings
   readonly limits: WebhookLimits
-  /** The time of day. */
   now(): number
   failed(consumer: string, error: unknown): void
   readonly givenUp: WebhookParts['givenUp']
@@ -23,7 +22,7 @@ export interface WebhookDeliveriesOptions {
   readonly tracing: WebhookParts['tracing']
 }
 
-/** The webhooks of the installation, and the delivery to them where this process makes it. */
+/** The webhooks of the installation, and the deliveries of this process. */
 export interface WebhookDeliveries {
   readonly registry: WebhookRegistry
   close(): void
@@ -44,7 +43,7 @@ export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliver
   })
   let synchronizing: Promise<void> = Promise.resolve()
 
-  /** Delivers to the webhooks that are enabled, and no longer to others. */
+  /** Starts deliveries to enabled webhooks, and stops the others. */
   async function synchronize(stale: readonly number[]): Promise<void> {
     const enabled = registry.enabled()
     const wanted = new Set(enabled.map(({ id }) => consumerOf(id)))
@@ -71,7 +70,7 @@ export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliver
   }
 }
 
-/** Returns a webhook as it is now, or as it was last. */
+/** Returns the current configuration of a webhook, or the last known one. */
 function latest(registry: WebhookRegistry, webhook: Webhook): () => Webhook {
   let known = webhook
   return () => {
@@ -80,25 +79,23 @@ function latest(registry: WebhookRegistry, webhook: Webhook): () => Webhook {
   }
 }
 
-/** Loads the code only where there is a webhook. */
+/** Loads the delivery code, which only installations with webhooks need. */
 async function open({ failed, ...options }: WebhookDeliveriesOptions): Promise<WebhookConsumers> {
   const { openWebhookConsumers } = await import('./open.js')
   const report = (error: unknown) => failed('webhooks', error)
   return openWebhookConsumers({ ...options, failed: report })
 }
 
-/** The webhooks of the installation. */
 export interface WebhookRegistry {
-  /** Those that are enabled. */
   enabled(): readonly Webhook[]
-  /** True if an enabled webhook wants an event of this name. */
+  /** True if an enabled webhook subscribes to this event. */
   wants(event: string): boolean
-  /** The consumers of enabled webhooks that have no cursor yet: they get one with the first event that is recorded. */
+  /** Consumers of enabled webhooks without a cursor; the next recorded event registers them. */
   unregistered(): readonly string[]
   reload(): Promise<void>
 }
 
-/** Opens the registry. `changed` is called when webhooks were read again; `stale`: webhooks that are not enabled and still have a cursor. */
+/** Opens the registry. `changed` is called after each reload; `stale`: webhooks that are not enabled but have a cursor. */
 function openWebhookRegistry(database: Pick<MainConnection, 'rows'>, changed: (stale: readonly number[]) => void): WebhookRegistry {
   let enabled: readonly Webhook[] = []
   let wanted: ReadonlySet<string> = new Set()

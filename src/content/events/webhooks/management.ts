@@ -1,4 +1,4 @@
-// Management of webhooks: the state of their deliveries, sending events again, and test events.
+// Management of webhooks: delivery state, resending events, test events.
 import type { MainConnection } from '../../../database/database.js'
 import { validationError } from '../../../foundation/errors/errors.js'
 import { readCursors } from '../cursors.js'
@@ -10,17 +10,15 @@ import { requestOf } from './request.js'
 import { openSender, type SenderLimits, type WebhookResponse } from './send.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
-/** The state of a webhook. */
 export interface WebhookState {
-  /** Events that wait for another attempt, and that were given up. */
+  /** Numbers of events pending for a retry, and given up. */
   readonly waiting: number
   readonly failed: number
   readonly last: Pick<WebhookAttempt, 'status' | 'attemptedAt'> | null
-  /** The receiver asked for no events before, in milliseconds since 1970; null: it did not, or that moment has passed. */
+  /** End of the pause that the receiver requested, in milliseconds since 1970; null if none is in effect. */
   readonly pausedUntil: number | null
 }
 
-/** Reads the state of a webhook. */
 export async function webhookState(database: Pick<MainConnection, 'rows'>, id: number, now: number): Promise<WebhookState> {
   const [last = null] = await readAttempts(database, id, 1)
   const consumer = consumerOf(id)
@@ -33,16 +31,15 @@ export async function webhookState(database: Pick<MainConnection, 'rows'>, id: n
   }
 }
 
-/** Those that were given up, those after a sequence that the webhook wants, or those with these sequences. */
+/** Given-up events, events after a sequence that the webhook subscribes to, or these sequences. */
 export type EventsToResend =
   | { readonly kind: 'failed' }
   | { readonly kind: 'after'; readonly sequence: number }
   | { readonly kind: 'sequences'; readonly sequences: readonly number[] }
 
-/** Events that are read at once. */
 const batchSize = 500
 
-/** Finds the events that are meant; at most one more than `most`. @throws ApiError 400 for a sequence that is not in the outbox */
+/** Finds the selected events, at most `most + 1`. @throws ApiError 400 for a sequence that is not in the outbox */
 export async function eventsToResend(
   database: Pick<MainConnection, 'rows'>,
   webhook: Webhook,
@@ -65,7 +62,7 @@ export async function eventsToResend(
   return found
 }
 
-/** The events after a sequence that a webhook wants, at most `limit`. */
+/** Events after a sequence that a webhook subscribes to. */
 async function wantedAfter(log: EventLog, { events }: Webhook, after: number, limit: number): Promise<readonly EventHead[]> {
   const found: EventHead[] = []
   for (let from = after; found.length < limit; ) {
@@ -78,13 +75,12 @@ async function wantedAfter(log: EventLog, { events }: Webhook, after: number, li
   return found.slice(0, limit)
 }
 
-/** The part of the webhook configuration needed for sending. */
 export interface SendingConfig {
   readonly webhooks: { readonly defaultHeaders: Readonly<Record<string, string>>; readonly allowPrivateAddresses: PrivateAddresses }
   readonly limits: SenderLimits & ResolveLimits
 }
 
-/** Sends the test event to a webhook, signed with these secrets. @throws ApiError 400 if a header cannot be sent */
+/** Sends a test event signed with these secrets. @throws ApiError 400 for an invalid header */
 export async function sendTestEvent(
   { webhooks, limits }: SendingConfig,
   webhook: Webhook,

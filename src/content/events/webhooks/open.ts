@@ -1,4 +1,4 @@
-// Opens the delivery of events to webhooks. Loaded only where there is a webhook.
+// Opens the delivery to webhooks. Loaded only by installations with webhooks.
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
 import type { Consumer } from '../consumer.js'
 import { openAddressRules, type PrivateAddresses } from './addresses.js'
@@ -7,12 +7,11 @@ import { type WebhookLimits, type WebhookParts, webhookConsumer } from './consum
 import { openSender } from './send.js'
 import type { Webhook } from './webhook.js'
 
-/** The settings of webhooks. */
 export interface WebhookSettings {
-  /** Headers that every webhook gets. */
+  /** Headers sent to every webhook. */
   readonly defaultHeaders: Readonly<Record<string, string>>
   readonly allowPrivateAddresses: PrivateAddresses
-  /** False: this process leaves the delivery to others. */
+  /** False: other processes deliver. */
   readonly deliver: boolean
 }
 
@@ -24,14 +23,13 @@ export interface WebhookConsumersOptions extends Pick<WebhookParts, 'now' | 'giv
   failed(error: unknown): void
 }
 
-/** Webhooks as consumers of events. */
 export interface WebhookConsumers {
-  /** `current`: the webhook as it is now. */
+  /** `current` returns the current configuration of the webhook. */
   consumerFor(current: () => Webhook): Consumer
   close(): void
 }
 
-/** After this many attempts the log is made shorter. */
+/** The log is pruned once per this many attempts. */
 const pruneEvery = 64
 
 export function openWebhookConsumers({
@@ -49,7 +47,7 @@ export function openWebhookConsumers({
   let attempts = 0
   const attempted: WebhookConsumersOptions['attempted'] = (result, seconds) => {
     report(result, seconds)
-    // Processes may end before this number of attempts.
+    // Prunes on the first attempt too, because a process may end before it makes many.
     if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLogEntries).catch(failed)
   }
   const parts = { database, writer, sender, defaultHeaders: settings.defaultHeaders, limits, now, attempted, givenUp, tracing }

@@ -1,4 +1,4 @@
-// The signed request of a webhook, and its permitted URLs and headers.
+// The signed request of a webhook, and validation of URLs and headers.
 import { createHmac } from 'node:crypto'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { validationError } from '../../../foundation/errors/errors.js'
@@ -8,26 +8,25 @@ import type { WebhookRequest } from './send.js'
 import { type Webhook, webhookEvents } from './webhook.js'
 
 export interface Message {
-  /** The same for every attempt to deliver an event. */
+  /** The same for all attempts of an event. */
   readonly id: string
   readonly event: string
   readonly body: string
-  /** The secrets to sign with, as `whsec_…`. */
+  /** Signing secrets, as `whsec_…`. */
   readonly secrets: readonly string[]
-  /** The time of day, in milliseconds since 1970. */
   readonly now: number
 }
 
-/** Identifies an event for receivers. A database that was restored gives numbers again, so they alone do not. */
+/** Identifies an event for receivers. The sequence alone is not unique: a restored database reuses numbers. */
 export const messageId = ({ sequence, createdAt }: Pick<RecordedEvent, 'sequence' | 'createdAt'>): string =>
   `evt_${sequence}_${createdAt.toString(36)}`
 
-/** Headers that belong to the connection, and are not a webhook's to choose. */
+/** Headers of the connection, which a webhook cannot set. */
 const reserved = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
 /**
- * The request for a message. `defaults`: headers of all webhooks, which a webhook's own replace.
- * @returns a text about the invalid value instead, without the values of headers
+ * Builds the request for a message. `defaults`: headers of all webhooks, which a webhook's own headers override.
+ * @returns a description of the invalid value instead, without values of headers
  */
 export function requestOf(
   { url, headers }: Pick<Webhook, 'url' | 'headers'>,
@@ -56,13 +55,12 @@ export function requestOf(
   return { url, headers: [...all.values()], body: bytes }
 }
 
-/** Signs a text by Standard Webhooks. */
+/** Signs a text as specified by Standard Webhooks. */
 const signature = (secret: string, text: string): string =>
   createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
     .update(text)
     .digest('base64')
 
-/** True for a name and a value that a request can carry as a header. */
 function isHeader(name: string, value: string): boolean {
   try {
     validateHeaderName(name)
@@ -73,10 +71,9 @@ function isHeader(name: string, value: string): boolean {
   }
 }
 
-/** The values of a webhook to store. */
 export type WebhookInput = Pick<Webhook, 'name' | 'url' | 'headers' | 'events'>
 
-/** Checks the values of a webhook. @throws ApiError 400 */
+/** Validates a webhook. @throws ApiError 400 */
 export function checkWebhook({ name, url, headers, events }: WebhookInput, rules: Pick<AddressRules, 'refusalOf'>): void {
   if (name.trim() === '') throw invalid('name', 'name is a required field', name)
   checkUrl(url, rules)

@@ -1,29 +1,28 @@
-// Classifies the response of a webhook: whether the event counts as delivered, and the time of the next attempt.
+// Classifies the response of a webhook: delivered, given up, or retried, and when.
 import type { WebhookResponse } from './send.js'
 
-/** Limits of retries. */
 export interface RetryLimits {
   readonly webhookAttempts: number
   readonly webhookRetryDelay: number
   readonly webhookMaxRetryDelay: number
 }
 
-/** The consequence of a response. `consumerPause`: milliseconds without requests to the webhook. */
+/** `consumerPause`: milliseconds without requests to the webhook. */
 export type ResponseOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed'; readonly pause: number; readonly consumerPause: number }
   | { readonly kind: 'given-up' }
 
-/** The receiver says that it will never take this event: the event is wrong for it, or the receiver is gone for good. */
+/** Permanent errors: the receiver will never accept the event, or no longer exists. */
 const final: ReadonlySet<number> = new Set([400, 405, 410, 413, 414, 415, 422, 501])
-/** The receiver is overloaded, and wants fewer requests. */
+/** The receiver is overloaded. */
 const overloaded: ReadonlySet<number> = new Set([429, 503])
-/** Each pause is this many times the one before, give or take a part of it, so that retries do not come together. */
+/** Exponential backoff with jitter. */
 const [growth, jitter] = [3, 0.2]
 
 /**
- * Decides about the `attempt`-th attempt. Everything that a receiver can still repair is tried again: no response, redirects, server
- * errors, and also 401, 403 and 404, which come from deployments and expired credentials.
+ * Decides about the `attempt`-th attempt. Every error that may be temporary is retried: no response, redirects, server errors, and also
+ * 401, 403 and 404, which are caused by deployments and expired credentials.
  */
 export function outcomeOf(
   { status, retryAfter }: Pick<WebhookResponse, 'status' | 'retryAfter'>,
@@ -40,7 +39,7 @@ export function outcomeOf(
   return { kind: 'failed', pause: Math.max(pause, asked), consumerPause: overloaded.has(status) ? asked : 0 }
 }
 
-/** The milliseconds that `Retry-After` names, as seconds or as a date; 0 if it names none. */
+/** Parses `Retry-After`, in seconds or as a date, to milliseconds; 0 if it is invalid. */
 function askedPause(retryAfter: string | null, now: number): number {
   if (retryAfter === null) return 0
   if (/^\d{1,9}$/.test(retryAfter.trim())) return Number(retryAfter) * 1000

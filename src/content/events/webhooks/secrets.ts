@@ -1,14 +1,13 @@
-// The secrets that requests to webhooks are signed with. After a rotation, requests are signed with the former secret too for a day, so that
-// receivers can change over.
+// Signing secrets of webhooks. For a day after a rotation, requests are signed with the former secret too, so that receivers can switch.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../../../database/database.js'
 import { insertMissing, upsert } from '../../../database/portable-sql.js'
 
-/** The secrets of a webhook, as `whsec_…`. */
+/** Secrets as `whsec_…`. */
 export interface WebhookSecrets {
   readonly secret: string
-  /** The one before, and until when it is used too, in milliseconds since 1970. */
+  /** The previous secret, and the time until which it is used, in milliseconds since 1970. */
   readonly former: { readonly secret: string; readonly until: number } | null
 }
 
@@ -19,7 +18,6 @@ const [secretBytes, overlap] = [24, 86_400_000]
 
 const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`
 
-/** Returns the secrets of a webhook; null if it has none yet. */
 async function readSecrets(database: Pick<MainConnection, 'rows'>, webhook: number): Promise<WebhookSecrets | null> {
   const [row] = await database.rows<{ secret: string; former_secret: string | null; former_until: number }>(
     sql`select secret, former_secret, former_until from ${table} where webhook_id = ${webhook}`,
@@ -29,7 +27,7 @@ async function readSecrets(database: Pick<MainConnection, 'rows'>, webhook: numb
   return { secret, former: former_secret === null ? null : { secret: former_secret, until: former_until } }
 }
 
-/** Returns the secrets of a webhook, which Strapi's admin panel creates without one. */
+/** Returns the secrets of a webhook. Webhooks from Strapi's admin panel have none, so one is created. */
 export async function ensureSecrets(
   database: Pick<MainConnection, 'rows'>,
   writer: Pick<WriteDatabase, 'run'>,
@@ -41,7 +39,6 @@ export async function ensureSecrets(
   return (await readSecrets(database, webhook))!
 }
 
-/** Gives a webhook a new secret, and returns it. */
 export async function rotateSecret(transaction: Transaction, webhook: number, now: number): Promise<string> {
   const former = (await readSecrets(transaction, webhook))?.secret ?? null
   const secret = newSecret()
@@ -57,12 +54,12 @@ export async function rotateSecret(transaction: Transaction, webhook: number, no
   return secret
 }
 
-/** Gives a webhook a new secret in place of all that it had. */
+/** Gives a webhook a new secret and revokes the former ones. */
 export async function replaceSecret(transaction: Transaction, webhook: number, now: number): Promise<void> {
   await rotateSecret(transaction, webhook, now)
   await transaction.run(sql`update ${table} set former_secret = null, former_until = 0 where webhook_id = ${webhook}`)
 }
 
-/** The secrets to sign with, the current one first. */
+/** The secrets to sign with, current one first. */
 export const signingSecrets = ({ secret, former }: WebhookSecrets, now: number): readonly string[] =>
   former !== null && former.until > now ? [secret, former.secret] : [secret]

@@ -1,50 +1,41 @@
-// Sends one request to a webhook: no redirects, a time limit for all of it, an address that was checked, and only a small part of the
-// response.
+// Sends one request to a webhook: without redirects, within a time limit, to a checked address. Reads only the beginning of the response.
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { type AddressRules, refusedCode } from './addresses.js'
 
-/** A request to a webhook. */
 export interface WebhookRequest {
   readonly url: string
-  /** Names and values in the order of sending. */
+  /** Names and values in sending order. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Buffer
 }
 
-/** The response. */
 export interface WebhookResponse {
-  /** The status; 0 if there was no response. */
+  /** 0 if there was no response. */
   readonly status: number
-  /** Why there was none, or how the body of an error begins; null if neither is known. */
+  /** Why there was no response, or the beginning of an error response; null if unknown. */
   readonly error: string | null
-  /** The header `Retry-After`. */
   readonly retryAfter: string | null
-  /** Milliseconds until the response. */
   readonly duration: number
 }
 
-/** Sends requests. */
 export interface WebhookSender {
-  /** Never rejects, unless `signal` is aborted. */
+  /** Rejects only if `signal` is aborted. */
   send(request: WebhookRequest, signal?: AbortSignal): Promise<WebhookResponse>
   close(): void
 }
 
-/** Limits of a request. */
 export interface SenderLimits {
   readonly webhookTimeout: number
 }
 
-/** Idle connections that are kept, and for how many milliseconds. */
+/** Maximum number of idle connections, and their lifetime in milliseconds. */
 const [keptConnections, keptFor] = [20, 4_000]
-/** Milliseconds for the rest of a response whose status is known to be a success. */
+/** Milliseconds to drain the body of a successful response. */
 const restOfResponse = 1_000
 const maxResponseBytes = 65_536
-/** Characters of an error that are kept. */
 const errorCharacters = 500
 
-/** Opens a sender. */
 export function openSender(rules: AddressRules, limits: SenderLimits): WebhookSender {
   const options = {
     keepAlive: true,
@@ -80,7 +71,7 @@ export function openSender(rules: AddressRules, limits: SenderLimits): WebhookSe
       const timeout = AbortSignal.timeout(limits.webhookTimeout)
       const ends = signal === undefined ? timeout : AbortSignal.any([timeout, signal])
       let attempted = await attempt(request, url, ends)
-      // The receiver has closed a connection that was kept, before it has seen the request.
+      // The receiver closed an idle connection before it saw the request.
       if ('error' in attempted && attempted.isStale) attempted = await attempt(request, url, ends)
       signal?.throwIfAborted()
       if ('error' in attempted) return refused(reasonOf(attempted.error, timeout.aborted, limits.webhookTimeout))
@@ -103,8 +94,8 @@ function reasonOf(error: NodeJS.ErrnoException, isLate: boolean, timeout: number
 }
 
 /**
- * Reads a response: nothing of a successful one, and the beginning of an error. The rest is read and dropped, up to `most` bytes, because
- * its connection can be kept then; a receiver that does not end its responses must not gather connections.
+ * Reads a response: only its status on success, the beginning of the body on error. The rest is drained, up to `most` bytes, so that the
+ * connection can be reused; beyond that the connection is closed.
  */
 function answerOf(response: IncomingMessage, most: number): Promise<Omit<WebhookResponse, 'duration'>> {
   const status = response.statusCode ?? 0
@@ -126,12 +117,12 @@ function answerOf(response: IncomingMessage, most: number): Promise<Omit<Webhook
       clearTimeout(rest)
       end()
     })
-    // A connection that ends early, or is too slow for the time limit, has given its status.
+    // The status is known even if the connection fails or times out now.
     response.on('error', end)
   })
 }
 
-/** The beginning of a text, without characters that a terminal would act on. */
+/** The beginning of a text, without control characters. */
 const readable = (text: string): string =>
   text
     .slice(0, errorCharacters)

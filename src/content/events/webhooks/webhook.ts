@@ -1,4 +1,4 @@
-// Webhooks as they are in Strapi's own table, which its admin panel and `octavo webhooks` write.
+// Webhooks in Strapi's own table, which its admin panel and `octavo webhooks` write.
 import { sql } from 'kysely'
 import type { MainConnection } from '../../../database/database.js'
 import { didYouMean } from '../../../foundation/errors/did-you-mean.js'
@@ -6,33 +6,31 @@ import { notFound } from '../../../foundation/errors/errors.js'
 import { type EntryEventName, entryEvents, type MediaEventName } from '../../../foundation/public/events.js'
 import { consumerTable } from '../cursors.js'
 
-/** A webhook. */
 export interface Webhook {
   readonly id: number
   readonly name: string
   readonly url: string
-  /** Custom headers, which may contain secrets. */
+  /** Custom headers; may contain secrets. */
   readonly headers: Readonly<Record<string, string>>
-  /** The names of the events that it wants; some may be unknown here. */
+  /** Subscribed events, possibly unknown ones. */
   readonly events: readonly string[]
   readonly isEnabled: boolean
 }
 
-/** The events that a webhook can want. */
+/** Events that a webhook can subscribe to. */
 export const webhookEvents: readonly (EntryEventName | MediaEventName)[] = [...entryEvents, 'media.create', 'media.update', 'media.delete']
 
 const prefix = 'webhook '
 
-/** The name of a webhook as a consumer of events. */
 export const consumerOf = (id: number): string => `${prefix}${id}`
 
-/** The id of the webhook that a consumer is; null if it is none. */
+/** The id of the webhook with this consumer name; null if it is another consumer. */
 export function webhookOf(consumer: string): number | null {
   const id = consumer.startsWith(prefix) ? Number(consumer.slice(prefix.length)) : Number.NaN
   return Number.isSafeInteger(id) ? id : null
 }
 
-/** Columns that change whenever webhooks change, or one gets its cursor. */
+/** Columns that change whenever webhooks change, or one gets a cursor. */
 export const webhookTables: Readonly<Record<string, readonly string[]>> = {
   strapi_webhooks: ['id', 'name', 'url', 'headers', 'events', 'enabled'],
   [consumerTable]: ['name'],
@@ -47,7 +45,7 @@ interface WebhookRow {
   readonly enabled: number | boolean | null
 }
 
-/** Reads all webhooks in the order of their ids. */
+/** Reads all webhooks by id. */
 export async function readWebhooks(database: Pick<MainConnection, 'rows'>): Promise<readonly Webhook[]> {
   const rows = await database.rows<WebhookRow>(sql`select id, name, url, headers, events, enabled from strapi_webhooks order by id`)
   return rows.map(({ id, name, url, headers, events, enabled }) => ({
@@ -60,7 +58,7 @@ export async function readWebhooks(database: Pick<MainConnection, 'rows'>): Prom
   }))
 }
 
-/** Returns a webhook by its name or id. @throws ApiError 404 */
+/** Finds a webhook by name or id. @throws ApiError 404 */
 export async function findWebhook(database: Pick<MainConnection, 'rows'>, nameOrId: string): Promise<Webhook> {
   const webhooks = await readWebhooks(database)
   const found = webhooks.find(({ name }) => name === nameOrId) ?? webhooks.find(({ id }) => String(id) === nameOrId)
@@ -69,7 +67,7 @@ export async function findWebhook(database: Pick<MainConnection, 'rows'>, nameOr
   throw notFound(`There is no webhook "${nameOrId}"${didYouMean(nameOrId, names)}`)
 }
 
-/** Other programs write the table, so it may contain anything. */
+/** Parses leniently, because other programs write the table. */
 function parsed(stored: unknown): unknown {
   if (typeof stored !== 'string') return stored
   try {

@@ -1,4 +1,4 @@
-// Writes webhooks: rows of Strapi's table, and Octavo's additional rows.
+// Writes webhooks: Strapi's table, and Octavo's additional tables.
 import { sql } from 'kysely'
 import { serviceTransaction, type Transaction, type WriteDatabase } from '../../../database/database.js'
 import { endOfPause, registration, removal } from '../cursors.js'
@@ -11,7 +11,7 @@ import { consumerOf, type Webhook } from './webhook.js'
 const table = sql.table('strapi_webhooks')
 const json = (value: unknown): string => JSON.stringify(value)
 
-/** Creates a webhook; it gets the events from now on. Returns its id and its secret. */
+/** Creates a webhook that gets events from now on. Returns its id and secret. */
 export async function createWebhook(
   transaction: Transaction,
   { name, url, headers, events }: WebhookInput,
@@ -24,7 +24,7 @@ export async function createWebhook(
   return { id, secret: await rotateSecret(transaction, id, now) }
 }
 
-/** Changes a webhook. A webhook that is enabled gets the events from now on. */
+/** Updates a webhook. A newly enabled one gets events from now on. */
 export async function updateWebhook(
   transaction: Transaction,
   id: number,
@@ -36,7 +36,7 @@ export async function updateWebhook(
   else await endDeliveriesIn(transaction, id)
 }
 
-/** Deletes a webhook with all that belongs to it. */
+/** Deletes a webhook with its secrets, deliveries and log. */
 export async function deleteWebhook(transaction: Transaction, id: number): Promise<void> {
   await transaction.run(sql`delete from ${table} where id = ${id}`)
   await endDeliveriesIn(transaction, id)
@@ -44,11 +44,11 @@ export async function deleteWebhook(transaction: Transaction, id: number): Promi
 
 /** Gives a webhook a cursor after the last event, unless it has one. */
 async function registerWebhook(transaction: Transaction, id: number): Promise<void> {
-  // Events of writes that are being committed now may be delivered too.
+  // Events of writes that commit concurrently may be delivered too.
   await transaction.run(registration(consumerOf(id), await openEventLog(transaction).last()))
 }
 
-/** Ends the deliveries of a webhook that was disabled or deleted, maybe by Strapi, unless it is enabled again concurrently. */
+/** Ends the deliveries of a webhook that was disabled or deleted, possibly by Strapi, unless it was enabled again. */
 export function endDeliveries(writer: Pick<WriteDatabase, 'transaction'>, id: number): Promise<void> {
   return serviceTransaction(writer, (transaction) => endDeliveriesIn(transaction, id))
 }
@@ -68,7 +68,7 @@ async function endDeliveriesIn(transaction: Transaction, id: number): Promise<vo
   await transaction.run(sql`delete from octavo_webhooks where webhook_id = ${id}`)
 }
 
-/** Queues events for a webhook again, whether they wait, were delivered or were given up; they do not wait for a pause to end. */
+/** Queues events for another delivery, regardless of their state, and ends the pause of the webhook. */
 export function resendEvents(transaction: Transaction, id: number, heads: readonly EventHead[]): void {
   if (heads.length > 0) transaction.follow(endOfPause(consumerOf(id)))
   for (const { sequence, subject } of heads)
