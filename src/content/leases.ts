@@ -1,5 +1,5 @@
-// Leases: named work that is done by one owner at a time, among all processes on one database. Owners store heartbeats; an owner that has
-// ended, or whose heartbeats have stopped, is replaced by the next one that asks.
+// Leases: named work with one owner at a time, among all processes of a database. Owners renew leases by heartbeats; a lease whose owner
+// has ended, or has stopped its heartbeats, passes to the next one that acquires it.
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -9,33 +9,30 @@ import { type MainConnection, serviceTransaction, type Transaction, type WriteDa
 import { insertMissing, isSame } from '../database/portable-sql.js'
 import { elapsed } from '../foundation/runtime/clock.js'
 
-/** The leases of this process. */
 export interface Leases {
-  /** Acquires the lease `name`; null while another owner has it, in this process or another one, or if `also` refuses. */
+  /** Acquires the lease `name`; null while another owner has it, in any process, or if `also` refuses. */
   acquire(name: string, options?: LeaseOptions): Promise<WorkLease | null>
-  /** Every lease that was not released expires. */
+  /** Stops heartbeats: leases that were not released expire. */
   close(): void
 }
 
-/** Events of a lease. */
 export interface LeaseOptions {
-  /** Executed in the transaction that acquires the lease; if it resolves to false, the lease is not acquired. */
+  /** Runs in the transaction that acquires the lease; false: the lease is not acquired. */
   also?(transaction: Transaction): Promise<boolean>
-  /** Called when another owner has acquired the lease, or may do so because no heartbeat could be stored; maybe more than once. */
+  /** Called when another owner has taken over, or may because the heartbeat could not be written; possibly more than once. */
   doubted?(): void
 }
 
-/** The right to do some work, renewed by heartbeats until it is released. */
+/** The right to do named work, renewed by heartbeats until it is released. */
 export interface WorkLease {
-  /** True if the owner before has not released it: it ended, or was taken for ended. */
+  /** True after a takeover: the previous owner did not release the lease. */
   readonly isTakenOver: boolean
-  /** False if another owner might acquire the lease within this time: no work that takes as long may begin. */
+  /** False if another owner might acquire the lease within this many milliseconds: do not begin work that takes as long. */
   isValid(within: number): boolean
-  /** True if another owner has acquired the lease, or its row was deleted. */
+  /** True once another owner has acquired the lease, or its row was deleted. */
   isLost(): boolean
-  /** Locks the lease within a transaction; false if it is lost, and nothing may be written then. */
+  /** Locks the lease in a transaction; false if it is lost, and nothing may be written. */
   confirm(transaction: Transaction): Promise<boolean>
-  /** Lets others acquire the lease. */
   release(): Promise<void>
 }
 
@@ -46,13 +43,13 @@ interface LeaseRow {
 
 const tableName = 'octavo_leases'
 const table = sql.table(tableName)
-/** Allowance in milliseconds between a heartbeat and its visibility to another process. */
+/** Milliseconds allowed for a heartbeat to become visible to other processes. */
 const leeway = 2_000
 
-/** The statement after which a lease is lost, and that nothing is left of. */
+/** Statement that deletes a lease, which its owner then loses. */
 export const deleteLease = (name: string) => sql`delete from ${table} where name = ${name}`
 
-/** Opens the leases. `failed` receives failures of heartbeats. */
+/** `failed` receives failures of heartbeats. */
 export function openLeases(database: Pick<MainConnection, 'rows'>, writer: LeaseWriter, failed: (error: unknown) => void): Leases {
   const hasExpired = openExpiry()
   const held = new Set<() => void>()
@@ -94,7 +91,6 @@ export function openLeases(database: Pick<MainConnection, 'rows'>, writer: Lease
   }
 }
 
-/** The storage of leases. */
 export type LeaseWriter = Pick<WriteDatabase, 'transaction' | 'run'>
 
 const released = (name: string, owner: string) =>
@@ -104,9 +100,9 @@ interface OpenedLease {
   readonly name: string
   readonly owner: string
   readonly isTakenOver: boolean
-  /** A moment before the lease was stored, by the clock that stops while the process is paused, and by one that does not. */
+  /** A time before the lease was stored, by the clock that stops while the process is suspended, and by one that does not. */
   readonly since: { readonly running: number; readonly always: number }
-  /** Ends the leases of this process. */
+  /** Callbacks that end the leases of this process. */
   readonly held: Set<() => void>
   doubted(): void
   failed(error: unknown): void
@@ -154,28 +150,26 @@ function openLease(writer: LeaseWriter, { name, owner, isTakenOver, since, held,
   }
 }
 
-/** Milliseconds between two heartbeats, and after which a lease without heartbeats has expired. */
+/** Milliseconds between heartbeats, and after which a lease without heartbeats has expired. */
 export const [heartbeat, heartbeatTimeout] = [5_000, 30_000]
 
-/** The owners in this process: one for each lease that it has. */
+/** Owners in this process, one per lease. */
 const activeOwners = new Set<string>()
 
-/** A new owner in this process, until `endOwner`. No two have the same name. */
+/** Registers a new, unique owner in this process until `endOwner`. */
 function beginOwner(): string {
   const owner = `${machine()} ${process.pid} ${randomUUID()}`
   activeOwners.add(owner)
   return owner
 }
 
-/** The lease of this owner has expired. */
 const endOwner = (owner: string): void => void activeOwners.delete(owner)
 
-/** Returns true if the owner of the lease `name` has ended, or its heartbeats have stopped: `beat` has not changed for too long. */
+/** True if the owner of a lease has ended, or `beat` has not changed for too long. */
 export type HasExpired = (name: string, owner: string, beat: number) => boolean
 
-/** Opens what this process knows of the owners of leases. */
 function openExpiry(): HasExpired {
-  /** The last heartbeat seen for each lease, and when it was first seen, by the clock of this process. */
+  /** The last heartbeat seen of each lease, and when it was first seen by the clock of this process. */
   const heartbeats = new Map<string, { readonly owner: string; readonly beat: number; readonly at: number }>()
   return (name, owner, beat) => {
     if (hasEnded(owner)) return true
@@ -186,7 +180,7 @@ function openExpiry(): HasExpired {
   }
 }
 
-/** True for an owner in a process of this machine that has ended. Its process id may have been reused by this process. */
+/** True for an ended owner on this machine. This process may have the same process id. */
 function hasEnded(owner: string): boolean {
   const [host, pid] = owner.split(' ')
   if (host !== machine()) return false
@@ -200,8 +194,8 @@ function hasEnded(owner: string): boolean {
 }
 
 /**
- * The scope of process ids: containers may share a host name, but count their processes separately; copies of a virtual machine
- * share that too, but each was started by itself.
+ * Scope of process ids. Containers may share a host name but number their processes separately; copies of a virtual machine share the
+ * namespace too, but not the boot id.
  */
 const machine = (): string => {
   const namespace = orNothing(() => readlinkSync('/proc/self/ns/pid').replace(/\D/g, ''))

@@ -1,5 +1,5 @@
-// The locales of an installation, stored as in Strapi's i18n plugin: rows of i18n_locale, and a setting for the default locale.
-// Changes take effect at the next request.
+// Locales of an installation, stored as in Strapi's i18n plugin: rows of i18n_locale, and a setting for the default. Changes take effect at
+// the next request.
 
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'
@@ -9,28 +9,27 @@ import type { Model } from '../model/schema/types.js'
 import { insertRow } from './documents/store/rows.js'
 import { storedSetting, writeSetting } from './documents/store/settings.js'
 
-/** A locale with the number of its documents. */
 export interface ListedLocale {
   readonly code: string
   readonly name: string | null
   readonly isDefault: boolean
-  /** Documents that have a version in it. */
+  /** Number of documents with a version in this locale. */
   readonly documents: number
 }
 
 const setting = 'plugin_i18n_default_locale'
 
-/** Maximum characters of a code and of a given name, as in Strapi's admin panel. */
+/** Maximum lengths, as in Strapi's admin panel. */
 const longest = { code: 35, name: 50 }
 
-/** Returns all locales in order of creation, without the number of their documents, which is slow to count. */
+/** Lists locales in order of creation. Skips the number of documents, which is slow to count. */
 export async function readLocaleList(database: RowReader): Promise<readonly Omit<ListedLocale, 'documents'>[]> {
   const rows = await database.rows<{ code: string; name: string | null }>(sql`select code, name from i18n_locale order by id`)
   const standard = await defaultLocale(database)
   return rows.map(({ code, name }) => ({ code, name, isDefault: code === standard }))
 }
 
-/** Returns all locales in order of creation. */
+/** Lists locales in order of creation. */
 export async function listLocales(database: RowReader, model: Model): Promise<readonly ListedLocale[]> {
   const listed: ListedLocale[] = []
   for (const locale of await readLocaleList(database))
@@ -39,8 +38,8 @@ export async function listLocales(database: RowReader, model: Model): Promise<re
 }
 
 /**
- * Adds a locale and returns its name, by default like `German (de)`. @throws ApiError 400 for an invalid code or name, and for a code
- * that already exists in upper or lower case
+ * Adds a locale and returns its name, by default like `German (de)`. @throws ApiError 400 for an invalid code or name, and for a code that
+ * exists in upper or lower case
  */
 export async function addLocale(transaction: Transaction, code: string, given: string | undefined, now: number): Promise<string> {
   if (code.length > longest.code || !/^[a-z\d]+(-[a-z\d]+)*$/i.test(code)) {
@@ -62,14 +61,14 @@ function checkName(name: string): void {
     throw validationError(`The name of a locale must have 1 to ${longest.name} characters and not only spaces.`)
 }
 
-/** Changes the name of a locale. @throws ApiError 404; 400 for an invalid name */
+/** @throws ApiError 404; 400 for an invalid name */
 export async function renameLocale(transaction: Transaction, code: string, name: string, now: number): Promise<void> {
   await checkLocaleExists(transaction, code)
   checkName(name)
   await transaction.run(sql`update i18n_locale set name = ${name}, updated_at = ${now} where code = ${code}`)
 }
 
-/** Removes a locale. @throws ApiError 404; 400 for the default locale and for a locale that documents use */
+/** @throws ApiError 404; 400 for the default locale, and for one with documents */
 export async function removeLocale(transaction: Transaction, model: Model, code: string): Promise<void> {
   await checkLocaleExists(transaction, code)
   if (code === (await defaultLocale(transaction)))
@@ -82,7 +81,7 @@ export async function removeLocale(transaction: Transaction, model: Model, code:
   await transaction.run(sql`delete from i18n_locale where code = ${code}`)
 }
 
-/** Sets the locale for requests that name none. @throws ApiError 404 */
+/** @throws ApiError 404 */
 export async function setDefaultLocale(transaction: Transaction, code: string): Promise<void> {
   await checkLocaleExists(transaction, code)
   await writeSetting(transaction, setting, code)

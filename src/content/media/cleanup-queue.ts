@@ -1,6 +1,5 @@
-// Deletes files that are no longer needed. A deletion that fails is retried later and fails no request.
+// Deletes files that are no longer needed. A failed deletion is retried later and fails no request.
 
-/** A queue of deletions. */
 export interface CleanupQueue {
   /** Runs a deletion, or queues it if it fails. Never rejects. */
   run(work: () => Promise<void>): Promise<void>
@@ -8,10 +7,9 @@ export interface CleanupQueue {
   retry(): Promise<void>
 }
 
-/** The most queued deletions. Files beyond that are found by the next process, which cleans up after stopped ones. */
+/** Maximum number of queued deletions. Files beyond it are left to the cleanup by the next process. */
 const maxQueued = 10_000
 
-/** Opens an empty queue. */
 export function openCleanupQueue(): CleanupQueue {
   let queued: (() => Promise<void>)[] = []
 

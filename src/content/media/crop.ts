@@ -1,4 +1,4 @@
-// Cuts a part out of a stored picture: its bytes are fetched from their storage, and cropped by an image process.
+// Crops a stored picture: fetches it from its storage, and crops it in an image process.
 import { createReadStream } from 'node:fs'
 import { unavailableError } from '../../database/errors.js'
 import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
@@ -9,7 +9,6 @@ import type { Received, Receiver } from './receive.js'
 import type { FileRow } from './rows.js'
 import type { StoredFiles } from './stored-files.js'
 
-/** The dependencies of cropping. */
 export interface CropParts {
   readonly receiver: Receiver
   readonly images: Images
@@ -18,8 +17,8 @@ export interface CropParts {
 }
 
 /**
- * Runs work with a part of a stored picture, which is a received file in the meantime.
- * @throws ApiError 404 where the storage lacks the file, 503 where it cannot be reached, 400 for what cannot be cropped like this
+ * Runs `work` with a part of a stored picture as a received file, which is deleted afterwards.
+ * @throws ApiError 404 if the storage lacks the file, 503 if it is unavailable, 400 if the part cannot be cropped
  */
 export async function withCropped<Result>(
   { receiver, images, openStored }: CropParts,
@@ -44,7 +43,7 @@ export async function withCropped<Result>(
   }
 }
 
-/** Why a part cannot be cut out. */
+/** Returns the error for a part that cannot be cropped. */
 function refusal(picture: SourceImage | null, { x, y, width, height }: CropBox): ApiError {
   const size = { width: picture?.width ?? Infinity, height: picture?.height ?? Infinity }
   const beyond = [...(x + width > size.width ? ['width'] : []), ...(y + height > size.height ? ['height'] : [])]

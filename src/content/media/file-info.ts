@@ -1,9 +1,9 @@
-// Parses `fileInfo`, the information that a client sends about files: one object, or one per file.
+// Parses `fileInfo`, the metadata that a client sends with files: one object, or one per file.
 
 import { ApiError, printed, validationError } from '../../foundation/errors/errors.js'
 import { checkDisplayName } from './file-names.js'
 
-/** The information about a file; `undefined` leaves a value unchanged, `null` clears it. */
+/** Metadata of a file; `undefined` leaves a value unchanged, `null` clears it. */
 export interface FileInfo {
   readonly name?: string | undefined
   readonly alternativeText?: string | null | undefined
@@ -19,8 +19,8 @@ interface Issue {
 }
 
 /**
- * Parses the information about `count` files, from a form field or a JSON body.
- * @throws ApiError 400 if it is not an object, or not one object per file (uploads.1); for unknown keys if they are refused
+ * Parses the metadata of `count` files from a form field or a JSON body.
+ * @throws ApiError 400 unless it is an object, or one object per file (uploads.1); for unknown keys if they are refused
  */
 export function readFileInfos(sent: unknown, count: number, unknown: 'ignored' | 'refused' = 'ignored'): readonly FileInfo[] {
   if (sent === undefined) return Array.from({ length: count }, () => ({}))
@@ -72,7 +72,7 @@ function unknownKeys(value: object): Issue[] {
   })
 }
 
-/** Unknown keys that one error names. */
+/** Maximum number of unknown keys listed in an error. */
 const mostUnknown = 100
 
 function text(key: string, value: unknown, issues: Issue[]): string | null | undefined {
@@ -83,7 +83,7 @@ function text(key: string, value: unknown, issues: Issue[]): string | null | und
   return undefined
 }
 
-/** Parses a focal point, in percent of width and height; anything but an object counts as null. */
+/** Parses a focal point, in percent of width and height; null unless it is an object. */
 function point(value: unknown, issues: Issue[]): FileInfo['focalPoint'] {
   if (value === undefined || value === null) return value
   if (typeof value !== 'object' || Array.isArray(value)) return null

@@ -1,11 +1,11 @@
-// Names of files: validates the names that clients send, and generates the names used in the storage.
+// File names: validates those sent by clients, and generates those used in the storage.
 import { randomBytes } from 'node:crypto'
 import slugify from '@sindresorhus/slugify'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 
-/** The most characters of a display name, as in the column. */
+/** Maximum length of a display name, as in the column. */
 const longestName = 255
-/** The most characters of the readable part of a stored name; with prefix and extension it stays below 255 bytes. */
+/** Maximum length of the readable part of a stored name, so that prefix and extension fit into 255 bytes. */
 const longestSlug = 205
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a name must not contain control characters
 const forbiddenCharacters = /[<>:"/\\|?*\u0000-\u001f\u007f]/
@@ -13,8 +13,8 @@ const reservedNames = /^(con|prn|aux|nul|com\d|lpt\d)$/i
 const storedExtension = /^\.[A-Za-z0-9]{1,16}$/
 
 /**
- * Returns the file name of a form part, without the folders that some browsers send before a backslash.
- * @throws ApiError 400 for a name that has a special meaning for a file system.
+ * Returns the file name of a form part, without the path that some browsers send.
+ * @throws ApiError 400 for a name with a special meaning to a file system
  */
 export function fileNameOf(sent: string): string {
   const name = sent.slice(sent.lastIndexOf('\\') + 1).replace(/%(22|0D|0A)/g, (code) => decodeURIComponent(code))
@@ -24,17 +24,17 @@ export function fileNameOf(sent: string): string {
   return name
 }
 
-/** Returns the extension with its dot, or an empty text if it is not allowed for a stored file. */
+/** Returns the extension with its dot; empty if it is not permitted in the storage. */
 export function extensionOf(name: string): string {
   const dot = name.lastIndexOf('.')
   const extension = dot <= 0 ? '' : name.slice(dot)
   return storedExtension.test(extension) ? extension : ''
 }
 
-/** Counted as columns count: a character beyond 16 bits is one. */
+/** Counts code points, as columns do. */
 const isTooLong = (name: string): boolean => name.length > longestName && [...name].length > longestName
 
-/** Generates a unique key for a file called `name`: readable, but impossible to guess. As in Strapi, without the extension of `sent`. */
+/** Generates a unique, unguessable key from a name and, as in Strapi, drops the extension of `sent`. */
 export function newHash(name: string, sent: string): string {
   const base = name.slice(name.lastIndexOf('/') + 1)
   const dot = sent.lastIndexOf('.')
@@ -43,7 +43,7 @@ export function newHash(name: string, sent: string): string {
   return `${slug.slice(0, longestSlug)}_${randomBytes(5).toString('hex')}`
 }
 
-/** Returns the display name. @throws ApiError 400 if it is too long. */
+/** @throws ApiError 400 if the name is too long */
 export function checkDisplayName(name: string): string {
   if (isTooLong(name)) throw validationError(`fileInfo.name must be at most ${longestName} characters`)
   return name

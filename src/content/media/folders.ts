@@ -1,4 +1,4 @@
-// Statements on the folders of the media library: `upload_folders`, their parents, and the files in them.
+// Statements on the folders of the media library.
 import { type RawBuilder, sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { concat, linkLast } from '../../database/portable-sql.js'
@@ -7,10 +7,10 @@ import { fileType } from '../../model/schema/link.js'
 import type { Model } from '../../model/schema/types.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
 
-/** The part of a folder that files depend on. */
+/** A folder as files refer to it. */
 export interface FolderPlace {
   readonly id: number
-  /** The ids of folders in `path_id`, from the root to this one, such as `/1/4`. */
+  /** Values of `path_id` from the root to this folder, such as `/1/4`. */
   readonly path: string
 }
 
@@ -27,42 +27,40 @@ export interface FolderRow extends FolderPlace {
   readonly createdBy: number | null
 }
 
-/** The path of files outside of folders. */
+/** Path of files in the root. */
 export const rootPath = '/'
 
-/** Characters of a path, as in its column. */
+/** Maximum length of a path, as in its column. */
 const longestPath = 255
 
 const columns = sql`f.id, f.document_id as ${sql.ref('documentId')}, f.name, f.path, l.inv_folder_id as ${sql.ref('parent')},
   f.created_at as ${sql.ref('createdAt')}, f.updated_at as ${sql.ref('updatedAt')}, f.created_by_id as ${sql.ref('createdBy')}
   from upload_folders f left join upload_folders_parent_lnk l on l.folder_id = f.id`
 
-/** Criteria for folders. */
 export interface WantedFolders {
-  /** Null: those in the root; undefined: all. */
+  /** Null: folders in the root; undefined: all folders. */
   readonly parent?: number | null | undefined
-  /** A part of the name, case-insensitive. */
+  /** Part of the name, case-insensitive. */
   readonly q?: string | undefined
-  /** Only higher ids. */
+  /** Minimum id, exclusive. */
   readonly after: number | null
   readonly limit: number
 }
 
 const all: RawBuilder<unknown> = sql`1 = 1`
 
-/** Returns folders in the order of their ids. */
+/** Lists folders by id. */
 export function listFolders(database: RowReader, { parent, q, after, limit }: WantedFolders): Promise<readonly FolderRow[]> {
   const inParent = parent === undefined ? all : parent === null ? sql`l.inv_folder_id is null` : sql`l.inv_folder_id = ${parent}`
   const named = q === undefined ? all : sql`lower(f.name) like ${`%${q.toLowerCase().replaceAll(/[!%_]/g, '!$&')}%`} escape '!'`
   return database.rows(sql`select ${columns} where ${inParent} and ${named} and f.id > ${after ?? 0} order by f.id limit ${limit}`)
 }
 
-/** Returns the folders with these ids, in the order of their ids. */
+/** Reads folders by id. */
 export async function foldersWithIds(database: RowReader, ids: readonly number[]): Promise<readonly FolderRow[]> {
   return ids.length === 0 ? [] : database.rows(sql`select ${columns} where f.id in (${sql.join([...ids])}) order by f.id`)
 }
 
-/** Returns a folder, or null. */
 export async function readFolder(database: RowReader, id: number): Promise<FolderRow | null> {
   return (await foldersWithIds(database, [id]))[0] ?? null
 }
@@ -70,11 +68,11 @@ export async function readFolder(database: RowReader, id: number): Promise<Folde
 /** True if the folders are equal or nested. */
 export const isWithin = (inner: FolderPlace, outer: FolderPlace): boolean => `${inner.path}/`.startsWith(`${outer.path}/`)
 
-/** True for the paths at and below a folder; they consist of digits and slashes. */
+/** Matches the paths of a folder and of nested ones. Paths consist of digits and slashes, so they need no escaping. */
 const below = (column: RawBuilder<unknown>, { path }: FolderPlace): RawBuilder<unknown> =>
   sql`(${column} = ${path} or ${column} like ${`${path}/%`})`
 
-/** The ids of some folders and of all nested ones. */
+/** Ids of these folders and of all nested ones. */
 export async function folderIdsBelow(database: RowReader, folders: readonly FolderPlace[]): Promise<readonly number[]> {
   if (folders.length === 0) return []
   const places = sql.join(
@@ -84,7 +82,7 @@ export async function folderIdsBelow(database: RowReader, folders: readonly Fold
   return (await database.rows<{ id: number }>(sql`select id from upload_folders where ${places} order by id`)).map(({ id }) => id)
 }
 
-/** The ids of the files in these folders and in all nested ones; at most `most`. */
+/** Ids of the files in these folders and in nested ones, at most `most`. */
 export async function fileIdsBelow(database: RowReader, folders: readonly FolderPlace[], most: number): Promise<readonly number[]> {
   if (folders.length === 0) return []
   const places = sql.join(
@@ -94,25 +92,24 @@ export async function fileIdsBelow(database: RowReader, folders: readonly Folder
   return (await database.rows<{ id: number }>(sql`select id from files where ${places} order by id limit ${most}`)).map(({ id }) => id)
 }
 
-/** True if a folder has another folder of this name, case-insensitively. */
+/** True if another folder in `parent` has exactly this name. */
 export async function hasFolderNamed(database: RowReader, parent: number | null, name: string, except: number | null): Promise<boolean> {
   const inParent = parent === null ? sql`l.inv_folder_id is null` : sql`l.inv_folder_id = ${parent}`
   const found = await database.rows<{ id: number; name: string }>(sql`select f.id, f.name from upload_folders f
     left join upload_folders_parent_lnk l on l.folder_id = f.id where f.name = ${name} and ${inParent}`)
-  // Collations may ignore case and accents.
+  // The collation of the database may ignore case and accents.
   return found.some((folder) => folder.name === name && folder.id !== except)
 }
 
-/** A folder to make. */
 export interface NewFolder {
   readonly documentId: string
   readonly name: string
   readonly parent: FolderPlace | null
-  /** The row id of an administrator; null: none. */
+  /** Row id of an administrator. */
   readonly createdBy: number | null
 }
 
-/** Makes a folder; null where its path would be too long. */
+/** Creates a folder; null if its path would be too long. */
 export async function insertFolder(
   tx: Transaction,
   model: Model,
@@ -134,17 +131,16 @@ async function linkToParent(tx: Transaction, model: Model, id: number, parent: n
   await tx.run(linkLast(getPluginLinks(model, 'plugin::upload.folder', 'parent'), id, parent))
 }
 
-/** Changes the name of a folder. */
 export async function renameFolder(tx: Transaction, id: number, name: string): Promise<void> {
   updateRow(tx, 'upload_folders', id, { name })
 }
 
-/** Notes who changed a folder. */
+/** Records who changed a folder, and when. */
 export async function markFolder(tx: Transaction, id: number, by: number, now: number): Promise<void> {
   updateRow(tx, 'upload_folders', id, { updated_at: now, updated_by_id: by })
 }
 
-/** Moves a folder with its content; false if a path would be too long. The caller ensures that `to` is not nested in it. */
+/** Moves a folder with its content; false if a path would be too long. The caller ensures that `to` is not inside of it. */
 export async function moveFolder(tx: Transaction, model: Model, folder: FolderPlace, to: FolderPlace | null): Promise<boolean> {
   const own = folder.path.slice(folder.path.lastIndexOf('/'))
   const path = `${to?.path ?? ''}${own}`
@@ -161,12 +157,11 @@ export async function moveFolder(tx: Transaction, model: Model, folder: FolderPl
   return true
 }
 
-/** Deletes folders and their links. */
 export async function deleteFolders(tx: Transaction, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await tx.run(sql`delete from upload_folders where id in (${sql.join([...ids])})`)
 }
 
-/** The folder of a file; null: the root. */
+/** The folder of a file; null if it is in the root. */
 export async function folderOfFile(database: RowReader, file: number): Promise<FolderPlace | null> {
   const [folder = null] = await database.rows<FolderPlace>(
     sql`select f.id, f.path from upload_folders f join files_folder_lnk l on l.folder_id = f.id where l.file_id = ${file}`,
@@ -174,12 +169,12 @@ export async function folderOfFile(database: RowReader, file: number): Promise<F
   return folder
 }
 
-/** Puts a file after the others of a folder; null: the root. */
+/** Appends a file to a folder; null: leaves it in the root. */
 export async function putIntoFolder(tx: Transaction, model: Model, file: number, folder: FolderPlace | null): Promise<void> {
   if (folder !== null) await tx.run(linkLast(getPluginLinks(model, fileType, 'folder'), file, folder.id))
 }
 
-/** Moves files to a folder, in this order; null: to the root. */
+/** Moves files to the end of a folder, in this order; null: to the root. */
 export async function moveFiles(tx: Transaction, model: Model, ids: readonly number[], folder: FolderPlace | null): Promise<void> {
   if (ids.length === 0) return
   const listed = sql.join([...ids])
@@ -188,7 +183,7 @@ export async function moveFiles(tx: Transaction, model: Model, ids: readonly num
   for (const id of ids) await putIntoFolder(tx, model, id, folder)
 }
 
-/** Notes who changed files. */
+/** Records who changed files, and when. */
 export async function markFiles(tx: Transaction, ids: readonly number[], by: number, now: number): Promise<void> {
   for (const id of ids) updateRow(tx, 'files', id, { updated_at: now, updated_by_id: by })
 }

@@ -1,34 +1,34 @@
-// Snapshots the uploads folder with separate hard links, and finds files that have changed since.
-// Replacements and deletions only change names, so a link keeps the bytes.
+// Snapshots the uploads folder with hard links, and detects changes since. Files are never modified in place, so a link preserves the
+// content.
 import { randomUUID } from 'node:crypto'
 import { type Dirent, linkSync, lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { openStagingFolder } from './staging.js'
 
-/** A file as it was kept. */
+/** A file of the snapshot. */
 export interface KeptFile {
   readonly path: string
-  /** False: the path is not one of our links, and the file has been replaced. */
+  /** False if the file could not be linked and has been replaced since. */
   isUnchanged(): boolean
 }
 
-/** The folder as it was at a moment after its files were kept. */
+/** The current state of the folder, compared with the snapshot. */
 export interface LaterFiles {
-  /** Those of these names whose files had come, gone or been replaced since they were kept. */
+  /** Those of these names whose files were added, deleted or replaced since the snapshot. */
   changed(names: Iterable<string>): readonly string[]
-  /** Replacements with these ids that were not in their places: keeps the new files under the names that they take. */
+  /** Adds the new files of pending replacements with these ids to the snapshot, under their final names. */
   keepReplacements(ids: ReadonlySet<string>): void
 }
 
-/** Files that are kept. */
+/** A snapshot of the uploads folder. */
 export interface KeptFiles {
-  /** Replaces the snapshot by the current files of the folder, except hidden ones. Names without a file are left out. */
+  /** Replaces the snapshot by the current files of the folder, except hidden ones. */
   keepAll(): void
-  /** Keeps these files as they are now. */
+  /** Updates these files in the snapshot; missing ones are removed from it. */
   keep(names: Iterable<string>): void
-  /** Looks at the folder as it is now. */
+  /** Reads the current state of the folder. */
   look(): LaterFiles
-  /** Null: the name has no file. */
+  /** Null if the snapshot lacks the name. */
   find(name: string): KeptFile | null
   close(): Promise<void>
 }
@@ -38,21 +38,21 @@ interface Kept {
   readonly identity: string
 }
 
-/** Replaced files have another inode; in-place writes change the time and the size. */
+/** Replaced files have another inode; in-place writes change time and size. */
 const identityOf = ({ dev, ino, mtimeMs, size }: Stats): string => `${dev}:${ino}:${mtimeMs}:${size}`
 
-/** Null: there is no file, but something else or nothing. */
+/** Null unless the path is a regular file. */
 function identityAt(path: string): string | null {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats?.isFile() === true ? identityOf(stats) : null
 }
 
-/** Opens the folder. Where it takes no links, files are read where they are. */
+/** Opens an empty snapshot. Without support for hard links, files are read in place. */
 export async function openKeptFiles(uploads: string): Promise<KeptFiles> {
   const staging = await openStagingFolder(uploads).catch(() => null)
   const kept = new Map<string, Kept>()
 
-  /** Keeps the file at `from` under a name. */
+  /** Adds the file at `from` to the snapshot under a name. */
   function keepAt(name: string, from: string): void {
     const identity = identityAt(from)
     if (identity !== null && kept.get(name)?.identity === identity) return
@@ -61,7 +61,7 @@ export async function openKeptFiles(uploads: string): Promise<KeptFiles> {
     kept.delete(name)
     if (identity === null) return
     const link = linkedFrom(from)
-    // The file may have been replaced between the look and the link.
+    // The file may have been replaced before it was linked.
     const found = link === null ? identity : identityAt(link)
     if (found !== null) kept.set(name, { path: link ?? from, identity: found })
   }
@@ -99,7 +99,7 @@ interface Keeping {
 }
 
 function lookAt(uploads: string, kept: ReadonlyMap<string, Kept>, { linkedFrom, keepAt }: Keeping): LaterFiles {
-  // Replacements come before names: one that takes its place in between shows in the names.
+  // Replacements are read before names: one that is finished in between then appears among the names.
   const replacements = waiting(uploads).flatMap(({ id, moves }) =>
     moves.flatMap(([from, to]) => {
       const path = linkedFrom(join(uploads, from)) ?? join(uploads, from)
@@ -111,20 +111,20 @@ function lookAt(uploads: string, kept: ReadonlyMap<string, Kept>, { linkedFrom, 
     changed: (names) => [...names].filter((name) => (identities.get(name) ?? null) !== (kept.get(name)?.identity ?? null)),
     keepReplacements: (ids) => {
       for (const { id, to, path } of replacements) {
-        // If the folder does not support links, the file may have been replaced.
+        // Without hard links, the new file may have been moved to its final name.
         if (ids.has(id)) keepAt(to, identityAt(path) === null ? join(uploads, to) : path)
       }
     },
   }
 }
 
-/** The names of all files in a folder but hidden ones. */
+/** Names of all files in a folder, except hidden ones. */
 const namesIn = (folder: string): readonly string[] =>
   entriesOf(folder)
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
 
-/** The content of a folder, which may be missing. */
+/** Content of a folder that may be missing. */
 function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -134,7 +134,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** The replacements that are not in their places, from the journals of all processes. */
+/** Pending replacements from the journals of all processes. */
 function waiting(uploads: string): readonly Swap[] {
   const root = join(uploads, '.octavo')
   const folders = entriesOf(root).filter((entry) => entry.isDirectory())
@@ -146,7 +146,7 @@ function waiting(uploads: string): readonly Swap[] {
   )
 }
 
-/** Folders and notes may go at any moment. */
+/** Folders and notes may be deleted concurrently. */
 function notesIn(folder: string): readonly string[] {
   try {
     const names = readdirSync(folder).filter((name) => name.endsWith('.note'))

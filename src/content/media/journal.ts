@@ -1,5 +1,5 @@
-// A journal of file operations in progress. An entry is written before the first file changes and resolved afterwards, so that files left
-// orphaned by a crash or an unavailable storage can be cleaned up.
+// Journal of file operations in progress. An entry is written before the first file changes and resolved afterwards, so that files orphaned
+// by a crash or an unavailable storage are cleaned up.
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readdir, readFile, rm } from 'node:fs/promises'
@@ -10,39 +10,36 @@ import type { StagingFolder } from './staging.js'
 import type { Storages } from './storage/open.js'
 import type { Storage } from './storage/storage.js'
 
-/** File names that a write creates or deletes. Names without a row are deleted when the entry is resolved. */
+/** File names that a write creates or deletes. Resolving the entry deletes those without a row. */
 export interface JournalEntry {
-  /** The storage of the files, as in the column `provider`. */
+  /** Storage of the files, as in the column `provider`. */
   readonly provider: string
-  /** The hash of the files; null: they are of any. */
+  /** Hash of the files; null if they have different ones. */
   readonly hash: string | null
   readonly names: readonly string[]
-  /** Files that replace others once a transaction with this `id` is committed. */
+  /** Files that replace others once the transaction with this `id` is committed. */
   readonly swap?: { readonly id: string; readonly moves: readonly (readonly [from: string, to: string])[] }
 }
 
-/** The journal of this process. */
 export interface Journal {
-  /** Writes an entry. Returns a function that resolves it; if that fails, the error is reported and it is retried later. */
+  /** Writes an entry. Returns a function that resolves it; a failure is reported and retried later. */
   add(entry: JournalEntry): Promise<() => Promise<void>>
-  /** Resolves the entries that a stopped process left in its folder. */
+  /** Resolves the entries of a stopped process. */
   recover(folder: string): Promise<void>
-  /** Retries the entries that could not be resolved; returns true if none is left. */
+  /** Retries unresolved entries; true if none is left. */
   retry(): Promise<boolean>
 }
 
-/** The dependencies of a journal. */
 export interface JournalParts {
-  /** The folder for entries. */
+  /** Folder of the entries. */
   readonly stagingFolder: StagingFolder
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly storages: Storages
-  /** Called with the error if an entry could not be resolved. */
+  /** Reports an entry that could not be resolved. */
   failed(error: unknown): void
 }
 
-/** Opens the journal of this process. */
 export function openJournal(parts: JournalParts): Journal {
   const { stagingFolder, failed } = parts
   const unresolved = new Map<string, JournalEntry>()
@@ -81,23 +78,23 @@ export function openJournal(parts: JournalParts): Journal {
         if (!name.endsWith('.note')) continue
         const path = join(abandoned, name)
         const entry = parse(await readFile(path, { encoding: 'utf8', flag: constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) }))
-        // If an entry is incomplete, the process stopped before changing any file.
+        // An incomplete entry: the process stopped before it changed any file.
         if (entry !== null) await resolve(parts, path, entry)
       }
     },
     retry: async () => {
       await Promise.all(inProgress)
-      // If one entry fails, the storage is probably unavailable, so the others are not tried.
+      // The storage is probably unavailable, so the other entries would fail too.
       for (const [path, entry] of unresolved) if (!(await tryToResolve(path, entry))) break
       return unresolved.size === 0
     },
   }
 }
 
-/** Files that are deleted at the same time. */
+/** Maximum number of concurrent deletions. */
 const removedTogether = 8
 
-/** Finishes a swap if its transaction was committed, deletes the files of the entry that no row names, then deletes the entry. */
+/** Finishes a swap if its transaction was committed, deletes the files of the entry that have no row, then deletes the entry. */
 async function resolve({ database, writer, storages }: JournalParts, path: string, entry: JournalEntry): Promise<void> {
   const storage = storages.of.get(entry.provider)
   if (storage === undefined) throw new Error(`leftover files are in the storage "${entry.provider}", which is not configured`)
@@ -117,7 +114,7 @@ async function finishSwap(storage: Storage, { moves }: NonNullable<JournalEntry[
 
 function parse(text: string): JournalEntry | null {
   try {
-    // Entries of early versions have no provider.
+    // Entries of early versions lack the provider.
     return { provider: 'local', ...(JSON.parse(text) as Omit<JournalEntry, 'provider'>) }
   } catch {
     return null

@@ -1,5 +1,5 @@
-// Replaces many files of the media library along with their rows: new names are stored before the transaction, files that take the places
-// of others once it is committed, and what no row names afterwards is deleted. The journal finishes it after a crash.
+// Replaces many files of the media library along with their rows. New files are stored before the transaction; replacements take their
+// final names after the commit; then files without a row are deleted. The journal recovers from a crash.
 import { randomUUID } from 'node:crypto'
 import type { CommandDatabase } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
@@ -9,38 +9,37 @@ import { clearAbandoned, openStagingFolder } from './staging.js'
 import { openStorages, type Storages } from './storage/open.js'
 import type { Storage } from './storage/storage.js'
 
-/** A complete local file that will be stored; it may be moved. */
+/** A complete local file to store; it may be moved. */
 export interface NewFileContent {
   readonly path: string
   readonly mime: string
 }
 
-/** A swap whose files are stored. */
+/** A swap whose new files are stored. */
 export interface LibrarySwap {
-  /** The rows that the transaction inserts into `octavo_file_swaps`. */
+  /** Key of the rows that the transaction inserts into `octavo_file_swaps`. */
   readonly id: string
-  /** Puts files in place if the transaction was committed, and deletes what no row names. What fails is done by the next start. */
+  /** Puts replacements in place if the transaction was committed, and deletes files without a row. The next start retries failures. */
   settle(): Promise<void>
 }
 
 /** The media library of a command. */
 export interface LibrarySwaps {
-  /** A folder for files that will be stored; deleted by `close`. */
+  /** Folder for files to store; deleted by `close`. */
   readonly folder: string
-  /** The storage of new files: the value of the column `provider`, and the URL of a file. */
+  /** `provider` and URL of new files. */
   readonly provider: string
   url(name: string): string
-  /** Finishes what stopped processes left. `database`: that of the project. */
+  /** Recovers from stopped processes. `database`: the database of the project. */
   recover(database: CommandDatabase): Promise<void>
-  /** Stores files by their names. @throws ApiError 503 if a remote storage rejects one */
+  /** Stores files by name. @throws ApiError 503 if a remote storage rejects one */
   begin(database: CommandDatabase, files: ReadonlyMap<string, NewFileContent>, report: (done: number) => void): Promise<LibrarySwap>
   close(): Promise<void>
 }
 
-/** Files that are stored at the same time. */
+/** Maximum number of files stored concurrently. */
 const together = 8
 
-/** Opens the media library. */
 export async function openLibrarySwaps({ uploadsFolder, storage, limits }: Config): Promise<LibrarySwaps> {
   const storages = await openStorages(uploadsFolder, storage, limits, () => {})
   const stagingFolder = await openStagingFolder(uploadsFolder)
@@ -58,7 +57,7 @@ export async function openLibrarySwaps({ uploadsFolder, storage, limits }: Confi
     begin: (database, files, report) => begin({ storages, journal: journalOn(database), database }, files, report),
     close: async () => {
       const isResolved = (await Promise.all(journals.map((journal) => journal.retry()))).every((each) => each)
-      // Entries that could not be resolved stay for the next start.
+      // The next start retries unresolved entries.
       if (isResolved) await stagingFolder.close()
       else stagingFolder.abandon()
       for (const each of storages.of.values()) each.close()
@@ -84,7 +83,7 @@ async function begin(
   const entries: JournalEntry[] = []
   for (const { provider } of storages.of.values()) {
     const isCurrent = provider === current.provider
-    // A file that was there without a row is not ours to delete.
+    // A file that existed without a row must not be deleted.
     const added = isCurrent ? [...[...files.keys()].filter((name) => !placed.has(name)), ...placed.values()] : []
     const names = [...(await namesInUse(database.main, provider, null)), ...added]
     entries.push({ provider, hash: null, names: [...new Set(names)], ...(isCurrent && { swap: { id, moves } }) })
@@ -103,7 +102,7 @@ async function begin(
   }
 }
 
-/** Replacement files are stored next to the originals under temporary names. */
+/** Replacements are stored next to the originals under temporary names. */
 async function movesOf(storage: Storage, names: readonly string[]): Promise<readonly (readonly [from: string, to: string])[]> {
   const moves: (readonly [string, string])[] = []
   for (let start = 0; start < names.length; start += together) {

@@ -1,4 +1,4 @@
-// The writes of the media library: files are received, checked, moved to the storage, and only then get a row.
+// Writes of the media library. Files are received, checked and moved to the storage before they get a row.
 import { randomUUID } from 'node:crypto'
 import type { MainConnection, Transaction, WriteDatabase } from '../../database/database.js'
 import { notFound, validationError } from '../../foundation/errors/errors.js'
@@ -32,67 +32,66 @@ import {
 } from './rows.js'
 import type { Storages } from './storage/open.js'
 
-/** The media library. */
 export interface Library {
   readonly limits: FormLimits
   readonly receive: Receiver['receive']
   readonly discard: Receiver['discard']
-  /** Limits how many upload forms are parsed concurrently. */
+  /** Limits the number of upload forms parsed concurrently. */
   readonly inTurn: Queue['run']
-  /** Stores files and returns their ids in the same order. @throws ApiError 400 for files that may not be stored. */
+  /** Stores files and returns their ids in the same order. @throws ApiError 400 for files that are not permitted */
   add(files: readonly Received[], infos: readonly FileInfo[], link: MediaLink | null, scope: LibraryScope): Promise<readonly number[]>
-  /** Changes the information about a file. @throws ApiError 404 */
+  /** Changes the metadata of a file. @throws ApiError 404 */
   change(id: number, info: FileInfo, scope: LibraryScope): Promise<void>
-  /** Replaces the content of a file, keeping its URL. @throws ApiError 404 */
+  /** Replaces the content of a file, which keeps its URL. @throws ApiError 404 */
   replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void>
   /**
-   * Crops a picture: as an additional file, or replacing it. Returns the id of the resulting file.
-   * @throws ApiError 404; 400 for what cannot be cropped like this
+   * Crops a picture to an additional file or in place. Returns the id of the resulting file.
+   * @throws ApiError 404; 400 if the picture cannot be cropped
    */
   crop(id: number, part: CropBox, place: 'beside' | 'instead', scope: LibraryScope): Promise<number>
   /** Deletes a file. @throws ApiError 404 */
   remove(id: number, scope: LibraryScope): Promise<void>
-  /** Deletes files in one transaction. @throws ApiError 404 if one of them is not there */
+  /** Deletes files in one transaction. @throws ApiError 404 if one of them does not exist */
   removeAll(ids: readonly number[], scope: LibraryScope): Promise<void>
 }
 
-/** Limits of an upload form. */
 export interface FormLimits {
   readonly uploadFiles: number
   readonly uploadFields: number
   readonly uploadBytes: number
-  /** Forms that are parsed concurrently; the others wait a few milliseconds for each chunk. */
+  /** Maximum number of forms parsed concurrently; others are delayed by milliseconds per chunk. */
   readonly uploadConcurrency: number
 }
 
-/** The origin of a change of the library. */
+/** Origin of a change. */
 export interface LibraryScope {
   readonly model: Model
   /** Null if no events are recorded. */
   readonly watch: FileWatch | null
   /** Absent: a caller of the content API, or code of the project. */
   readonly author?: FileAuthor
-  /** The caller of the content API, by a name that another one does not have. */
+  /** Unique name of a caller of the content API. */
   readonly caller?: string
 }
 
 /** An administrator who changes the library. */
 export interface FileAuthor {
-  /** The row id in admin_users. */
+  /** Row id in admin_users. */
   readonly id: number
-  /** Called in the transaction before anything is written; for new files with none. Resolves to their folder, null: the root. @throws to refuse */
+  /**
+   * Called in the transaction before any write, with no ids for new files. Resolves to the folder of new files; null: the root. @throws to
+   * refuse
+   */
   before(transaction: Transaction, ids: readonly number[]): Promise<FolderPlace | null>
-  /** Called in the transaction when everything is written. */
+  /** Called in the transaction after all writes. */
   after(transaction: Transaction, files: readonly NamedRow[]): Promise<void>
 }
 
-/** A file by its row id and name. */
 export interface NamedRow {
   readonly id: number
   readonly name: string
 }
 
-/** The dependencies of the media library. */
 export interface LibraryParts extends CropParts {
   readonly database: MainConnection
   readonly writer: WriteDatabase
@@ -103,15 +102,14 @@ export interface LibraryParts extends CropParts {
   newDocumentId(): string
 }
 
-/** Is notified of changes to files. */
+/** Observes changes of files. */
 export interface FileWatch {
-  /** Called inside the transaction, after a file was written or before it is deleted. */
+  /** Called in the transaction, after a file is written or before it is deleted. */
   happened(transaction: Transaction, event: MediaEventName, id: number): Promise<void>
   /** Called after each commit. */
   committed(): void
 }
 
-/** Opens the media library. */
 export function openLibrary(parts: LibraryParts): Library {
   const { limits, receiver } = parts
   const replacements = openSerialQueues()
@@ -127,7 +125,7 @@ export function openLibrary(parts: LibraryParts): Library {
     remove: (id, scope) => replacements.inLine(id, () => removeFiles(parts, [id], scope)),
     removeAll: (ids, scope) => {
       const sorted = [...new Set(ids)].sort((one, other) => one - other)
-      // Always in this order, so that two of them never wait for each other.
+      // In ascending order, to avoid deadlocks.
       return sorted.reduceRight(
         (work, id) => () => replacements.inLine(id, work),
         () => removeFiles(parts, sorted, scope),
@@ -136,7 +134,7 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 }
 
-/** The owner of the turn in queues. */
+/** The key for fair queueing. */
 const callerOf = ({ author, caller }: LibraryScope): string =>
   author === undefined ? (caller ?? 'the project') : `administrator ${author.id}`
 
@@ -201,8 +199,8 @@ async function changeFile(parts: LibraryParts, id: number, info: FileInfo, scope
 }
 
 /**
- * Replaces the content of a file. The new files wait next to the old ones until the database commits, then replace them. A file from
- * another storage moves to the current one.
+ * Replaces the content of a file. New files are stored next to the old ones and replace them after the commit. A file in another storage
+ * moves to the current one.
  */
 async function replaceFile(parts: LibraryParts, id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void> {
   const storage = parts.storages.current
@@ -213,7 +211,7 @@ async function replaceFile(parts: LibraryParts, id: number, file: Received, info
   const { hash, ext, provider } = row
   const { content, puts } = await prepareFile(parts, file, type, { name: newInfo.name, hash, ext }, callerOf(scope))
   const moved = provider !== storage.provider
-  // Like Strapi, stores an empty object if there are no formats.
+  // As in Strapi, an empty object if there are no formats.
   const location = { url: moved ? storage.url(hash + ext) : row.url, provider: storage.provider }
   const stored = { ...content, formats: content.formats ?? {}, ...location }
   const swap = { id: randomUUID(), moves: moved ? [] : puts.map(({ name }) => [`.${randomUUID()}`, name] as const) }
@@ -270,7 +268,7 @@ async function checkedType({ rules }: LibraryParts, file: Received): Promise<Med
   return type
 }
 
-/** Returns the journal entries for deleting files, one for each storage; none for a storage that is not configured. */
+/** Journal entries for deleting files, one per storage; none for a storage that is not configured. */
 function deletionOf({ storages }: LibraryParts, rows: readonly FileRow[]): readonly JournalEntry[] {
   return [...new Set(rows.map(({ provider }) => provider))]
     .filter((provider) => storages.of.has(provider))
@@ -280,7 +278,7 @@ function deletionOf({ storages }: LibraryParts, rows: readonly FileRow[]): reado
     })
 }
 
-/** Moves files to the storage and writes rows. If anything fails, files without a row are deleted. */
+/** Moves files to the storage and writes rows. On failure, files without a row are deleted. */
 async function changeStorage<Result>(
   { storages, journal }: LibraryParts,
   entries: readonly JournalEntry[],
@@ -301,7 +299,7 @@ async function changeStorage<Result>(
     throw asApiError(error)
   } finally {
     const resolved = Promise.all(resolvers.map((resolve) => resolve()))
-    // If a remote storage rejects uploads, deletions may fail too, so the response does not wait for them.
+    // If a remote storage rejected an upload, deletions may fail too, so the response does not wait for them.
     if (isWritten || !storage.remote) await resolved
   }
 }
@@ -316,7 +314,7 @@ async function transaction<Result>(
   return result
 }
 
-/** Merges changed information about a file; missing values and nulls leave it unchanged, as in Strapi. */
+/** Merges changed metadata; missing and null values leave a value unchanged, as in Strapi. */
 function changedInfo(row: InfoColumns, info: FileInfo): InfoColumns {
   return {
     name: info.name ?? row.name,
@@ -326,7 +324,7 @@ function changedInfo(row: InfoColumns, info: FileInfo): InfoColumns {
   }
 }
 
-/** Merges the information about a replaced file: it gets the new name, keeps its texts, and loses the focal point of the old image. */
+/** Merges the metadata of a replaced file: it gets the new name, keeps its texts, and loses its focal point. */
 function replacedInfo(row: InfoColumns, file: Received, info: FileInfo): InfoColumns {
   return {
     name: info.name || file.name,

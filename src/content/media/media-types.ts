@@ -1,22 +1,20 @@
-// Detects the media type of a file: from its bytes, otherwise its extension, otherwise the declared type.
+// Detects the media type of a file: from its bytes, else its extension, else the declared type.
 import mime from 'mime'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { extensionOf } from './file-names.js'
 import { markupType } from './svg.js'
 
-/** Bytes at the start of a file used to detect its type. */
+/** Bytes at the start of a file that suffice for detection. */
 export const headBytes = 4_100
 
-/** The media type and extension of a file. */
 export interface MediaType {
   readonly mime: string
-  /** The extension with its dot: that of the name, or otherwise the usual one of the type. */
+  /** Extension with its dot: from the name, else the usual one of the type. */
   readonly ext: string
-  /** The type detected from the bytes; null if unknown. */
+  /** Type detected from the bytes; null if unknown. */
   readonly detected: string | null
 }
 
-/** A received file. */
 interface ReceivedFile {
   readonly path: string
   readonly head: Uint8Array
@@ -24,7 +22,7 @@ interface ReceivedFile {
   readonly declared: string
 }
 
-/** Formats that contain others, distinguished by the extension (a docx is a zip). */
+/** Container formats, distinguished by the extension (a docx is a zip). */
 const containers = new Set([
   'application/zip',
   'application/xml',
@@ -36,7 +34,7 @@ const containers = new Set([
 
 const declaredForm = /^[a-z0-9][\w.+-]{0,63}\/[a-z0-9][\w.+-]{0,126}$/
 
-/** Returns the type of the file at `path`, whose first bytes are `head`. */
+/** Detects the type of the file at `path`, whose first bytes are `head`. */
 export async function mediaTypeOf({ path, head, name, declared }: ReceivedFile): Promise<MediaType> {
   const extension = extensionOf(name)
   const named = extension === '' ? null : mime.getType(extension)
@@ -56,7 +54,7 @@ async function detectType(path: string, head: Uint8Array): Promise<string | null
   const markup = text === null ? null : markupType(text)
   if (markup !== null) return markup
   const { fileTypeFromFile } = await import('file-type')
-  // A file that ends inside its header has no known type; of a PNG whose first chunks are broken the signature says enough.
+  // A file truncated in its header has no known type. For a PNG with broken first chunks, the signature suffices.
   const found = await fileTypeFromFile(path).catch(() => undefined)
   if (found === undefined && pngSignature.equals(head.subarray(0, pngSignature.length))) return 'image/png'
   if (found === undefined || (text !== null && startLikeText.has(found.mime))) return null
@@ -65,10 +63,10 @@ async function detectType(path: string, head: Uint8Array): Promise<string | null
 
 const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex')
 
-/** Binary formats with a signature of two letters, which a text may also start with. */
+/** Formats with a two-letter signature, which may also be the start of a text. */
 const startLikeText = new Set(['image/bmp', 'application/x-msdownload'])
 
-/** Decodes UTF-8 text, whose last character may be incomplete; null for other bytes. */
+/** Decodes UTF-8, possibly with an incomplete last character; null for other bytes. */
 function asText(head: Uint8Array): string | null {
   if (head.includes(0)) return null
   try {
@@ -78,25 +76,25 @@ function asText(head: Uint8Array): string | null {
   }
 }
 
-/** True for types that a browser displays without running code; SVG may contain scripts. */
+/** Types that browsers display without running code. Excludes SVG, which may contain scripts. */
 export const isSafeInBrowsers = (type: string): boolean =>
   type !== 'image/svg+xml' && /^(?:image|audio|video|font)\/|^application\/pdf$|^text\/plain$/.test(type)
 
-/** Types that are always detected from the bytes. */
+/** Types that are always detectable from the bytes. */
 const alwaysDetected = /^(?:image|video|audio|font)\//
 
 const matches = (type: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) => (pattern.endsWith('/*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern))
 
-/** The types that may be stored; if `allowed` is empty, all but the denied ones. */
+/** Types that may be stored. An empty `allowed` permits all but the denied ones. */
 export interface TypeRules {
   readonly allowed: readonly string[]
   readonly denied: readonly string[]
 }
 
 /**
- * Refuses types that the rules do not allow, by the detected type and by the extension.
- * @throws ApiError 400
+ * Checks both the detected type and the type of the extension.
+ * @throws ApiError 400 for a type that is not allowed
  */
 export function checkMediaType({ mime: type, ext, detected }: MediaType, { allowed, denied }: TypeRules): void {
   const named = (ext === '' ? null : mime.getType(ext)) ?? type
@@ -107,16 +105,16 @@ export function checkMediaType({ mime: type, ext, detected }: MediaType, { allow
     throw new ApiError('ValidationError', `Files of the type ${actual === named ? named : `${actual} named ${ext}`} are not allowed`)
 }
 
-/** Kinds that a browser detects by content, independent of the URL's extension. */
+/** Types that a browser detects by content, regardless of the extension in the URL. */
 const interchangeable = /^(?:image\/(?!svg)|text\/|audio\/|video\/)/
 
-/** A stored file whose content is replaced. */
+/** A file whose content is replaced. */
 interface ReplacedFile {
   readonly ext: string
   readonly mime: string
 }
 
-/** @throws ApiError 400 where the address, which stays, would say another type than the new content has. */
+/** @throws ApiError 400 if the extension in the URL, which does not change, does not match the new content */
 export function checkReplacement({ ext, mime: former }: ReplacedFile, { mime: type }: MediaType): void {
   const served = mime.getType(ext) ?? 'application/octet-stream'
   if (type === served || type === former || served === 'application/octet-stream') return

@@ -13,18 +13,16 @@ import { tryUploadsFolder } from './storage/local.js'
 import { openStorages } from './storage/open.js'
 import { openStoredFiles } from './stored-files.js'
 
-/** Milliseconds for a last retry of unresolved journal entries during a shutdown. */
+/** Milliseconds to retry unresolved journal entries during a shutdown. */
 const shutdownGrace = 3_000
 
-/** The opened media library. */
 export interface Uploads {
   readonly library: Library
-  /** Checks signed URLs of local files; null if the files are public. */
+  /** Checks signed URLs of local files; null if files are public. */
   readonly checkAddress: CheckAddress | null
   close(): Promise<void>
 }
 
-/** Reports of errors outside of requests. */
 export interface UploadReports {
   /** A cleanup failed and will be retried. */
   cleanupFailed(error: unknown): void
@@ -34,7 +32,6 @@ export interface UploadReports {
   imageProcessed(seconds: number): void
 }
 
-/** Opens the media library, and cleans up after stopped processes. */
 export async function openUploads(
   config: Config,
   database: MainConnection,
@@ -85,7 +82,7 @@ export async function openUploads(
     }),
     close: async () => {
       clearInterval(sweeping)
-      // Unresolved entries stay for the next start.
+      // The next start retries unresolved entries.
       if (await Promise.race([journal.retry(), pause(shutdownGrace, false, { ref: false })])) await stagingFolder.close()
       else stagingFolder.abandon()
       images.close()
@@ -94,7 +91,7 @@ export async function openUploads(
   }
 }
 
-/** Opens the staging folder, and tests whether files can be moved from there to the storage. */
+/** Opens the staging folder, and verifies that the uploads folder is writable. */
 async function openPlaces({ uploadsFolder, storage }: Config): Promise<StagingFolder> {
   const staging = await openStagingFolder(uploadsFolder)
   if (storage.provider !== 'local') return staging

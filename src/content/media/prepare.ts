@@ -1,4 +1,4 @@
-// Prepares a received file for storing: the columns of its row, and its files on disk, which include the smaller formats of an image.
+// Prepares a received file for storing: its columns, and its files on disk, including the smaller formats of an image.
 import type { MainConnection } from '../../database/database.js'
 import type { Images } from './images/pool.js'
 import type { SourceImage } from './images/protocol.js'
@@ -8,27 +8,26 @@ import { type ContentColumns, readImageSettings, type StoredFormat } from './row
 import type { Storages } from './storage/open.js'
 import { svgSize } from './svg.js'
 
-/** A file prepared for storing: the columns of its row, and its files on disk with their names in the storage. */
+/** Columns of a row, and files on disk with their names in the storage. */
 export interface PreparedFile {
   readonly content: ContentColumns
   readonly puts: readonly { readonly path: string; readonly name: string; readonly mime: string }[]
 }
 
-/** The dependencies of preparing a file. */
 export interface PrepareParts {
   readonly database: MainConnection
   readonly images: Images
   readonly storages: Storages
 }
 
-/** The names of a file: the displayed one, and the parts of its name in the storage. */
+/** Display name, and the parts of the name in the storage. */
 export interface FileNames {
   readonly name: string
   readonly hash: string
   readonly ext: string
 }
 
-/** Measures a file, and makes the formats of an image. `caller`: whose turn that is. */
+/** Measures a file and creates the formats of an image. `caller`: key for fair queueing. */
 export async function prepareFile(
   { database, images, storages }: PrepareParts,
   file: Received,

@@ -1,4 +1,4 @@
-// Receives files: streams them into the staging folder, which is never served, and deletes them if anything fails.
+// Receives files: streams them into the staging folder, which is never served, and deletes them on failure.
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
@@ -11,35 +11,32 @@ import { fileNameOf } from './file-names.js'
 import { headBytes } from './media-types.js'
 import type { StagingFolder } from './staging.js'
 
-/** The message if a queue of uploads is full. */
+/** Error message for a full upload queue. */
 export const tooManyUploads = 'Too many uploads are waiting'
 
-/** A completely received file. */
 export interface Received {
   readonly path: string
   readonly bytes: number
-  /** Its first bytes. */
+  /** The first bytes. */
   readonly head: Uint8Array
-  /** The validated name from the form. */
+  /** Validated name from the form. */
   readonly name: string
   readonly declared: string
 }
 
-/** The name and type of a file in a form. */
 export interface PartHeader {
   readonly name: string
   readonly declared: string
 }
 
-/** Receives files into the staging folder. */
 export interface Receiver {
-  /** Receives a file. @throws ApiError 400 for an unsafe name, 413 beyond the limit, 503 if the disk fails. */
+  /** @throws ApiError 400 for an unsafe name, 413 beyond the size limit, 503 if the disk fails */
   receive(content: AsyncIterable<Uint8Array>, header: PartHeader): Promise<Received>
-  /** Deletes received files and the images derived from them. */
+  /** Deletes received files and images derived from them. */
   discard(files: readonly Received[]): Promise<void>
 }
 
-/** Opens a receiver. Each file gets its own folder in the staging folder, also for the images derived from it. */
+/** Each file gets its own folder, which also holds the images derived from it. */
 export function openReceiver(stagingFolder: StagingFolder, fileBytes: number, cleanupQueue: CleanupQueue): Receiver {
   const remove = (part: string) => cleanupQueue.run(() => rm(part, { force: true, recursive: true }))
   return {
@@ -78,7 +75,7 @@ async function write(path: string, content: AsyncIterable<Uint8Array>, fileBytes
   }
 }
 
-/** A digest of the received bytes. @throws ApiError 503 if the disk fails */
+/** Digest of the received bytes. @throws ApiError 503 if the disk fails */
 export async function digestOf({ path }: Received): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash).catch((error: unknown) => {
@@ -87,7 +84,7 @@ export async function digestOf({ path }: Received): Promise<string> {
   return hash.digest('base64url')
 }
 
-/** Errors of a disk that is full, over quota, broken, read-only, not permitted or not mounted. */
+/** Errors of a disk that is full, over quota, broken, read-only, inaccessible or not mounted. */
 const diskErrors = new Set([
   'ENOSPC',
   'EDQUOT',
@@ -109,7 +106,7 @@ const diskErrors = new Set([
   'ELOOP',
 ])
 
-/** Converts errors of the disk to 503, because the client may try again; returns other errors unchanged. */
+/** Converts disk errors to 503, because the client may retry; returns other errors unchanged. */
 export function asApiError(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined || !diskErrors.has(code)) return error

@@ -8,7 +8,7 @@ import { storedSetting, writeSetting } from '../documents/store/settings.js'
 import { type FolderPlace, insertFolder, putIntoFolder, readFolder, rootPath } from './folders.js'
 import type { ImageSettings } from './images/protocol.js'
 
-/** One of the smaller formats of an image, as stored in the column. */
+/** A smaller format of an image, as stored in the column. */
 export interface StoredFormat {
   readonly name: string
   readonly hash: string
@@ -23,7 +23,6 @@ export interface StoredFormat {
   readonly url: string
 }
 
-/** Columns that depend on a file's content. */
 export interface ContentColumns {
   readonly width: number | null
   readonly height: number | null
@@ -32,7 +31,6 @@ export interface ContentColumns {
   readonly size: number
 }
 
-/** Columns with information about a file. */
 export interface InfoColumns {
   readonly name: string
   readonly alternativeText: string | null
@@ -40,20 +38,17 @@ export interface InfoColumns {
   readonly focalPoint: unknown
 }
 
-/** A row of `files` to insert. */
 export interface NewFile extends ContentColumns, InfoColumns, LocationColumns {
   readonly documentId: string
   readonly hash: string
   readonly ext: string
 }
 
-/** Columns with the location of a file. */
 export interface LocationColumns {
   readonly url: string
   readonly provider: string
 }
 
-/** An existing row of `files`. */
 export interface FileRow extends InfoColumns, LocationColumns {
   readonly id: number
   readonly hash: string
@@ -64,18 +59,18 @@ export interface FileRow extends InfoColumns, LocationColumns {
   readonly formats: Readonly<Record<string, Pick<StoredFormat, 'hash' | 'ext'>>> | null
 }
 
-/** The media attribute of a row that uploaded files are linked to. */
+/** A media attribute of a row, to which uploaded files are linked. */
 export interface MediaLink {
   readonly shape: Schema
   readonly id: number
   readonly attribute: Media
-  /** The files are linked to the other versions of the row's document too. */
+  /** True: the files are linked to the other versions of the document too. */
   readonly everyVersion: boolean
 }
 
 const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
 
-/** Returns the stored names of the files at a provider, according to their rows; only those with a hash, unless it is null. */
+/** Stored names of all files and formats of a provider, according to their rows; with a hash, only that file's. */
 export async function namesInUse(database: MainConnection, provider: string, hash: string | null): Promise<ReadonlySet<string>> {
   const wanted = hash === null ? sql`` : sql` and hash = ${hash}`
   const rows = await database.rows<{ hash: string; ext: string | null; formats: string | null }>(
@@ -86,22 +81,21 @@ export async function namesInUse(database: MainConnection, provider: string, has
   )
 }
 
-/** Returns the stored names of a file and its formats. */
+/** Stored names of a file and its formats. */
 export function storedNames({ hash, ext, formats }: Pick<FileRow, 'hash' | 'ext' | 'formats'>): readonly string[] {
   return [hash + ext, ...Object.values(formats ?? {}).map((format) => format.hash + format.ext)]
 }
 
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
 
-/** Reads a file's row, or null. */
 export async function readFile(database: RowReader, id: number): Promise<FileRow | null> {
   return (await readFiles(database, [id]))[0] ?? null
 }
 
-/** Ids in one statement. */
+/** Maximum number of ids per statement. */
 const idsAtOnce = 500
 
-/** Reads the rows of files that are there, in the order of their ids. */
+/** Reads the rows of existing files, by id. */
 export async function readFiles(database: RowReader, ids: readonly number[]): Promise<readonly FileRow[]> {
   const found: FileRow[] = []
   for (let from = 0; from < ids.length; from += idsAtOnce) {
@@ -127,21 +121,18 @@ function fileOf(row: Readonly<Record<string, string | number | null>>): FileRow 
 
 const defaultSettings: ImageSettings = { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false }
 
-/** The key of the media library's settings. */
 export const uploadSettings = 'plugin_upload_settings'
 
-/** Reads the media library's settings, which Strapi's admin panel stores. */
+/** Reads the image settings, which Strapi's admin panel writes. */
 export async function readImageSettings(database: MainConnection): Promise<ImageSettings> {
   const value = await storedSetting(database, uploadSettings)
   return { ...defaultSettings, ...(value as Partial<ImageSettings> | null | undefined) }
 }
 
-/** True if the row of a link exists. */
 export async function linkedRowExists(database: MainConnection, { shape: { table }, id }: MediaLink): Promise<boolean> {
   return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
 }
 
-/** The folder, creator and time of a new file. */
 export interface NewFilePlace {
   readonly model: Model
   readonly folder: FolderPlace | null
@@ -149,7 +140,7 @@ export interface NewFilePlace {
   readonly now: number
 }
 
-/** Inserts a file and returns its id. `createdBy`: the row id of an administrator; null: none. */
+/** Returns the id. `createdBy`: row id of an administrator. */
 export async function insertFile(tx: Transaction, file: NewFile, { model, folder, createdBy, now }: NewFilePlace): Promise<number> {
   const id = await tx.insert(sql`
     insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,
@@ -161,7 +152,7 @@ export async function insertFile(tx: Transaction, file: NewFile, { model, folder
   return id
 }
 
-/** Updates the information about a file; false if it does not exist. */
+/** Updates metadata; false if the file does not exist. */
 export async function updateInfo(tx: Transaction, id: number, info: InfoColumns, now: number): Promise<boolean> {
   const { rows } = await tx.run(sql`
     update files set name = ${info.name}, alternative_text = ${info.alternativeText}, caption = ${info.caption},
@@ -169,14 +160,13 @@ export async function updateInfo(tx: Transaction, id: number, info: InfoColumns,
   return rows > 0
 }
 
-/** Updates the columns for a file's new content and location. */
 export async function updateContent(tx: Transaction, id: number, content: ContentColumns & LocationColumns): Promise<void> {
   await tx.run(sql`
     update files set width = ${content.width}, height = ${content.height}, formats = ${json(content.formats)}, mime = ${content.mime},
       size = ${content.size}, url = ${content.url}, provider = ${content.provider} where id = ${id}`)
 }
 
-/** Records in the transaction that the files of a swap replace the old ones. */
+/** Records that the transaction commits a swap: its files replace the old ones. */
 export async function commitSwap(tx: Transaction, id: string): Promise<void> {
   await tx.run(sql`insert into octavo_file_swaps (id) values (${id})`)
 }
@@ -191,12 +181,12 @@ export async function forgetSwap(database: MainConnection, writer: WriteDatabase
   if (await swapIsCommitted(database, id)) await writer.run(sql`delete from octavo_file_swaps where id = ${id}`)
 }
 
-/** Deletes a file's row and its links; false if it does not exist. */
+/** Deletes a file's row and links; false if it does not exist. */
 export async function deleteFile(tx: Transaction, id: number): Promise<boolean> {
   return (await tx.run(sql`delete from files where id = ${id}`)).rows > 0
 }
 
-/** Links files in their order: appends them to a list, or replaces the file of a single media attribute. */
+/** Links files in order: appends to a list, or replaces the file of a single media attribute. */
 export async function linkFiles(
   tx: Transaction,
   files: readonly number[],
@@ -215,7 +205,6 @@ export async function linkFiles(
 
 const folderKey = 'plugin_upload_api-folder'
 
-/** Finds or creates the API's folder. */
 export async function apiFolder(tx: Transaction, model: Model, newDocumentId: () => string, now: number): Promise<FolderPlace> {
   const setting = (await storedSetting(tx, folderKey)) as { readonly id?: number } | null | undefined
   if (typeof setting?.id === 'number') {
@@ -227,7 +216,7 @@ export async function apiFolder(tx: Transaction, model: Model, newDocumentId: ()
   return made
 }
 
-/** The row of the link and, where it is to every version, their rows: in all locales, if these share the attribute. */
+/** The linked row and, if requested, those of all versions of its document; in all locales if these share the attribute. */
 export async function linkedRows(
   tx: Transaction,
   model: Model,
@@ -246,7 +235,7 @@ async function versionsOfRow(tx: Transaction, type: ContentType, id: number, isL
   return [...new Set([id, ...rows.map((row) => row.id)])]
 }
 
-/** The entry of a component, and those at its place in the other versions that have the same values. */
+/** An entry of a component, and those at the same position with the same values in other versions. */
 async function entriesLike(tx: Transaction, model: Model, component: Component, id: number): Promise<readonly number[]> {
   const order = sql.id('order')
   for (const { shape, componentTable } of componentHolders(model)) {
@@ -270,7 +259,7 @@ async function entriesLike(tx: Transaction, model: Model, component: Component, 
   return [id]
 }
 
-/** The columns of a component's values that every database can compare. */
+/** Columns that every database can compare. */
 const comparedColumns = ({ attributes }: Component): readonly string[] =>
   [...attributes.values()].flatMap((attribute) =>
     attribute.kind !== 'scalar' || attribute.system || attribute.type === 'json' || attribute.type === 'blocks' ? [] : [attribute.column],

@@ -1,11 +1,11 @@
-// Determines which files are private, and signs and checks their URLs.
+// Determines which files are private; signs and checks their URLs.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { fileSignature, type Signing } from '../../database/response/signed-addresses.js'
 import type { Config } from '../../foundation/config/config.js'
 import { fileType } from '../../model/schema/link.js'
 import { bucketOf, bucketPrefixes } from './storage/s3-address.js'
 
-/** Returns how responses sign the URLs of files; null if the files are public. */
+/** How responses sign file URLs; null if files are public. */
 export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secrets'>): Signing | null {
   if (storage.provider === 'local') {
     if (!storage.private) return null
@@ -25,13 +25,13 @@ export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secret
   }
 }
 
-/** Derives the signing key for local files from the JWT secret. */
+/** Derives the signing key of local files from the JWT secret. */
 const localSecret = (jwtSecret: string): string => createHmac('sha256', jwtSecret).update('octavo: addresses of files').digest('hex')
 
-/** Checks the URL of a private file; returns its remaining validity in seconds, or null. */
+/** Checks the signed URL of a file; returns its remaining validity in seconds, or null. */
 export type CheckAddress = (name: string, query: string) => number | null
 
-/** Returns the check for URLs below /uploads/; null if the files are public. */
+/** Creates the check of URLs below /uploads/; null if files are public. */
 export function checkOf(config: Pick<Config, 'storage' | 'secrets'>): CheckAddress | null {
   const signing = signingOf(config)
   if (signing === null || signing.kind !== 'local') return null

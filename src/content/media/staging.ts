@@ -1,5 +1,5 @@
-// The staging folder of one process, below the uploads and never served: for files being received, and for the journal. A file lock shows
-// that its owner is running, even if the owner is paused; other processes clean up after a stopped owner.
+// Staging folder of one process, inside the uploads folder and never served: for files being received, and for the journal. Its owner locks
+// a file in it, so that other processes can tell a stopped owner, after which they clean up, from a paused one.
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,27 +7,25 @@ import { type FileLock, lockFile } from '../../database/sqlite/file/exclusive-ac
 import { makeUploadsFolder, onUploadsFolder } from '../../foundation/config/storage.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 
-/** The staging folder of this process. */
 export interface StagingFolder {
   readonly folder: string
-  /** Runs `work` in the folder. If the folder was deleted, creates it again and repeats the work once. */
+  /** Runs `work` in the folder. If the folder was deleted, recreates it and repeats `work` once. */
   within<Result>(work: () => Promise<Result>): Promise<Result>
   close(): Promise<void>
-  /** Releases the folder without deleting it, so that another process cleans up. */
+  /** Releases the folder without deleting it; another process cleans up. */
   abandon(): void
 }
 
-/** The file in a staging folder that its owner locks. */
 const lockFileName = 'owner'
 
-/** Milliseconds between two searches for abandoned staging folders. */
+/** Milliseconds between searches for abandoned staging folders. */
 export const sweepInterval = 60_000
 
 const stagingRoot = (uploads: string): string => join(uploads, '.octavo')
 
 /**
- * Creates a new staging folder inside the uploads folder.
- * @throws ConfigError if the uploads folder cannot be used, or a symbolic link would lead out of it.
+ * Creates a staging folder inside the uploads folder.
+ * @throws ConfigError if the uploads folder is unusable, or a symbolic link leads out of it
  */
 export async function openStagingFolder(uploads: string): Promise<StagingFolder> {
   await makeUploadsFolder(uploads)
@@ -38,7 +36,7 @@ export async function openStagingFolder(uploads: string): Promise<StagingFolder>
   let lock = await onUploadsFolder(uploads, () => occupy(folder))
   let restoring: Promise<void> | null = null
 
-  /** Creates the folder again, once for all waiting callers. Fails if the uploads folder is missing, because its disk may be unmounted. */
+  /** Recreates the folder, once for all waiting callers. Fails if the uploads folder is missing, because its disk may be unmounted. */
   async function restore(): Promise<void> {
     lock?.release()
     await mkdir(stagingRoot(uploads)).catch(ignore('EEXIST'))
@@ -52,7 +50,7 @@ export async function openStagingFolder(uploads: string): Promise<StagingFolder>
         return await work()
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-        // Another caller may have created it again concurrently.
+        // Another caller may have recreated it.
         if (!(await exists(join(folder, lockFileName)))) {
           restoring ??= restore().finally(() => {
             restoring = null
@@ -70,7 +68,7 @@ export async function openStagingFolder(uploads: string): Promise<StagingFolder>
   }
 }
 
-/** Creates and locks a folder. If another process deletes it in between as abandoned, it is created again when needed. */
+/** Creates and locks a folder. Another process may delete it as abandoned in between; it is then recreated on demand. */
 async function occupy(folder: string): Promise<FileLock | null> {
   await mkdir(folder).catch(ignore('EEXIST'))
   return lockOf(folder)
@@ -86,8 +84,7 @@ function lockOf(folder: string): FileLock | null {
 }
 
 /**
- * Deletes the staging folders of stopped processes, after `recover` has resolved the journal entries in them. The lock keeps other
- * processes away in the meantime.
+ * Deletes the staging folders of stopped processes after `recover` has resolved their journal entries. The lock excludes other processes.
  */
 export async function clearAbandoned(uploads: string, own: StagingFolder, recover: (folder: string) => Promise<void>): Promise<void> {
   for (const entry of await readdir(stagingRoot(uploads), { withFileTypes: true })) {
@@ -104,7 +101,7 @@ export async function clearAbandoned(uploads: string, own: StagingFolder, recove
   }
 }
 
-/** True if a running process has a staging folder in the uploads folder. */
+/** True if a running process has a staging folder here. */
 export async function hasRunningOwner(uploads: string): Promise<boolean> {
   for (const folder of await stagingFolders(uploads)) {
     const lock = lockOf(folder)
@@ -114,10 +111,10 @@ export async function hasRunningOwner(uploads: string): Promise<boolean> {
   return false
 }
 
-/** Deletes the parent of all staging folders, which are unused. */
+/** Deletes all staging folders, which must be unused. */
 export const removeStaging = (uploads: string): Promise<void> => rm(stagingRoot(uploads), { recursive: true, force: true })
 
-/** True if stopped processes have left anything. */
+/** True if stopped processes have left staging folders. */
 export const hasAbandoned = async (uploads: string): Promise<boolean> => (await stagingFolders(uploads)).length > 0
 
 async function stagingFolders(uploads: string): Promise<readonly string[]> {

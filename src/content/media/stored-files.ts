@@ -1,5 +1,5 @@
-// The bytes of stored files, for an export: read from the uploads folder, where hard links preserve them from the start, or
-// fetched from the storage that the project uses. An address in a row that leads anywhere else is not asked.
+// Reads stored files for an export: from the uploads folder, where hard links preserve them from the start, or from the project's storage.
+// URLs that lead elsewhere are not fetched.
 import { randomUUID } from 'node:crypto'
 import { constants, createReadStream, createWriteStream } from 'node:fs'
 import { link, lstat, open, rm, stat } from 'node:fs/promises'
@@ -15,7 +15,6 @@ import { isStoredName } from './storage/local.js'
 import { decodedUrl, isObjectName, objectNameAt } from './storage/s3-address.js'
 import type { Storage } from './storage/storage.js'
 
-/** A file as its row names it. */
 export interface NamedFile {
   readonly name: string
   readonly url: string
@@ -23,30 +22,26 @@ export interface NamedFile {
   readonly provider: string
 }
 
-/** The bytes of a file. */
 export interface StoredFile {
   readonly bytes: number
   open(): Readable
 }
 
-/**
- * Why a file is missing: the storage does not have it, or its row names another place and the project's storage has no file of its name.
- */
+/** Why a file is missing: the storage lacks it, or its row names another location and the project's storage has no file with its name. */
 export type Absence = 'absent' | 'elsewhere'
 
-/** The location of files. */
 export interface StoredFiles {
-  /** Keeps a file as it is now, if that is possible. */
+  /** Preserves the current content of a file, if possible. */
   pin(file: NamedFile): Promise<void>
-  /** @throws ConfigError if the storage cannot be reached, or does not give the whole file */
+  /** @throws ConfigError if the storage is unavailable, or does not return the whole file */
   find(file: NamedFile): Promise<StoredFile | Absence>
   close(): Promise<void>
 }
 
-/** Opens the files of a project. Temporary files are in a staging folder, which other processes clean up after a crash. */
+/** Temporary files are in a staging folder, which other processes clean up after a crash. */
 export async function openStoredFiles(config: Config): Promise<StoredFiles> {
   const { uploadsFolder, storage, limits } = config
-  // A folder that cannot be written to is read as it is.
+  // A folder that is not writable is read without hard links.
   const staging = await openStagingFolder(uploadsFolder).catch(() => null)
   const pinned = new Map<string, string>()
   let opened: Storage | null = null
@@ -66,7 +61,7 @@ export async function openStoredFiles(config: Config): Promise<StoredFiles> {
     return 'absent'
   }
 
-  /** By its address, or where that is another one, such as that of a former CDN, by its name, which is unique. */
+  /** By URL or, if that is another one (such as a former CDN), by name, which is unique. */
   async function findInBucket({ name, url }: NamedFile, bucket: S3Config): Promise<StoredFile | Absence> {
     if (staging === null) throw new ConfigError('Files of a remote storage need an uploads folder that can be written to')
     const named = objectNameAt(bucket, url)
@@ -99,7 +94,7 @@ export async function openStoredFiles(config: Config): Promise<StoredFiles> {
   }
 }
 
-/** Links are not followed. Bytes appended concurrently are not read. */
+/** Does not follow links, and ignores bytes appended concurrently. */
 async function fileAt(path: string): Promise<StoredFile | null> {
   const stats = await lstat(path).catch(() => null)
   if (stats?.isFile() !== true) return null
@@ -108,14 +103,14 @@ async function fileAt(path: string): Promise<StoredFile | null> {
   return { bytes: size, open: () => (size === 0 ? Readable.from([]) : createReadStream(path, { flags: flags as never, end: size - 1 })) }
 }
 
-/** Fetches the bytes of an object. @throws ConfigError if they end early */
+/** Downloads an object. @throws ConfigError if it is incomplete */
 async function staged(bytes: Readable, name: string, folder: string): Promise<StoredFile> {
   const path = join(folder, `${randomUUID()}.fetched`)
   await pipeline(bytes, createWriteStream(path)).catch((error: Error) => {
     throw new ConfigError(`The file ${name} cannot be fetched: ${error.message}`)
   })
   const { size } = await stat(path)
-  // It is gone as soon as it was read.
+  // Unlinked now, so that closing the handle frees it.
   const handle = await open(path, 'r')
   await rm(path)
   return { bytes: size, open: () => handle.createReadStream() }

@@ -1,7 +1,6 @@
-// Detects SVG and HTML by the beginning of the markup, in linear time, and reads the size of an SVG from its opening tag. Neither is
-// rendered.
+// Detects SVG and HTML by the first markup, in linear time, and reads the size of an SVG from its opening tag. Neither is rendered.
 
-/** The longest valid side; columns and programs do not support more. */
+/** Maximum side; columns and programs do not support more. */
 const longestSide = 2_147_483_647
 const pageTags = new Set(['html', 'head', 'body', 'script', 'iframe'])
 
@@ -14,7 +13,7 @@ export function markupType(text: string): 'image/svg+xml' | 'text/html' | null {
   return first === 'html' || (first === undefined && pageTags.has(name)) ? 'text/html' : null
 }
 
-/** Returns the width and height that an SVG declares, or null. */
+/** Returns the size that an SVG declares, or null. */
 export function svgSize(head: Uint8Array): { readonly width: number; readonly height: number } | null {
   const text = new TextDecoder().decode(head)
   const tag = readTag(text, readPrologue(text).end)
@@ -30,31 +29,30 @@ export function svgSize(head: Uint8Array): { readonly width: number; readonly he
   return isSide(width) && isSide(height) ? { width: Math.round(width), height: Math.round(height) } : null
 }
 
-/** Returns a length in pixels; NaN for another unit or a missing value. */
+/** Returns a length in pixels; NaN for other units or a missing value. */
 const lengthOf = ({ attributes }: Tag, name: string): number =>
   Number(/^([\d.]{1,10})(?:px)?$/i.exec((attributes.get(name) ?? '').slice(0, 100).trim())?.[1])
 
 /** An opening tag, in lower case. */
 export interface Tag {
   readonly name: string
-  /** The first value of each attribute, without quotes. */
+  /** First value of each attribute, unquoted. */
   readonly attributes: ReadonlyMap<string, string>
 }
 
 /** The part of a text before its first tag. */
 export interface Prologue {
-  /** Its declarations without comments: `xml`, or the name of a document type. */
+  /** Declarations, without comments: `xml`, or the name of a document type. */
   readonly parts: readonly string[]
   readonly end: number
 }
 
 const blank = /\s/
-/** Characters that end the name of a tag or attribute. */
 const nameEnd = /[\s=/>"'<]/
-/** The most characters of a name; all relevant names are shorter. */
+/** Maximum length of a name; all relevant ones are shorter. */
 const longestName = 64
 
-/** Reads declarations, document types, comments and white space up to the first tag, or to the end if one of them is not closed. */
+/** Skips declarations, document types, comments and white space, up to the first tag, or to the end of the text if one is not closed. */
 function readPrologue(text: string): Prologue {
   const parts: string[] = []
   for (let at = pastBlanks(text, 0); ; at = pastBlanks(text, at)) {
@@ -67,7 +65,9 @@ function readPrologue(text: string): Prologue {
   }
 }
 
-/** Returns the kind of the declaration or comment at `at`, and the text that closes it from `from` characters later on; otherwise null. */
+/**
+ * Returns the kind of the declaration or comment at `at`, with its closing text and the offset to search it from; null if there is none.
+ */
 function partAt(text: string, at: number): { readonly kind: string; readonly close: string; readonly from: number } | null {
   // Browsers treat `<!-->` as a complete comment.
   if (text.startsWith('<!--', at)) return { kind: 'comment', close: '-->', from: 2 }
@@ -77,7 +77,7 @@ function partAt(text: string, at: number): { readonly kind: string; readonly clo
   return name === at + 9 ? null : { kind: readName(text, name), close: '>', from: name - at }
 }
 
-/** Returns the name of the tag at `at`; empty if there is no complete tag name. */
+/** Returns the name of the tag at `at`; empty if it is incomplete. */
 export function tagName(text: string, at: number): string {
   if (text[at] !== '<') return ''
   const name = readName(text, at + 1)
@@ -85,7 +85,7 @@ export function tagName(text: string, at: number): string {
   return next !== undefined && (next === '>' || blank.test(next)) ? name : ''
 }
 
-/** Parses the tag at `at`; null if the text ends inside it. */
+/** Parses the tag at `at`; null if it is incomplete. */
 function readTag(text: string, at: number): Tag | null {
   const name = readName(text, at + 1)
   const attributes = new Map<string, string>()

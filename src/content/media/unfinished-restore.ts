@@ -1,10 +1,9 @@
-// Detects an unfinished restore of the project: its note is in the uploads folder, and nothing else may use the project.
+// Detects an unfinished restore of the project by its note in the uploads folder. No other command may use the project then.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/terminal.js'
 
-/** The name of the note in the uploads folder. */
 export const restoreNoteName = '.octavo-restore.json'
 
 /** @throws ConfigError while a restore of the project is not finished */

@@ -1,8 +1,7 @@
-// Reads size and number of frames of GIF, WebP and TIFF, whose decoders would read all frames first. Walks from block to block without
-// storing them, and stops at a maximum number of frames.
+// Reads size and number of frames of GIF, WebP and TIFF, because their decoders would read all frames. Skips from block to block, up to a
+// maximum number of frames.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-/** The size of an image and its number of frames. */
 export interface Header {
   readonly width: number
   readonly height: number
@@ -10,10 +9,10 @@ export interface Header {
   readonly frames: number
 }
 
-/** Bytes of the file that are in memory at the same time. */
+/** Size of the read buffer in bytes. */
 const window = 65_536
 
-/** Reads the header of a GIF, WebP or TIFF and counts up to `frames` frames; null for other types and invalid files. */
+/** Reads the header of a GIF, WebP or TIFF and counts at most `frames` frames; null for other types and invalid files. */
 export function readHeader(path: string, mime: string, frames: number): Header | null {
   const read = readers[mime]
   if (read === undefined) return null
@@ -25,7 +24,7 @@ export function readHeader(path: string, mime: string, frames: number): Header |
   }
 }
 
-/** Returns the byte at an offset; 0 beyond the end, because a file may contain any 64-bit offset. */
+/** Returns the byte at an offset; 0 beyond the end, because files may contain arbitrary 64-bit offsets. */
 type Bytes = (offset: number) => number
 
 function bytesOf(file: number): Bytes {
@@ -42,7 +41,6 @@ function bytesOf(file: number): Bytes {
   }
 }
 
-/** Reads a little-endian number of `length` bytes. */
 function numberAt(bytes: Bytes, offset: number, length: number): number {
   let value = 0
   for (let i = length - 1; i >= 0; i--) value = value * 256 + bytes(offset + i)
@@ -80,7 +78,7 @@ function readGif(bytes: Bytes, most: number): Header | null {
   return { width: numberAt(bytes, 6, 2), height: numberAt(bytes, 8, 2), frames: Math.max(1, frames) }
 }
 
-/** The encoding of the size in the first chunk, for each kind of WebP. */
+/** How the first chunk encodes the size, for each kind of WebP. */
 const canvases: Readonly<Record<string, (bytes: Bytes) => readonly [width: number, height: number]>> = {
   'VP8 ': (bytes) => [numberAt(bytes, 26, 2) & 0x3fff, numberAt(bytes, 28, 2) & 0x3fff],
   VP8L: (bytes) => [1 + (numberAt(bytes, 21, 2) & 0x3fff), 1 + ((numberAt(bytes, 22, 3) >> 6) & 0x3fff)],

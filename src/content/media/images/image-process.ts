@@ -1,14 +1,14 @@
-// An image process: processes one image at a time with low priority. Images are decoded here, so that a decoder that crashes or exceeds
-// its limits does not affect the service.
+// An image process: processes one image at a time with low priority. A decoder that crashes or exceeds its limits does not affect the
+// service.
 import { getPriority, setPriority } from 'node:os'
 import type { FromImageProcess, ToImageProcess } from './protocol.js'
 
-/** Priority steps below the service. Threads started later inherit it, including those of the image library. */
+/** Priority below the service. Threads started later inherit it, including those of the image library. */
 const niceness = 10
 try {
   setPriority(Math.min(19, getPriority() + niceness))
 } catch {
-  // Without permission to change it, the process keeps normal priority.
+  // Keeps normal priority without permission to change it.
 }
 const send = (message: FromImageProcess): void => void process.send!(message)
 
@@ -18,14 +18,14 @@ const { processImage } = await import('./work.js').catch((error: Error) => {
 })
 send({ kind: 'ready' })
 
-// The service ends this process; signals to the whole process group are ignored.
+// The service stops this process, so signals to the process group are ignored.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit())
 
-/** Milliseconds between two checks of the resources used. */
+/** Milliseconds between checks of resource usage. */
 const checkInterval = 50
 
-/** Reports if an image needs more memory or CPU time than allowed. Most systems also limit the memory themselves. */
+/** Reports an image that exceeds its memory or CPU time. Most systems also enforce the memory limit themselves. */
 function watchResources({ bytes, bounds }: ToImageProcess): NodeJS.Timeout {
   const before = process.cpuUsage()
   const watching = setInterval(() => {

@@ -1,13 +1,13 @@
-// Estimates the memory for decoding an image from its header, before decoding it.
+// Estimates the memory for decoding an image from its header.
 import type { Metadata } from 'sharp'
 
-/** Limits for one image. An image beyond them is stored unchanged, without formats. */
+/** An image beyond these limits is stored unchanged, without formats. */
 export interface ImageBounds {
   /** Pixels in all frames. */
   readonly imagePixels: number
   /** Bytes of all decoded pixels. */
   readonly imageBytes: number
-  /** Bytes of memory of the image process. */
+  /** Memory of the image process, in bytes. */
   readonly imageMemory: number
   /** Milliseconds of CPU time. */
   readonly imageCpuTime: number
@@ -16,7 +16,7 @@ export interface ImageBounds {
 }
 
 export const maxImageFrames = 5_000
-/** Pixels of the longer side. */
+/** Maximum of the longer side, in pixels. */
 const maxImageSide = 65_535
 
 type ImageShape = Pick<
@@ -24,9 +24,9 @@ type ImageShape = Pick<
   'width' | 'height' | 'channels' | 'depth' | 'isProgressive' | 'pages' | 'format' | 'pageHeight' | 'chromaSubsampling'
 >
 
-/** Bytes of the process itself and of its library, for any image. */
+/** Bytes of the process and the image library alone. */
 const base = 110_000_000
-/** Lines of an image in memory if it is decoded line by line: as read, as reduced, and as written. */
+/** Lines in memory if an image is decoded line by line: read, reduced and written. */
 const lines = 48
 const bytesOfDepth: Readonly<Record<string, number>> = {
   uchar: 1,
@@ -41,14 +41,14 @@ const bytesOfDepth: Readonly<Record<string, number>> = {
   dpcomplex: 16,
 }
 
-/** Bytes per pixel of formats that are decoded as a whole; 0 for line-by-line decoding. */
+/** Bytes per pixel of formats decoded as a whole; 0 for line-by-line decoding. */
 const whole: Readonly<Record<string, (shape: ImageShape, sample: number) => number>> = {
   // Coefficients of all passes, two bytes each.
   jpeg: ({ isProgressive, channels, chromaSubsampling }) => (isProgressive ? 2 * (chromaSubsampling === '4:2:0' ? 1.5 : channels) : 0),
   png: ({ isProgressive, channels }, sample) => (isProgressive ? channels * sample : 0),
   webp: () => 6,
   gif: () => 8,
-  // One strip or tile may contain the whole image.
+  // A single strip or tile may contain the whole image.
   tiff: ({ channels }, sample) => channels * sample,
 }
 

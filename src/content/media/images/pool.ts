@@ -1,4 +1,4 @@
-// Processes a few images at a time, each in its own process with low priority. Idle processes end.
+// A pool of image processes with low priority, one image each at a time. Idle processes end.
 import { unavailableError } from '../../../database/errors.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { openTurns } from '../../../foundation/runtime/queues.js'
@@ -7,48 +7,46 @@ import type { ImageBounds } from './memory-needs.js'
 import type { CropBox, ImageSettings, SourceImage, ToImageProcess } from './protocol.js'
 import { type ImageWorker, type Outcome, startImageWorker } from './worker.js'
 
-/** The limits of image processing. */
 export interface ImageLimits extends ImageBounds {
   readonly imageConcurrency: number
   readonly imageQueue: number
 }
 
-/** A file that may be an image; `mime` is the type detected from its bytes. */
+/** A file that may be an image; `mime` is the detected type. */
 export interface ImageFile {
   readonly path: string
   readonly bytes: number
   readonly mime: string | null
 }
 
-/** The processing of images. */
 export interface Images {
   /**
-   * Measures an image and creates its formats in the same folder; null for types that are not processed. An image beyond the limits gets
-   * no formats. Callers take turns.
-   * @throws ApiError 400 for an invalid image; 503 if the queue is full, or if the process could not be started or was killed from outside.
+   * Measures an image and creates its formats in the same folder; null for types that are not processed. An image beyond the limits gets no
+   * formats. Callers are queued fairly.
+   * @throws ApiError 400 for an invalid image; 503 if the queue is full, or if the process could not be started or was killed from outside
    */
   make(file: ImageFile, settings: ImageSettings, caller: string): Promise<SourceImage | null>
   /**
-   * Measures an image as it is shown, and writes a part of it into the same folder, as its encoding; null for types that are not processed.
-   * Without encoding: animated or too large images, and parts that are not in the image.
-   * @throws as `make`
+   * Measures an image as displayed and writes a part of it to the same folder as `encoded`; null for types that are not processed.
+   * `encoded` is null for animated or too large images, and for parts outside of the image.
+   * @throws like `make`
    */
   crop(file: ImageFile, part: CropBox, caller: string): Promise<SourceImage | null>
   close(): void
 }
 
-/** Milliseconds without work after which a process ends and frees its memory. */
+/** Milliseconds before an idle process ends. */
 const idleTimeout = 10_000
 
 const imageTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 
-/** Opens the image processing. Its processes start with the first images. `processed` is called after each image, with the seconds that it took. */
+/** Processes start on demand. `processed` is called after each image, with its duration in seconds. */
 export function openImages(limits: ImageLimits, processed: (seconds: number) => void): Images {
   const turns = openTurns(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
   const { imagePixels, imageBytes, imageMemory, imageCpuTime, imageTimeout } = limits
   const bounds = { imagePixels, imageBytes, imageMemory, imageCpuTime, imageTimeout }
   const workers = new Set<ImageWorker>()
-  /** Processes without work, the most recently used one last. */
+  /** Idle processes, most recently used last. */
   const idle: { readonly worker: ImageWorker; readonly since: NodeJS.Timeout }[] = []
 
   function take(): ImageWorker {
@@ -104,7 +102,7 @@ export function openImages(limits: ImageLimits, processed: (seconds: number) => 
   }
 }
 
-/** The image that was made. @throws ApiError 400, 503 */
+/** @throws ApiError 400, 503 */
 function imageOf(outcome: Outcome): SourceImage {
   if (outcome.kind === 'made') return outcome.image
   if (outcome.kind === 'broken') throw new ApiError('ApplicationError', 'File is not a valid image')

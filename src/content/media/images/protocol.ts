@@ -1,7 +1,7 @@
-// The messages between the service and an image process, and the results. A process handles one image at a time.
+// Messages between the service and an image process, and results.
 import type { ImageBounds } from './memory-needs.js'
 
-/** The settings of Strapi's media library in the database. */
+/** Settings of Strapi's media library. */
 export interface ImageSettings {
   readonly sizeOptimization: boolean
   readonly responsiveDimensions: boolean
@@ -16,7 +16,6 @@ export interface DerivedImage {
   readonly bytes: number
 }
 
-/** The size of an image in pixels. */
 export interface ImageSize {
   readonly width: number
   readonly height: number
@@ -32,7 +31,7 @@ export interface SourceImage {
   readonly formats: ReadonlyMap<string, DerivedImage>
 }
 
-/** A part of an image as it is shown, in pixels from its upper left corner. */
+/** A part of an image as displayed, in pixels from the upper left corner. */
 export interface CropBox {
   readonly x: number
   readonly y: number
@@ -40,28 +39,25 @@ export interface CropBox {
   readonly height: number
 }
 
-/** An image to process. */
 export interface ToImageProcess {
   readonly path: string
-  /** Bytes of the file. */
   readonly bytes: number
   readonly mime: string
   readonly settings: ImageSettings
   readonly bounds: ImageBounds
-  /** Null: formats are made. Otherwise only this part of it, in place of a smaller encoding. */
+  /** Null: create formats. Otherwise: only this part, as `encoded`. */
   readonly crop: CropBox | null
 }
 
-/** A message of an image process. */
 export type FromImageProcess =
-  /** The process has started and loaded the image library. */
+  /** The process has loaded the image library. */
   | { readonly kind: 'ready' }
   /** The image library cannot be loaded. */
   | { readonly kind: 'unstarted'; readonly message: string }
   /** The size is known; later steps may still exceed the limits. */
   | { readonly kind: 'measured'; readonly size: ImageSize }
   | { readonly kind: 'formats'; readonly formats: ReadonlyMap<string, DerivedImage> }
-  /** All steps are done; `encoded` is null if the original file is kept, or if it cannot be cropped like this. */
+  /** All steps are done; `encoded` is null to use the original file, or if it cannot be cropped. */
   | { readonly kind: 'done'; readonly encoded: DerivedImage | null }
   | { readonly kind: 'broken' }
   /** The image exceeds the limits; the process must be killed. */

@@ -1,4 +1,4 @@
-// Processes one image: its size, its smaller formats, a smaller encoding. Runs in an image process, never in the service.
+// Processes one image: measures it, and creates smaller formats and a smaller encoding. Runs in an image process, never in the service.
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
@@ -6,22 +6,22 @@ import { type Header, readHeader } from './header.js'
 import { isWithin, maxImageFrames } from './memory-needs.js'
 import type { CropBox, DerivedImage, FromImageProcess, ImageSize, ToImageProcess } from './protocol.js'
 
-/** Formats by name with their maximum size; only images larger than that get the format. */
+/** Formats by name with their maximum size; only larger images get the format. */
 const thumbnail = { width: 245, height: 156 }
 const breakpoints = { large: { width: 1000, height: 1000 }, medium: { width: 750, height: 750 }, small: { width: 500, height: 500 } }
 
 const withFormats = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/tiff'])
-/** From this many pixels on, optimised JPEG coding is off, because it keeps the whole image in memory: 15 bytes per pixel. */
+/** Optimised JPEG coding holds the whole image in memory (15 bytes per pixel), so it is off from this many pixels on. */
 const largeImage = 2_000_000
-/** The quality of pictures that are made smaller, and of those that are only turned. */
+/** JPEG and WebP quality of resized pictures, and of those that are only rotated. */
 const [smaller, turned] = [80, 95]
-/** PNG stays lossless, because drawings must not change. */
+/** PNG stays lossless. */
 const encoders: Readonly<Record<string, (image: Sharp, pixels: number, quality: number) => Sharp>> = {
   'image/jpeg': (image, pixels, quality) => image.jpeg({ quality, optimiseCoding: pixels < largeImage }),
   'image/png': (image) => image.png(),
   'image/webp': (image, _pixels, quality) => image.webp({ quality }),
 }
-/** Only these decoders of the library may read uploaded files. */
+/** The only decoders that may read uploaded files. */
 const decoders = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'].map((format) => `VipsForeignLoad${format}`)
 
 sharp.concurrency(1)
@@ -30,8 +30,8 @@ sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: decoders })
 
 /**
- * Measures the image at `path` and creates its formats in the same folder; calls `report` with intermediate results. `mime` is the type
- * detected from the bytes.
+ * Measures the image at `path` and creates its formats in the same folder; calls `report` with intermediate results. `mime` is the detected
+ * type.
  * @throws errors of the disk
  */
 export async function processImage(request: ToImageProcess, report: (message: FromImageProcess) => void): Promise<FromImageProcess> {
@@ -61,7 +61,7 @@ export async function processImage(request: ToImageProcess, report: (message: Fr
   const open = () => {
     const image = sharp(path, { ...options, animated: pages > 1 })
     if (settings.autoOrientation) return image.autoOrient()
-    // An image that is not turned keeps its orientation, and nothing else of its metadata: it may say where a photograph was taken.
+    // Keeps the orientation of an image that is not rotated, and no other metadata, which may include the location of a photograph.
     return orientation === 1 ? image : image.withExif({ IFD0: {} })
   }
   const kept = settings.autoOrientation ? 1 : orientation
@@ -77,13 +77,13 @@ export async function processImage(request: ToImageProcess, report: (message: Fr
     return { kind: 'done', encoded: pages > 1 ? null : await encode(open(), request, metadata) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined) throw error
-    // The library has no error codes: errors of the disk are recognized by their text.
+    // The library has no error codes; disk errors are recognized by their text.
     if (String(error).includes('system error: ')) throw Object.assign(error as Error, { code: 'EIO' })
     return isOutOfMemory(error) ? { kind: 'beyond' } : { kind: 'broken' }
   }
 }
 
-/** Rethrows errors of the disk; any other error means that the image is invalid. */
+/** Rethrows disk errors; any other error means that the image is invalid. */
 function headerOf(path: string, mime: string, frames: number): Header | 'broken' | null {
   try {
     return readHeader(path, mime, frames)
@@ -95,7 +95,6 @@ function headerOf(path: string, mime: string, frames: number): Header | 'broken'
 
 const withoutFormats: FromImageProcess = { kind: 'done', encoded: null }
 
-/** True if the library ran out of memory. */
 const isOutOfMemory = (error: unknown): boolean => /out of memory|unable to (?:malloc|allocate)|insufficient memory/i.test(String(error))
 
 /** The displayed size of an image with this orientation. */
@@ -109,7 +108,7 @@ async function write(image: Sharp, path: string): Promise<DerivedImage> {
   return { path, width, height: pageHeight ?? height, bytes: size }
 }
 
-/** Writes a part of a still image as it is shown; null for a part that is not in it. */
+/** Writes a part of a still image as displayed; null for a part outside of it. */
 async function cropped(
   image: Sharp,
   { path, mime }: ToImageProcess,
@@ -123,8 +122,8 @@ async function cropped(
 }
 
 /**
- * Re-encodes a still image that has to be resized or rotated. The result is used if it is smaller, if it is rotated, or if the
- * original has metadata: the compression ratio must not decide about the publication of metadata.
+ * Re-encodes a still image that must be resized or rotated. The result is used if it is smaller, if it is rotated, or if the original has
+ * metadata, which must not be published depending on the compression ratio.
  */
 async function encode(
   image: Sharp,

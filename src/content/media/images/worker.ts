@@ -4,18 +4,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { DerivedImage, FromImageProcess, ImageSize, SourceImage, ToImageProcess } from './protocol.js'
 
-/** The result of processing an image. */
 export type Outcome =
-  /** Possibly without some formats, if they would exceed the limits. */
+  /** Without the formats that would exceed the limits. */
   | { readonly kind: 'made'; readonly image: SourceImage }
   | { readonly kind: 'broken' }
   | { readonly kind: 'failed'; readonly code: string | undefined; readonly message: string }
-  /** The process was killed from outside. */
   | { readonly kind: 'lost' }
-  /** The process failed to start. */
   | { readonly kind: 'unstarted'; readonly message: string }
 
-/** One image process. */
 export interface ImageWorker {
   /** Processes an image; one at a time. Never rejects. */
   work(request: ToImageProcess): Promise<Outcome>
@@ -24,13 +20,13 @@ export interface ImageWorker {
   stop(): void
 }
 
-/** The environment variables passed to the process; none of them is secret. */
+/** Environment variables passed to the process; none is secret. */
 const environment = ['PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP']
 
-/** One thread each for the library, V8 and file access, because every thread needs memory. */
+/** One thread each for the library, V8 and file access: every thread needs memory. */
 const flags = ['--v8-pool-size=1', '--max-old-space-size=64', '--max-semi-space-size=1']
 
-/** Sets the limits that the system supports for the following command: bytes of memory, and no core dump. */
+/** Sets the limits that the system supports (memory in bytes, no core dump) and runs the command. */
 const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -c 0 2>/dev/null; shift; unset PWD OLDPWD; exec "$@"'
 
 /** Starts an image process with a memory limit in bytes. */
@@ -48,7 +44,7 @@ export function startImageWorker(memory: number): ImageWorker {
     const outcome = new Promise<Outcome>((resolve) => {
       const beyond = (): void => {
         imageProcess.stop()
-        // If the image should have been rotated, its formats do not match the unrotated original.
+        // If the image should have been rotated, its formats do not match the original.
         if (request.settings.autoOrientation) formats = new Map()
         resolve(made(null))
       }
@@ -76,10 +72,8 @@ export function startImageWorker(memory: number): ImageWorker {
 /** A message of the process, or its end. */
 type ProcessReport = Exclude<FromImageProcess, { readonly kind: 'ready' }> | 'lost' | 'died'
 
-/** The process, and its listener. */
 interface ImageProcess {
   isAlive(): boolean
-  /** Sets the listener for reports. */
   listen(listener: (report: ProcessReport) => void): void
   send(request: ToImageProcess): void
   stop(): void
@@ -95,7 +89,7 @@ function openImageProcess(memory: number): ImageProcess {
   child.on('message', (message: FromImageProcess) => {
     if (message.kind === 'ready') isReady = true
     else {
-      // The process ends by itself, possibly after the next image was sent.
+      // The process ends by itself, possibly after it was sent the next image.
       if (message.kind === 'unstarted') alive = false
       listener(message)
     }
@@ -103,7 +97,7 @@ function openImageProcess(memory: number): ImageProcess {
   child.on('exit', () => {
     alive = false
   })
-  // `close` comes after all messages were received.
+  // `close` follows the last message.
   child.on('close', (code, signal) => {
     // A decoder that runs out of memory aborts; SIGKILL comes from outside.
     if (signal === 'SIGKILL') listener('lost')
@@ -121,7 +115,7 @@ function openImageProcess(memory: number): ImageProcess {
     listen: (next) => {
       listener = next
     },
-    // A process that could not be started reports that by itself.
+    // A process that failed to start reports that itself.
     send: (request) => {
       if (child.pid !== undefined) child.send(request, (error) => error !== null && isReady && listener('lost'))
     },
@@ -137,8 +131,8 @@ function startProcess(memory: number): ChildProcess {
   if (process.platform === 'win32') return start(command)
   const child = start(['/bin/sh', '-c', limited, 'sh', String(Math.ceil(memory / 1_024)), ...command])
   if (child.pid !== undefined) return child
-  // Some container images have no shell, so no limits can be set. The process then only checks its own memory at intervals, and may
-  // briefly use more, or leave a core dump.
+  // Container images without a shell cannot set limits. The process then only checks its memory at intervals, and may briefly use more, or
+  // leave a core dump.
   child.on('error', () => {})
   return start(command)
 }

@@ -1,4 +1,4 @@
-// The storage on the local disk, served below /uploads/. Files are renamed into place, so a reader never sees an incomplete file.
+// Storage on the local disk, served below /uploads/. Files are renamed into place, so readers never see an incomplete file.
 import { randomUUID } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
 import { lstat, open, rename, rm } from 'node:fs/promises'
@@ -7,14 +7,14 @@ import { Readable } from 'node:stream'
 import { makeUploadsFolder, onUploadsFolder } from '../../../foundation/config/storage.js'
 import type { Storage } from './storage.js'
 
-/** True if a text is the name of a file in the folder: not a path, and not the folder itself. */
+/** True for a plain file name: not a path, nor the folder itself. */
 export const isStoredName = (name: string): boolean =>
   name !== '' && name !== '.' && name !== '..' && basename(name) === name && !name.includes('\\') && !name.includes('\0')
 
-/** Opens the storage in a folder, and creates the folder if necessary. @throws ConfigError if it cannot be created */
+/** Opens the storage in a folder, which is created if necessary. @throws ConfigError if it cannot be created */
 export async function openLocalStorage(folder: string): Promise<Storage> {
   await makeUploadsFolder(folder)
-  /** Names come from rows and journal entries; a name with a path was not written by Octavo. */
+  /** Names come from rows and journal entries; Octavo never writes one with a path. */
   const pathOf = (name: string): string => {
     if (isStoredName(name)) return join(folder, name)
     throw new Error(`"${name}" is not the name of a stored file`)
@@ -49,8 +49,8 @@ export async function openLocalStorage(folder: string): Promise<Storage> {
 }
 
 /**
- * Stores a file in the uploads folder and removes it: a staging folder that is there already says nothing about the folder above.
- * @throws ConfigError if the folder takes no files
+ * Verifies that the uploads folder is writable, which an existing staging folder does not prove.
+ * @throws ConfigError if it is not
  */
 export const tryUploadsFolder = (folder: string): Promise<void> =>
   onUploadsFolder(folder, async () => {

@@ -1,15 +1,15 @@
-// Opens the configured storage. The code for S3 is only loaded if it is configured.
+// Opens the configured storage. The S3 code is loaded only if configured.
 import type { StorageConfig } from '../../../foundation/config/storage.js'
 import { openLocalStorage } from './local.js'
 import type { Storage, StorageLimits } from './storage.js'
 
-/** The storage for new files, and all storages by provider. */
+/** The storage of new files, and all storages by provider. */
 export interface Storages {
   readonly current: Storage
   readonly of: ReadonlyMap<string, Storage>
 }
 
-/** Opens the local folder, which may contain earlier files, and the configured storage. */
+/** Opens the configured storage, and the local folder, which may contain earlier files. */
 export async function openStorages(
   folder: string,
   config: StorageConfig,

@@ -1,7 +1,7 @@
-// The URL of a bucket, and the URLs of its files in the format of Strapi's S3 provider.
+// URLs of a bucket and of its files, in the format of Strapi's S3 provider.
 import type { S3Config } from '../../../foundation/config/storage.js'
 
-/** A bucket: its origin without a trailing slash, the prefix of all keys, and the path before the file names. */
+/** Origin without a trailing slash, prefix of all keys, and path before the file names. */
 export interface Bucket {
   readonly origin: string
   readonly root: string
@@ -13,7 +13,6 @@ const withoutSubdomains = /^(?:localhost|\[.*\]|[\d.]+)$/
 
 type BucketConfig = Pick<S3Config, 'bucket' | 'region' | 'rootPath'> & Partial<Pick<S3Config, 'endpoint' | 'forcePathStyle'>>
 
-/** Returns the URL parts of a bucket. */
 export function bucketOf({ bucket, region, endpoint, forcePathStyle, rootPath }: BucketConfig): Bucket {
   const { protocol, host, hostname, pathname } = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
   const inPath = forcePathStyle ?? (withoutSubdomains.test(hostname) || bucket.includes('.'))
@@ -27,19 +26,19 @@ export function bucketOf({ bucket, region, endpoint, forcePathStyle, rootPath }:
   }
 }
 
-/** Returns the URL of a file as stored in its row. */
+/** The URL of a file as stored in its row. */
 export function fileUrl(config: S3Config, name: string): string {
   const { origin, root, path } = bucketOf(config)
   return config.baseUrl === undefined ? `${origin}${path}${name}` : `${trimSlashes(config.baseUrl, 'end')}/${root}${name}`
 }
 
-/** The beginnings of all URLs of files in the bucket: as rows have them, and earlier forms that rows may still have. */
+/** Prefixes of all URLs of files in the bucket, including earlier forms that rows may still have. */
 export function bucketPrefixes(config: S3Config): readonly string[] {
   const { origin, path } = bucketOf(config)
   return [...new Set([fileUrl(config, ''), origin + path, ...earlierPrefixes(config)])]
 }
 
-/** Earlier forms of the URLs of Amazon's buckets. */
+/** Earlier URL forms of Amazon's buckets. */
 function earlierPrefixes({ endpoint, bucket, region, rootPath }: S3Config): readonly string[] {
   if (endpoint !== undefined) return []
   const hosts = [`https://${bucket}.s3.amazonaws.com`, `https://s3.${region}.amazonaws.com/${bucket}`]
@@ -47,7 +46,7 @@ function earlierPrefixes({ endpoint, bucket, region, rootPath }: S3Config): read
   return hosts.map((host) => `${host}/${root}`)
 }
 
-/** The name of the object at a URL, after the prefix that all names have; null: the URL is not one of the bucket. */
+/** Name of the object at a URL, without the key prefix; null if the URL is not in the bucket. */
 export function objectNameAt(config: S3Config, url: string): string | null {
   const prefix = bucketPrefixes(config).find((one) => url.startsWith(one))
   if (prefix === undefined) return null
@@ -55,10 +54,10 @@ export function objectNameAt(config: S3Config, url: string): string | null {
   return isObjectName(name) ? name : null
 }
 
-/** True if a text names an object below the prefix: path segments without traversal. */
+/** True for an object name below the prefix: path segments without traversal. */
 export const isObjectName = (name: string): boolean => name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 
-/** A URL, or a part of one, as its name is written in the storage; unchanged where it cannot be decoded. */
+/** Decodes a URL or a part of one; unchanged if it is invalid. */
 export function decodedUrl(url: string): string {
   try {
     return decodeURIComponent(url)

@@ -1,4 +1,4 @@
-// The storage in a bucket of S3 or a compatible service. A file is stored by one request, so it is never incomplete.
+// Storage in a bucket of S3 or a compatible service. A single request stores a file, so it is never incomplete.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
@@ -13,9 +13,9 @@ import { isSafeInBrowsers } from '../media-types.js'
 import { bucketOf, fileUrl } from './s3-address.js'
 import type { ReadingOptions, Storage, StorageLimits } from './storage.js'
 
-/** Milliseconds before each retry of a request that failed temporarily. */
+/** Milliseconds before each retry of a temporary failure. */
 const retryDelays = [100, 500]
-/** The most connections to the service, and the most bytes of an error response to read. */
+/** Maximum number of connections, and maximum bytes read of an error response. */
 const connections = 20
 const errorBytes = 65_536
 const timedOut = 'the storage request timed out'
@@ -24,9 +24,9 @@ interface StorageRequest {
   readonly method: 'PUT' | 'DELETE' | 'HEAD' | 'GET'
   readonly name: string
   readonly headers: OutgoingHttpHeaders
-  /** Send the ACL of new objects too. */
+  /** Sends the ACL of new objects. */
   readonly withAcl?: boolean
-  /** A file of the local disk to send. */
+  /** Local file to send. */
   readonly file?: { readonly path: string; readonly bytes: number }
 }
 
@@ -35,7 +35,7 @@ interface StorageResponse {
   readonly text: string
 }
 
-/** The ACL of new objects, until the bucket refuses it: those made since April 2023 do, and their policy says who may read. */
+/** The ACL of new objects, sent until the bucket refuses it. Buckets created since April 2023 do; their policy decides who may read. */
 function openAcl({ acl }: S3Config, report: (error: unknown) => void) {
   let headers: OutgoingHttpHeaders = acl === 'none' ? {} : { 'X-Amz-Acl': acl }
   const advice = "its policy decides who reads them. Set uploads.storage.acl to 'none'"
@@ -48,14 +48,14 @@ function openAcl({ acl }: S3Config, report: (error: unknown) => void) {
   }
 }
 
-/** Opens the storage. `report` is called with the cause if the service rejects a request. */
+/** `report` receives the cause if the service rejects a request. */
 export function openS3Storage(config: S3Config, limits: StorageLimits, report: (error: unknown) => void): Storage {
   const client = openClient(config, limits)
   const { root } = bucketOf(config)
   const acl = openAcl(config, report)
 
   /**
-   * Sends a request, with retries after temporary failures. Statuses in `accepted` count as success. Returns the status.
+   * Sends a request and retries temporary failures. Returns the status; those in `accepted` count as success.
    * @throws ApiError 503
    */
   async function send(what: StorageRequest, accepted: readonly number[] = []): Promise<number> {
@@ -104,7 +104,7 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
   }
 }
 
-/** @throws ConfigError unless the service gives the object, or says that there is none */
+/** @throws ConfigError unless the service returns the object, or reports that it does not exist */
 async function readObject(
   client: StorageClient,
   config: S3Config,
@@ -118,7 +118,7 @@ async function readObject(
       failure = error.message
       return null
     })
-    // An unobserved error is thrown when the bytes are read.
+    // Otherwise an error event without a listener would throw; readers get the error from the stream.
     if (response?.statusCode === 200) return response.on('error', () => {})
     if (response === null) continue
     const { status, text } = await readOutcome(response)
@@ -131,9 +131,8 @@ async function readObject(
   throw new ConfigError(`The object ${bucketOf(config).root}${name} of the bucket ${config.bucket} cannot be read: ${failure}`)
 }
 
-/** Sends signed requests to the service. */
 interface StorageClient {
-  /** Sends a request once, and reads the response. Rejects if there is none in time. */
+  /** Sends a request once and reads the response. Rejects on timeout. */
   attempt(request: StorageRequest): Promise<StorageResponse>
   /** Sends a request once. Rejects if no response begins in time. */
   respond(request: StorageRequest): Promise<IncomingMessage>
@@ -183,7 +182,7 @@ function openClient(config: S3Config, limits: StorageLimits): StorageClient {
   return { attempt: async (request) => readOutcome(await respond(request)), respond, close: () => agent.destroy() }
 }
 
-/** Ends a request that takes too long, or during which no byte goes or comes for too long. `cancel`: only the latter. */
+/** Enforces the total and the idle timeout of a request. `cancel`: only the idle timeout remains. */
 function limitTime(sending: ClientRequest, { storageTimeout, storageIdleTimeout }: StorageLimits): { cancel(): void } {
   let response: IncomingMessage | null = null
   sending.on('response', (begun) => {
@@ -202,7 +201,7 @@ function limitTime(sending: ClientRequest, { storageTimeout, storageIdleTimeout 
   return { cancel: () => clearTimeout(timer) }
 }
 
-/** A timed-out request is not retried. */
+/** Timeouts are not retried. */
 const isTimeout = (error: unknown): boolean => (error as Error).message.startsWith(timedOut)
 
 const codeIn = (text: string): string => /<Code>([\w.]{1,80})/.exec(text)?.[1] ?? 'no code'
