@@ -1,17 +1,16 @@
-// Creates missing indexes of the current model in the background; a new model restarts the creation.
+// Creates the current model's missing indexes in the background; a model change restarts it.
 import type { Model } from '../model/schema/types.js'
 import type { IndexingReport } from './driver.js'
 
-/** Indexes that are created in the background. */
 export interface BackgroundIndexes {
-  /** Stops the running creation and starts one for this model. */
+  /** Stops the current run and starts one for this model. */
   begin(model: Model): Promise<void>
-  /** Creates none while `work` goes on, which may begin with another model; goes on afterwards. */
+  /** Suspends index creation while `work` runs (which may call `begin`), then resumes it. */
   without<Result>(work: () => Promise<Result>): Promise<Result>
   stop(): Promise<void>
 }
 
-/** Opens the creation of indexes; `start` begins it for one model and returns what stops it. Null: indexes are not created. */
+/** `start` begins index creation for a model and returns a stop function; null disables index creation. */
 export function createBackgroundIndexes(start: ((model: Model) => () => Promise<void>) | null): BackgroundIndexes {
   let stopCurrent: (() => Promise<void>) | null = null
   let isClosed = false
@@ -42,7 +41,7 @@ export function createBackgroundIndexes(start: ((model: Model) => () => Promise<
   }
 }
 
-/** Starts the creation. Returns a function that stops it and resolves when it has ended. */
+/** Starts index creation. The returned function aborts it and resolves once it has ended. */
 export function startIndexing(create: (stop: AbortSignal) => Promise<number>, report: IndexingReport): () => Promise<void> {
   const stop = new AbortController()
   const ended = create(stop.signal).then(

@@ -1,4 +1,4 @@
-// Scripts: statements that depend on the results of earlier ones. A runner executes them synchronously or asynchronously.
+// Scripts: sequences of statements that depend on earlier results. A runner executes them synchronously or asynchronously.
 import { type RawBuilder, sql } from 'kysely'
 import type { DraftLinks, IncomingLinks, PlanStep, StepOf } from '../model/diff/steps.js'
 import { renamedInConfiguration, renamedInFields, storedTypesKey, withStoredTypes } from '../model/diff/strapi-settings.js'
@@ -8,27 +8,25 @@ import { describeTables } from '../model/tables/tables.js'
 import type { Dialect } from './dialect.js'
 import type { Stored } from './portable-sql.js'
 
-/** A row by the names of its columns. */
 export type ScriptRow = Readonly<Record<string, Stored>>
 
-/** Yields portable SQL; each statement returns its rows, if any, to the script. */
+/** Yields portable SQL and receives the rows of each statement. */
 export type StepScript = Generator<RawBuilder<unknown>, void, readonly ScriptRow[]>
 
-/** The parts of a dialect that scripts need: bound rows, and ids for new rows that no concurrent writer uses. */
+/** The dialect features that scripts need: bound rows, and new row ids that no concurrent writer uses. */
 export interface ScriptDialect {
   readonly rows: Dialect['rows']
-  /** A query with the column `id`. */
+  /** A query that returns new ids in the column `id`. */
   newIds(table: string, count: number): RawBuilder<unknown>
-  /** The ids, one for each call, from what that query found. */
+  /** Turns the result of that query into a function that returns the next id. */
   idsFrom(found: readonly number[]): () => number
 }
 
-/** Executes a script. */
 export async function runScript(script: StepScript, ask: (query: RawBuilder<unknown>) => Promise<readonly ScriptRow[]>): Promise<void> {
   for (let next = script.next(); next.done !== true; ) next = script.next(await ask(next.value))
 }
 
-/** The same where a database answers at once. */
+/** `runScript` for a synchronous database. */
 export function runScriptSync(script: StepScript, ask: (query: RawBuilder<unknown>) => readonly ScriptRow[]): void {
   for (let next = script.next(); next.done !== true; ) next = script.next(ask(next.value))
 }
@@ -38,7 +36,7 @@ const literal = (value: unknown): string => {
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : `'${String(value).replaceAll("'", "''")}'`
 }
 
-/** A statement with its values in the place of `?` or `$1`. */
+/** Replaces the placeholders (`?` or `$1`) of a statement with literals. */
 export function statementText(text: string, values: readonly unknown[]): string {
   let next = 0
   return values.length === 0
@@ -46,7 +44,7 @@ export function statementText(text: string, values: readonly unknown[]): string 
     : text.replace(/\?|\$(\d+)/g, (_mark, number?: string) => literal(values[number === undefined ? next++ : Number(number) - 1]))
 }
 
-/** Work of a step that is not a statement, as a comment; null: none. */
+/** Describes a step that the service computes, as a SQL comment; null for steps that are plain statements. */
 export function computedText(step: PlanStep): string | null {
   switch (step.kind) {
     case 'convertColumn':
@@ -62,13 +60,13 @@ export function computedText(step: PlanStep): string | null {
   }
 }
 
-/** Updates the setting in which Strapi records the types of its last start; a database without this setting is left unchanged. */
+/** Updates the setting in which Strapi records the types of its last start. Does nothing if the setting is missing. */
 export function storeContentTypes({ stored, removed }: StepOf<'storeContentTypes'>, model: Model): StepScript {
   const types = stored.map((uid) => model.types.get(uid)).filter((type): type is ContentType => type?.exposed === true)
   return rewrite(settings, storedTypesKey, (text) => withStoredTypes(text, types, removed))
 }
 
-/** Renames attributes of a type or component for the content manager and the permissions of administrators. */
+/** Renames attributes in the content manager's settings and in the permissions of administrators. */
 export function* renameInSettings({ schema, names }: StepOf<'renameInSettings'>): StepScript {
   const renamed = new Map(names.map(({ from, to }) => [from, to]))
   for (const kind of ['content_types', 'components']) {
@@ -100,17 +98,17 @@ type Sql = RawBuilder<unknown>
 const list = (names: readonly string[], of?: string): Sql =>
   sql.join(names.map((name) => (of === undefined ? sql.id(name) : sql.id(of, name))))
 
-/** Rows whose components are copied together. */
+/** Number of rows whose components are copied together. */
 const batch = 500
 
-/** Makes them; rows without a draft are published already. `model` is the new model. */
+/** Creates a draft for every published row without one. `model` is the new model. */
 export function* createDrafts(step: StepOf<'makeDrafts'>, model: Model, words: ScriptDialect): StepScript {
   const table = sql.table(step.table)
   const [found] = yield sql`select max(id) as last from ${table}`
   const isOf = sql`draft.document_id = published.document_id and coalesce(draft.locale, '') = coalesce(published.locale, '') and draft.published_at is null`
   yield sql`insert into ${table} (${list([...step.columns, 'published_at'])}) select ${list(step.columns, 'published')}, null from ${table} as published
     where published.published_at is not null and not exists (select 1 from ${table} as draft where ${isOf}) order by published.id`
-  // By now every document has both rows, and the statements below preserve that.
+  // From here on every published row has a draft; the statements below preserve that.
   const pairsWhere = (condition: Sql): Sql =>
     sql`(select published.id as published, draft.id as draft from ${table} as published join ${table} as draft on ${isOf}
       where published.published_at is not null and ${condition})`
@@ -126,13 +124,13 @@ export function* createDrafts(step: StepOf<'makeDrafts'>, model: Model, words: S
   for (let at = 0; at < copies.length; at += batch) yield* copyEntries(copier, model.types.get(step.schema)!, copies.slice(at, at + batch))
 }
 
-/** Selects of the ids of published rows and their drafts: all of them, and those whose drafts are new. */
+/** Selects of (published id, draft id) pairs: all of them, and those with a new draft. */
 interface DraftPairs {
   readonly all: Sql
   readonly made: Sql
 }
 
-/** Drafts have the links of their published rows. Of links within the type both ends are drafts. */
+/** Copies the links of published rows to their new drafts. Links within the type connect draft to draft. */
 function copiedLinks({ table, here, there, others, within }: DraftLinks, { all, made }: DraftPairs): Sql {
   const target = within ? sql`target.draft` : sql.id('link', there)
   const join = within ? sql`join ${all} as target on target.published = ${sql.id('link', there)}` : sql``
@@ -141,7 +139,10 @@ function copiedLinks({ table, here, there, others, within }: DraftLinks, { all, 
     from ${sql.table(table)} as link join ${made} as own on own.published = ${sql.id('link', here)} ${join} order by link.id`
 }
 
-/** Drafts at the other end refer to the drafts, others refer to both; also to drafts that came back, where links were written since they went. */
+/**
+ * Points links from drafts at the new drafts; rows of types without drafts link to both versions. Includes restored drafts, which lack the
+ * links written since they were archived.
+ */
 function incomingLinks({ table: name, here, there, others, owners, ownersHaveDrafts }: IncomingLinks, { all }: DraftPairs): Sql {
   const table = sql.table(name)
   const isNew = sql`not exists (select 1 from ${table} as present
@@ -163,7 +164,6 @@ const copiedFiles = (uid: string, made: Sql): Sql =>
     from files_related_mph as link join ${made} as own on own.published = link.related_id
     where link.related_type = ${uid} order by link.id`
 
-/** A row and its copy. */
 interface RowCopy {
   readonly original: number
   readonly copy: number
@@ -172,11 +172,11 @@ interface RowCopy {
 interface Copier {
   readonly model: Model
   readonly words: ScriptDialect
-  /** The columns of each table. */
+  /** Column names by table. */
   readonly columns: ReadonlyMap<string, readonly string[]>
 }
 
-/** Copies the components of rows, including nested ones. */
+/** Copies the components of rows recursively. */
 function* copyEntries(copier: Copier, { componentTable }: Schema, pairs: readonly RowCopy[]): StepScript {
   if (componentTable === null || pairs.length === 0) return
   const { model, words } = copier

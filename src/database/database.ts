@@ -1,4 +1,4 @@
-// Interfaces between the service and a database, which executes plans on threads or connections of its choice.
+// Interfaces between the service and a database, which executes plans on threads or connections.
 import type { Database as Connection } from 'better-sqlite3'
 import { type RawBuilder, sql } from 'kysely'
 import type { Logger } from 'pino'
@@ -11,67 +11,63 @@ import type { Dialect } from './dialect.js'
 import type { ReadPlan, Statement } from './plan.js'
 import type { Signing } from './response/signed-addresses.js'
 
-/** The tables and attributes by which a plan finds its rows, for logs. */
+/** The table and attributes that a plan uses to find rows, for logs. */
 export interface PlanSubject {
-  /** The table of the content-type. */
   readonly table: string
-  /** Attributes with their operators, such as `author.name $eq`. */
+  /** Attributes with operators, such as `author.name $eq`. */
   readonly filters: readonly string[]
   readonly sort: readonly string[]
-  /** Attributes of the type that could be indexed for this plan. */
+  /** Attributes of the type that an index could support. */
   readonly indexable: readonly string[]
 }
 
-/** A registered plan. */
 export interface PlanHandle {
   readonly id: number
   readonly plan: ReadPlan
   subject?(): PlanSubject
 }
 
-/** A table that is looked through as a whole. */
+/** A full table scan. */
 export interface TableScan {
   readonly table: string
-  /** Its rows, or somewhat more. */
+  /** Approximate number of rows. */
   readonly rows: number
 }
 
-/** The answer to a read: JSON as UTF-8. The bytes are the caller's until it releases them. */
+/** Response to a read: JSON as UTF-8. The bytes remain valid until released. */
 export interface ReadBytes {
   readonly bytes: Uint8Array
-  /** Gives the memory back; may be called more than once. */
+  /** Releases the memory. Idempotent. */
   release(): void
-  /** Set where the bytes are kept in memory for others who ask for the same. */
+  /** Set if the bytes are cached. */
   readonly cached?: CachedForms
 }
 
-/** Data that is cached along with the bytes of a result. */
+/** Data cached along with the bytes of a response. */
 export interface CachedForms {
-  /** The `contentHash` of the bytes. */
   readonly hash: string
-  /** Another form of the same bytes, such as compressed ones, by its name. */
+  /** Another encoding of the same bytes, such as a compressed one, by name. */
   form(name: string): ReadBytes | undefined
-  /** Keeps a copy of another form, if it has room. */
+  /** Caches a copy of another encoding if it fits. */
   store(name: string, form: Uint8Array): void
 }
 
-/** Null: one row was asked for and is not there. */
+/** Null: the requested row does not exist. */
 export type ReadResult = ReadBytes | null
 
-/** The server that executes something. */
 export type ServerRole = 'primary' | 'replica'
 
 export interface ReadDatabase {
   readonly dialect: Dialect
-  /** Registers a plan; executing it later only hands over values. */
+  /** Registers a plan, so that executions only pass values. */
   register(plan: ReadPlan): PlanHandle
-  /** Forgets a plan that fell out of the cache. */
+  /** Unregisters a plan evicted from the plan cache. */
   unregister(known: PlanHandle): void
   /**
-   * Executes a plan in one snapshot that includes everything acknowledged before `since` (`elapsed`; default: this call). If `isGone`
-   * returns true, the read is not started, or is cancelled. `executing` is called with the role of each server that starts to execute it,
-   * if there are several; the cache does not pass it on. @throws ApiError 503 if too many reads wait or one takes too long, 400 if the
-   * result exceeds its limit, 499 if the client is gone.
+   * Executes a plan in one snapshot that includes everything committed before `since` (`elapsed`; default: now). A read is skipped or
+   * cancelled once `isGone` returns true. `executing` receives the role of each server that executes it, if there are several; cached reads
+   * do not report it.
+   * @throws ApiError 503 if the queue is full or the read times out, 400 if the response exceeds its limit, 499 if the client disconnected
    */
   execute(
     known: PlanHandle,
@@ -83,110 +79,101 @@ export interface ReadDatabase {
   close(): Promise<void>
 }
 
-/** Small statements on the service's own connection, apart from the reads of content. */
+/** Small statements on the service's main connection, separate from content reads. */
 export interface MainConnection {
   /** True for a server. For a file, latency measures the event loop rather than the database. */
   readonly isRemote: boolean
-  /**
-   * True when anything was committed, here or by another process, since the last call that said so. Callers share the look of a moment
-   * after they called.
-   */
+  /** True if any process has committed since the last call that returned true. Concurrent calls share a check. */
   changed(): Promise<boolean>
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
 }
 
-/** Reads rows: the service's own connection, or a transaction. */
+/** Reads rows: the main connection or a transaction. */
 export type RowReader = Pick<MainConnection, 'rows'>
 
 export interface ChangeResult {
-  /** Rows that it changed. */
+  /** Affected rows. */
   readonly rows: number
 }
 
-/** Statements of one transaction, executed in the order of the calls. */
+/** A transaction. Statements are executed in call order. */
 export interface Transaction {
   readonly dialect: Dialect
   readonly history: History
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
-  /** Need not be awaited before the next statement: the order holds, and a failure fails the transaction's `work` or its commit. */
+  /** Need not be awaited before the next statement: order is preserved, and a failure fails the transaction's `work` or its commit. */
   run(query: RawBuilder<unknown>): Promise<ChangeResult>
-  /** Inserts one row and resolves to its id, which is in the column `key` (`id`). */
+  /** Inserts a row and resolves to its id, from the column `key` (default `id`). */
   insert(query: RawBuilder<unknown>, key?: string): Promise<number>
-  /** Sends a statement with the next one, in this order, without waiting for its result. */
+  /** Sends a statement along with the next one, without waiting for its result. */
   follow(query: RawBuilder<unknown>): void
   /**
-   * Waits for a check or a read that nothing more depends on. Where writes share a transaction it may resolve at once: the next of them
-   * begins, and should `last` reject, all are executed again, one by one. Nothing is committed before `last` has resolved.
+   * Waits for a final check or read. Under group commit it may resolve at once, so that the next transaction begins; if `last` rejects, the
+   * transactions are retried one by one. Nothing is committed before `last` has resolved.
    */
   defer(last: Promise<unknown>): Promise<void>
-  /**
-   * Answers a plan as this transaction sees the database. Every other write waits for it: with `isBounded` at most `writtenBytes`.
-   * @throws ApiError 400 beyond them
-   */
+  /** Executes a plan in this transaction. `isBounded` limits the response to `writtenBytes`. @throws ApiError 400 beyond that */
   read(known: PlanHandle, values: readonly unknown[], isBounded?: boolean): Promise<ReadResult>
 }
 
 export interface WriteDatabase {
   /**
-   * Runs `work` in one transaction and commits when it resolves; rolls back and rejects when it rejects. Transactions run
-   * one after the other.
-   * `change`: the last change of the model that its statements were made for; undefined: they depend on no model.
-   * @throws ApiError 503 when too many wait, one takes too long, or the database is locked or full; or when a change of the model that
-   * moves content follows `change`, or is under way.
+   * Runs `work` in a transaction that commits when it resolves and rolls back when it rejects. Transactions are serialized. `change`: the
+   * model change that its statements were built for; undefined: independent of the model.
+   * @throws ApiError 503 if the queue is full, the transaction times out, the database is locked or full, or a model change that moves
+   * content is in progress or later than `change`
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change?: number): Promise<Result>
-  /** Registers a plan for `Transaction.read`. */
   register(plan: ReadPlan): PlanHandle
-  /** Forgets a plan that fell out of the cache. */
   unregister(known: PlanHandle): void
-  /** A single-statement transaction that writes to no document; it uses the same queue and one message. */
+  /** Executes a single-statement transaction that writes to no document, in the same queue. */
   run(query: RawBuilder<unknown>): Promise<void>
   close(): Promise<void>
 }
 
-/** Loads a project's seed into its new database, inside the transaction that creates the tables. */
+/** Loads a project's seed into a new database, within the transaction that creates the tables. */
 export type FillDatabase = (connection: Connection, now: Date) => Promise<void>
 
 export interface DatabaseHost {
   readonly logger: Logger
-  /** Signs addresses of files in results; null: all files are public. */
+  /** Signs file URLs in responses; null: all files are public. */
   readonly signing: Signing | null
   readonly fill: FillDatabase
 }
 
-/** A database as a service uses it. */
+/** A service's database. */
 export interface Database {
   readonly reads: ReadDatabase
   readonly writes: WriteDatabase
   readonly main: MainConnection
-  /** Commits of all processes; null: the database cannot report them in time. */
+  /** Tracks commits of all processes; null: the database cannot report them in time. */
   readonly commits: CommitWatch | null
-  /** The names that it gives to tables and columns. */
   readonly names: DatabaseNames
-  /** Ranges of values per attribute type, where a column does not hold all of them. */
+  /** Value ranges by attribute type, where a column cannot hold every value. */
   readonly spans: ColumnSpans
-  /** Adds the tables and columns that another model needs, and starts to create its indexes. Removes and changes nothing. */
+  /** Adds missing tables and columns for a model and starts to create its indexes. Removes and changes nothing. */
   addMissing(model: Model): Promise<void>
   /**
-   * Carries out a change of the model. Resolves to false, and changes nothing, where `work.isOutdated` selects a row. Reads and writes of
-   * documents must not be under way.
-   * @throws ConfigError, ApiError 503; where all is one transaction, nothing has happened then
+   * Applies a model change. Resolves to false, without changes, if `work.isOutdated` selects a row. No document may be read or written
+   * concurrently.
+   * @throws ConfigError, or ApiError 503; rolled back if all steps are one transaction
    */
   applyChange(work: ModelWork): Promise<boolean>
   /**
-   * Checks before a change that no other connection uses its tables, and that they hold the columns that it adds. Null where all steps of a
-   * change are one transaction with the statement that makes it. @throws ApiError 503, or the error of the server
+   * Checks that no other connection uses the affected tables and that they have room for the new columns. Null if a change is one
+   * transaction.
+   * @throws ApiError 503, or the server's error
    */
   readonly checkSteps: ((steps: readonly PlanStep[]) => Promise<void>) | null
-  /** The SQL of steps for readers, each with a list of statements; what the service computes is a comment. */
+  /** The SQL of each step, for display; work done by the service is a comment. */
   describeSteps(steps: readonly PlanStep[]): Promise<readonly (readonly string[])[]>
   mismatches(model: Model): Promise<SchemaMismatches>
-  /** The tables that a statement looks through as a whole; null: the database does not say so at once. */
+  /** Finds full table scans in a statement's query plan; null: not available synchronously. */
   readonly tableScans: ((statement: Statement) => readonly TableScan[]) | null
   activity(): DatabaseActivity
   /** Null while the database can be trusted; otherwise the problem as a sentence for the operator. */
   trouble(): string | null
-  /** Closes connections and threads; writes that were begun are finished first. */
+  /** Finishes pending writes, then closes all connections and threads. */
   close(): Promise<void>
 }
 
@@ -194,114 +181,106 @@ export interface Database {
 export type CommandDatabase = Pick<Database, 'main' | 'writes' | 'close'>
 
 export interface Inspection {
-  /** The tables that exist. */
   tables(): Promise<{ has(table: string): boolean; readonly names: readonly string[] }>
-  /** Parts of the file that cannot be read; null if a server checks its files itself. */
+  /** Finds damaged parts of the file; null: a server checks its own files. */
   readonly findDamage: (() => Promise<readonly string[]>) | null
-  /** Rows whose foreign keys reference rows that do not exist. */
+  /** Rows with dangling foreign keys. */
   danglingRows(): Promise<readonly string[]>
 }
 
-/** A database that is only read. */
+/** A read-only database. */
 export interface DatabaseView extends Inspection {
   readonly main: MainConnection
-  /** True if the first start of a service ended before it created the tables. */
+  /** True if the first start of a service was interrupted before it created the tables. */
   isEmpty(): Promise<boolean>
   mismatches(model: Model): Promise<SchemaMismatches>
-  /** Declared types of columns, such as `jsonb` or `varchar(255)`; null: there is no such column. */
+  /** Declared column types, such as `jsonb` or `varchar(255)`; null: no such column. */
   declaredColumns(): Promise<DeclaredColumn>
   close(): Promise<void>
 }
 
 export type DeclaredColumn = (table: string, column: string) => string | null
 
-/** Serializes processes that start together on one database. */
+/** Lock that serializes processes starting on the same database. */
 export interface DatabaseLock {
   countTokens(): Promise<number>
   release(): Promise<void>
 }
 
-/** The connections of a pool to a server. */
+/** Activity of a connection pool. */
 export interface PoolActivity {
   readonly name: 'main' | 'read' | 'write' | 'write_in_turn'
   readonly idle: number
   readonly used: number
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max: number
-  /** Statements or transactions that wait for a connection. */
+  /** Statements or transactions waiting for a connection. */
   readonly waiting: number
-  /** Times since the start that a connection was waited for in vain. */
+  /** Acquisitions that timed out since the start. */
   readonly timeouts: number
-  /** Times since the start that a connection was asked for, and the seconds until there was one or none could be had; together. */
+  /** Acquisitions since the start, and their total wait in seconds, including failed ones. */
   readonly waits: number
   readonly waitedSeconds: number
 }
 
 /** Distribution of reads between the primary and its replicas. */
 export interface ReplicaActivity {
-  /**
-   * Reads since the start: on a replica; on the primary because no replica was recent enough or free; repeated on the primary after a
-   * replica failed.
-   */
+  /** Reads since the start: on a replica; on the primary, as no replica was current or free; retried there after a replica failed. */
   readonly reads: { readonly used: number; readonly fellBack: number; readonly repeated: number }
-  /** The replicas, in the order of the settings: seconds since each was last recent enough to be used; 0: it is used. */
+  /** Replication lag per replica, in configuration order: seconds since it was last current enough to use; 0: in use. */
   readonly behind: readonly number[]
 }
 
 export interface DatabaseActivity {
-  /** Empty for SQLite, which has no connections. */
+  /** Empty for SQLite. */
   readonly pools: readonly PoolActivity[]
-  /** Null: there are no replicas. */
+  /** Null: no replicas. */
   readonly replicas: ReplicaActivity | null
-  /** Transactions that were begun again since the start: they conflicted with others, or lost their connection. */
+  /** Transactions retried since the start, after a conflict or a lost connection. */
   readonly retriedTransactions: number
-  /** Bytes of SQLite's write-ahead log; null: a server has none that a client sees. */
+  /** Bytes of SQLite's write-ahead log; null on a server. */
   readonly walBytes: number | null
 }
 
 export interface DatabaseNames {
   readonly areCaseSensitive: boolean
   isReservedTable(name: string): boolean
-  /** Names of columns that each table of it has for itself. */
+  /** Names of system columns, reserved in every table. */
   readonly reservedColumns: ReadonlySet<string>
 }
 
-/** The names of each database. */
 export const databaseNames = {
   sqlite: { areCaseSensitive: false, isReservedTable: (name) => /^sqlite_/i.test(name), reservedColumns: new Set() },
   postgres: {
     areCaseSensitive: true,
-    // Its catalog has names too, which differ between versions: `catalogNames` of postgres/catalog.ts.
+    // The catalog reserves further names, which vary by version: `catalogNames` in postgres/catalog.ts.
     isReservedTable: () => false,
     reservedColumns: new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']),
   },
-  // Constraints are named like their tables, ignoring case.
+  // Constraints are named after their tables, ignoring case.
   mysql: { areCaseSensitive: false, isReservedTable: () => false, reservedColumns: new Set() },
 } as const satisfies Readonly<Record<string, DatabaseNames>>
 
-/** A state of the database as a transaction left it. Only the driver that made it looks into `mark`. */
+/** The database state at the end of a transaction. `mark` is private to the driver. */
 export interface DocumentState {
   /** The value of `Dialect.stateSeen` in that transaction. */
   readonly seen: string | number
   readonly mark: unknown
 }
 
-/**
- * Knowledge of a transaction about concurrent writes. Any transaction of this service or another program may write to any document, unless
- * it declares otherwise.
- */
+/** A transaction's knowledge of concurrent writes. Unless declared otherwise, a transaction may write to any document. */
 export interface History {
-  /** False if a write since `moment` is already known. */
+  /** False if a write since `currentState` is already known. */
   mayBeUnchanged(currentState: DocumentState): boolean
-  /** True if only declared writes happened between `moment` and this transaction, for which `Dialect.stateSeen` returned `seen`. */
+  /** True if all writes between `moment` and this transaction were declared (this transaction selected `seen`). */
   isUnchanged(moment: DocumentState, seen: string | number): boolean
-  /** The state that this transaction leaves if it is committed; it selected `seen`. */
+  /** The state after this transaction commits, given its selected `seen`. */
   moment(seen: string | number): DocumentState
-  /** Declares that this transaction writes to no document but the one that it is about. */
+  /** Declares that this transaction writes to its own document only. */
   writesOneDocumentOnly(): void
 }
 
-/** For databases without knowledge about concurrent writes. */
+/** For databases that do not track concurrent writes. */
 export const unknownHistory: History = {
   mayBeUnchanged: () => false,
   isUnchanged: () => false,
@@ -309,18 +288,18 @@ export const unknownHistory: History = {
   writesOneDocumentOnly: () => {},
 }
 
-/** A change of the content model as a database carries it out. */
+/** A content model change to be applied. */
 export interface ModelWork {
   readonly steps: readonly PlanStep[]
-  /** The model that the steps lead to. */
+  /** The resulting model. */
   readonly model: Model
-  /** Selects a row if another process has made a change in the meantime. Runs in the transaction of the first step. */
+  /** Selects a row if another process has applied a change first. Runs in the transaction of the first step. */
   readonly isOutdated: RawBuilder<unknown>
-  /** Make the change: the last statements, in one transaction with all steps; where steps are committed one by one a single statement after the last of them. */
+  /** Statements that activate the change, in the transaction of the steps; a single statement if steps are committed separately. */
   readonly complete: readonly RawBuilder<unknown>[]
   /**
-   * Where each step is committed separately: selects the number of finished steps as `done`, and returns the statement that records it.
-   * Runs while no other process applies the same change.
+   * If steps are committed separately: selects the number of finished steps as `done`, and returns the statement that records it. Runs
+   * while other processes are locked out of the change.
    */
   readonly progress: { readonly done: RawBuilder<unknown>; note(done: number): RawBuilder<unknown> }
 }
@@ -335,7 +314,7 @@ export const serviceTransaction = <Result>(
     return work(transaction)
   })
 
-/** Checks for a table with all of these columns; without columns, for the table. */
+/** Whether a table exists and has all of these columns. */
 export async function hasColumns(database: RowReader, table: string, columns: readonly string[] = []): Promise<boolean> {
   const names = columns.length === 0 ? sql`1 as one` : sql.join(columns.map((column) => sql.id(column)))
   try {

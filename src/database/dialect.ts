@@ -1,92 +1,86 @@
-// The few places where databases differ, as functions that build SQL. Asking a dialect for its name elsewhere is an error.
+// Differences between databases, as functions that build SQL. Code elsewhere must not ask which database it uses.
 import type { RawBuilder } from 'kysely'
 import type { Answer } from '../model/types/attribute-type.js'
 import type { Statement } from './plan.js'
 import type { ListedDocuments, MomentFault, SelectedRows, Stored } from './portable-sql.js'
 
-/** A piece of SQL: a column or a bound value. */
+/** A SQL expression: a column, a bound value, … */
 export type Expression = RawBuilder<unknown>
 
-/**
- * `like`, `ilike`: Strapi's matching on this database, of the operators without and with `i`. `exact`: by character. `folded`: case
- * folded beyond ASCII.
- */
+/** `like`, `ilike`: Strapi's matching, for operators without and with `i`. `exact`: by character. `folded`: Unicode case folding. */
 export type Matching = 'like' | 'ilike' | 'exact' | 'folded'
 
-/** The types of the columns of bound rows. */
+/** Column types of bound rows. */
 export type BoundType = 'integer' | 'real' | 'text'
 
 export type ComparisonSign = '=' | '<>' | '<' | '<=' | '>' | '>='
 
 export interface Dialect {
-  /** The text of a query with its placeholders; bound values must be `Parameter`s of a plan. */
+  /** Compiles a query to text with placeholders; bound values must be `Parameter`s of a plan. */
   compile(query: Expression): Statement
-  /** True where `column` contains, starts or ends with the text `value`; `%`, `_` and `\` in it mean themselves. */
+  /** Whether `column` contains, starts or ends with `value`, in which `%`, `_` and `\` are literal. */
   matches(column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith', matching: Matching): RawBuilder<boolean>
   /**
-   * Compares a column with a bound value, a number in any notation for numeric columns. `isWhole`: the column has integers, the value may
-   * be a fraction; a value that is not a number is greater than all numbers.
+   * Compares a column with a bound value; for numeric columns, a number in any notation. `isWhole`: the column has integers, the value may
+   * be a fraction; values that are not numbers sort after all numbers.
    */
   compare(column: Expression, comparison: ComparisonSign, value: Expression, isWhole: boolean): RawBuilder<boolean>
-  /** True where a column has one of some bound values; at least one. `isWhole` as in `compared`. */
+  /** Whether a column equals one of the bound values; at least one. `isWhole` as in `compare`. */
   isAnyOf(column: Expression, values: readonly Expression[], isWhole: boolean): RawBuilder<boolean>
   equalsIgnoringCase(column: Expression, value: Expression, folding: 'ascii' | 'unicode'): RawBuilder<boolean>
-  /** A table named `as` with a column `value` of the numbers in a bound list, which is one parameter. */
+  /** A table `as` with a column `value`, from a list of numbers bound as one parameter. */
   numberTable(list: Expression, as: string): Expression
   /** A bound number for `limit` or `offset`. */
   rowCount(value: Expression): Expression
-  /** True if `offset` reads whole rows rather than index entries. */
+  /** True if `offset` fetches the skipped rows rather than index entries only. */
   readonly readsSkippedRows: boolean
-  /** Tables as a FROM clause that begins at the first of them and goes on in this order. */
+  /** A FROM clause that joins the tables in this order. */
   joinedInOrder(tables: readonly Expression[]): Expression
-  /** The column, in a comparison that must not choose the index. */
+  /** The column, hidden from the planner's choice of index. */
   unindexed(column: Expression): Expression
-  /** The column as a result column for this `answer`: 64-bit integers as text, with all digits. */
+  /** The column as selected for this kind of `answer`: 64-bit integers as text, to preserve all digits. */
   selected(column: Expression, answer: Answer): Expression
-  /** Bound ids of rows or documents for the parentheses of `in`. */
+  /** Bound ids of rows or documents for `in (…)`. */
   list(values: readonly (number | string)[]): Expression
-  /** Bound rows as a table named `as`, with their position from 0 as its column `ordinal`. */
+  /** Bound rows as a table `as`, with their index in the column `ordinal`. */
   rows<Name extends string>(rows: readonly (readonly Stored[])[], columns: Readonly<Record<Name, BoundType>>, as: string): Expression
-  /** A table named `as` of the rows of some selects, which may depend on the row around it; with the types of its columns. */
+  /** A lateral table `as` that combines selects; `types` are its columns. */
   lateral(selects: readonly SelectedRows[], types: Readonly<Record<string, BoundType>>, as: string): Expression
-  /** The documents of some selects as one text, in the order of their places; they may depend on the row around them. */
+  /** Concatenates the documents of several selects, ordered by position; they may reference outer columns. */
   documentList(selects: readonly ListedDocuments[]): Expression
-  /** A key of `order by`. `nullsFirst`: nulls are the smallest values; otherwise they are where the database has them. */
+  /** A key of `order by`. `nullsFirst`: nulls sort as the smallest values; otherwise as the database does by default. */
   orderKey(value: Expression, descending: boolean, nullsFirst: boolean): Expression
   /** True if nulls are the greatest values by default; otherwise they are the smallest. */
   readonly nullsAreGreatest: boolean
-  /** The first of a group's values in the order of such a key. */
+  /** A group's first value in the order of such a key. */
   firstValue(value: Expression, descending: boolean, nullsFirst: boolean): Expression
-  /** True where two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
+  /** Whether two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
   timestampsDiffer(one: Expression, other: Expression): Expression
-  /** Why a column of moments does not give one back as it was written, as the end of a sentence; null: it does. Absent: each does. */
+  /** Explains, as the end of a sentence, why a timestamp column does not preserve its values; null: it does. Absent: all do. */
   readonly momentFault?: MomentFault
-  /** True if comparisons with text use the column's collation, which may ignore case, accents and trailing spaces. */
+  /** True if text comparisons use the column's collation, which may ignore case, accents and trailing spaces. */
   readonly collates: boolean
-  /** True if two values of one type differ or one is null; texts are compared by character, regardless of collation. */
+  /** Whether two values differ, null-safe; texts are compared by character, regardless of collation. */
   differs(one: Expression, other: Expression): RawBuilder<boolean>
-  /** A place before the first of those that are taken. */
+  /** A position before `first`. */
   positionBefore(first: Expression): Expression
-  /** The time of day by the database's own clock, in whole milliseconds since 1970. */
+  /** The database's wall clock, in whole milliseconds since 1970. */
   readonly timeOfDay: Expression
-  /** Whole milliseconds of a clock shared by all processes on this database, on any machine; with an arbitrary origin. */
+  /** Milliseconds of a clock shared by all processes on this database, with an arbitrary origin. */
   sharedClock(): Expression
-  /** The state of the database as a transaction sees it, for its `History`; null: not known. */
+  /** The database state visible to a transaction, for its `History`; null: not available. */
   readonly stateSeen: Expression
-  /** Ids for `count` new rows of a table, as the select of one column `id`. */
+  /** Selects `count` new row ids as the column `id`. */
   newIds(table: string, count: number): Expression
-  /** The ids that `newIds` found, one for each call; null: there is none left, the database gives one. */
+  /** Returns the next of these ids per call; null: none left, the database assigns one. */
   idsFrom(found: readonly number[]): () => number | null
   /**
-   * A condition that is always true and lets a running statement be cancelled: for some of the row ids `id`, it checks whether the caller
-   * still waits. Used wherever a statement iterates over rows.
+   * An always-true condition that makes a statement cancellable: for some row ids `id` it checks whether the client is still waiting. Used
+   * wherever a statement iterates over rows.
    */
   stoppable(id: Expression): RawBuilder<boolean>
-  /**
-   * A query after which a transaction is exclusive until its end, so that its numbers follow the order of commits. Null: transactions are
-   * serial anyway.
-   */
+  /** A query that makes the rest of a transaction exclusive, so that its numbers follow commit order. Null: transactions are serialized. */
   readonly commitOrder: Expression | null
-  /** 1 where the stored text is valid JSON. */
+  /** 1 if the stored text is valid JSON. */
   isJson(column: Expression): Expression
 }

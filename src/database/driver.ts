@@ -1,13 +1,13 @@
-// The interface of a database driver: all access to the configured database starts here.
+// The interface of a database driver, through which all access to the configured database goes.
 import type { Config } from '../foundation/config/config.js'
 import type { Model } from '../model/schema/types.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
 import type { FileSnapshot, RowReplacement, RowSource, RowTarget } from './transfer/rows.js'
 
-/** Reports an index before it is created: its name, how many were missing, how many of them exist now. */
+/** Called before an index is created, with its name and the numbers of existing and missing indexes. */
 export type ReportIndex = (name: string, done: number, missing: number) => void
 
-/** Receives the result of creating indexes in the background. */
+/** Receives the outcome of background index creation. */
 export interface IndexingReport {
   created(indexes: number): void
   failed(error: Error): void
@@ -16,70 +16,63 @@ export interface IndexingReport {
 /** Writes the first rows of a new database into its empty tables. */
 export type WriteFirstRows = (target: RowTarget) => Promise<void>
 
-/** The subject of a database error: file, disk, permissions or locks; or the executed statement. */
+/** Origin of a database error: storage (file, disk, permissions, locks) or the executed statement. */
 export type DatabaseFault = 'storage' | 'statement'
 
-/** The driver of one kind of database. What fails with a sentence for the operator throws ConfigError. */
+/** A database driver. Errors meant for the operator are ConfigErrors. */
 export interface Driver {
   /** True also for an empty database. */
   exists(config: Config): boolean
-  /** The database as messages name it, without a password. */
+  /** The database's name in messages, without a password. */
   getName(config: Config): string
-  /** Refuses a project whose database is missing although the project had one. `sign`: what else says so. */
+  /** Fails if the project's database is missing although the project had one. `sign`: other evidence of that. */
   refuseLost(config: Config, sign: string | null): void
-  /** Refuses a database that is empty although it had content. Called for one that is empty. */
+  /** Fails for an empty database that used to have content. */
   refuseEmptied(config: Config): void
-  /** Classifies an error; null: not a database error, or a ConfigError or ApiError that is self-explanatory. */
+  /** Classifies an error; null: not a database error, or a self-explanatory ConfigError or ApiError. */
   classifyError(error: unknown): DatabaseFault | null
-  /** Opens the database of a service. */
   open(config: Config, model: Model, host: DatabaseHost): Promise<Database>
-  /** Opens the database for a command that writes; prepared if the project is new. */
+  /** Opens the database for a command that writes, preparing it if the project is new. */
   openForCommand(config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase>
-  /** Opens the database for a few reads. Creates and leaves nothing. */
+  /** Opens the database for a few reads, without creating anything. */
   openView(config: Config): Promise<DatabaseView>
-  /**
-   * Opens the database for reads that all belong to one snapshot, also while a service writes. `longest`: milliseconds after which a server
-   * ends a read, also if the process that asked is gone.
-   */
+  /** Opens a snapshot for reading while services write. `longest`: the server's statement timeout in milliseconds. */
   openSnapshot(config: Config, longest?: number): Promise<DatabaseView>
   /**
-   * Opens the rows for reads in one snapshot, also while a service writes. `model`: uses its names for tables and columns that the database
-   * truncates. `beforeSnapshot` is called right before the snapshot is taken; it is taken when the promise resolves.
+   * Opens the rows in one snapshot, while services write. `model`: report its full names for tables and columns that the database
+   * truncates. `beforeSnapshot` is called right before the snapshot is taken; it exists when the promise resolves.
    */
   rows(config: Config, model?: Model, beforeSnapshot?: () => void): Promise<RowSource>
-  /** The same where the database is one file, which can be copied as it is; null on a server. */
+  /** Opens a snapshot that can be copied as a file; null on a server. */
   readonly fileSnapshot: ((config: Config, beforeSnapshot: () => void) => Promise<FileSnapshot>) | null
-  /** Opens the rows to replace them; the database is prepared as for a service, and filled if the project is new. */
+  /** Opens the rows for replacement, preparing the database as for a service, and filling it if the project is new. */
   replacement(config: Config, model: Model, fill: FillDatabase): Promise<RowReplacement>
-  /** Opens the database to remove what Octavo has added. `actions`: those that only Octavo has. */
+  /** Opens the database to remove Octavo's additions. `actions`: actions unique to Octavo. */
   uninstall(config: Config, actions: readonly string[]): Promise<Uninstallation>
-  /** Creates Octavo's missing indexes. Returns the number of created ones. */
+  /** Creates Octavo's missing indexes and returns their number. */
   createMissingIndexes(config: Config, model: Model, report: ReportIndex): Promise<number>
-  /** Takes the lock that serializes starting processes, within `wait` milliseconds. */
+  /** Acquires the startup lock within `wait` milliseconds. */
   lock(config: Config, wait: number): Promise<DatabaseLock>
 }
 
-/** Tables whose rows are permissions, with an `action`. */
+/** Permission tables with a column `action`. */
 export const permissionTables = ['up_permissions', 'strapi_api_token_permissions'] as const
 
 export interface OctavoObjects {
-  /** Octavo's tables, with their numbers of rows. */
+  /** Row counts of Octavo's tables. */
   readonly tables: ReadonlyMap<string, number>
   /** Octavo's indexes on Strapi's tables. */
   readonly indexes: readonly string[]
-  /** Permissions for actions that only Octavo has. */
+  /** Number of permissions for actions unique to Octavo. */
   readonly permissions: number
-  /** Anything else, as the end of `Removed: …`: `the statistics of indexes`. */
+  /** Anything else, as the end of `Removed: …`, such as `the statistics of indexes`. */
   readonly others: readonly string[]
 }
 
-/** A database that Octavo leaves. */
+/** Removes Octavo from a database. */
 export interface Uninstallation {
   find(): Promise<OctavoObjects>
-  /**
-   * Removes it; all at once where the database can do that. `report` receives the name of each table and index.
-   * @throws ConfigError if the database is in use
-   */
+  /** Removes all objects, atomically if possible. `report` receives their names. @throws ConfigError if the database is in use */
   remove(report: (name: string) => void): Promise<void>
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
-// 503 errors with a cause: callers are asked to retry, the cause is logged.
+// 503 errors with a cause: clients are asked to retry, the cause is logged.
 import { ApiError } from '../foundation/errors/errors.js'
 
-/** A write that was begun for a model before a change that moves content (live-model.17). */
+/** The write was built for a model before a change that moves content (live-model.17). */
 export const outdatedModelError = (): ApiError => unavailableError('Another process has changed the model. Nothing was written; try again')
 
 export function unavailableError(message: string, cause?: unknown): ApiError {
@@ -12,7 +12,7 @@ export function unavailableError(message: string, cause?: unknown): ApiError {
 
 const drifts = new WeakSet<object>()
 
-/** Another program has changed tables: a statement names a missing one. `cause` is for the log. */
+/** A statement names a missing table or column: another program has altered the schema. `cause` is logged. */
 export function schemaDriftError(cause: unknown): ApiError {
   const error = unavailableError('The tables of the database no longer match the content model (schema drift)', cause)
   drifts.add(error)
@@ -23,7 +23,7 @@ export const isSchemaDrift = (error: object): boolean => drifts.has(error)
 
 const lostCommits = new WeakSet<object>()
 
-/** The error of a transaction with an unknown outcome. */
+/** A commit with an unknown outcome. */
 export function commitUnknownError(cause: unknown): ApiError {
   const error = unavailableError('The database was lost while it committed, and may have done so: look whether the write is there', cause)
   lostCommits.add(error)
@@ -37,7 +37,7 @@ export const databaseErrorClasses = ['conflict', 'overload', 'timeout', 'unavail
 /** Class of a failed operation; `failure`: unexpected error. */
 export type DatabaseErrorClass = (typeof databaseErrorClasses)[number]
 
-/** The class of an error; null: it is about the request, and no error of the database. */
+/** The class of an error; null: a request error rather than a database error. */
 export function databaseErrorClass(error: unknown): DatabaseErrorClass | null {
   if (!(error instanceof ApiError)) return 'failure'
   if (error.status !== 503) return null

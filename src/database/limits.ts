@@ -1,10 +1,10 @@
-// Fixed bounds of databases.
+// Fixed database limits.
 
-/** Time for a start or a command to wait while another process prepares the database or writes to it. */
+/** Time that a start or a command waits for another process that is preparing or writing to the database. */
 export const startTimeoutMs = 60_000
 
-/** Heavy reads that may wait for a thread or connection. */
+/** Maximum number of heavy reads waiting for a thread or connection. */
 export const maxHeavyReadsInQueue = 500
 
-/** The response to a write is built inside the transaction, so other writes wait for it. It is at least as large as its body. */
+/** A write's response is built inside the transaction, which blocks other writes. The limit is never below the body's. */
 export const maxWriteResponseBytes = (bodyBytes: number): number => Math.max(10_000_000, bodyBytes * 4)

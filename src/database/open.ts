@@ -1,4 +1,4 @@
-// The one door to a project's database: which driver it is opened with is decided here.
+// Loads the driver of the configured database.
 import type { Config } from '../foundation/config/config.js'
 import type { DatabaseClient } from '../foundation/config/database.js'
 import { onceDone } from '../foundation/runtime/coalesce.js'
@@ -10,7 +10,7 @@ import { firstContents } from './sqlite/prepare-database.js'
 import { sqliteSource } from './sqlite/rows.js'
 import { copyFirstRows } from './transfer/copy.js'
 
-/** Only what the configured database needs is loaded: the clients of servers cost a start more than its own code. */
+/** Drivers are loaded on demand: a server's client takes longer to load than the rest of the service. */
 const load: Readonly<Record<DatabaseClient, () => Promise<Driver>>> = {
   sqlite: async () => (await import('./sqlite/driver.js')).sqliteDriver,
   postgres: async () => (await import('./server/postgres/driver.js')).postgresDriver(firstRows),
@@ -23,10 +23,9 @@ const drivers: Readonly<Record<DatabaseClient, () => Promise<Driver>>> = {
   mysql: onceDone(load.mysql),
 }
 
-/** The driver of the configured database. */
 export const getDriver = ({ database: { client } }: Config): Promise<Driver> => drivers[client]()
 
-/** Fills a new database that is not SQLite with the first content of a model, which is made in memory. `locale`: the default one. */
+/** Fills a new server database with a model's first content, which is created in memory. `locale`: the default locale. */
 export const firstRows =
   (locale: string, model: Model, fill: FillDatabase): WriteFirstRows =>
   async (target) => {

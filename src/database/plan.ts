@@ -1,11 +1,8 @@
-// The language that every database executes for a read: a tree of selects and what their rows become. Plain data,
-// so that it can be printed, cached and handed to another thread.
+// A read as plain data: a tree of selects and the JSON built from their rows. Every driver executes it; it can be printed, cached and sent
+// to another thread.
 import type { Answer } from '../model/types/attribute-type.js'
 
-/**
- * The source of a placeholder's value: a value of the request, the ids of the rows of the level above, or the maximum number of rows to
- * scan, which the database chooses.
- */
+/** Source of a bind parameter: a value of the request, the ids of the parent rows, or the scan bound, which the driver chooses. */
 export type Parameter =
   | { readonly from: 'values'; readonly index: number }
   | { readonly from: 'parents' }
@@ -17,40 +14,40 @@ export interface Statement {
   readonly parameters: readonly Parameter[]
 }
 
-/** One member of an answered object and the result column it comes from. */
+/** A member of a JSON object and its result column. */
 export interface MemberColumn {
   readonly name: string
   readonly at: number
   readonly answer: Answer | 'componentDocumentId'
-  /** Result column that is 1 where a json column holds valid JSON. */
+  /** Result column that is 1 if a json column holds valid JSON. */
   readonly validAt?: number
 }
 
-/** Shape of an object: all members flat, or `id` and `documentId` with the other members in `attributes`. */
+/** Layout of an object: flat, or `id` and `documentId` with all other members in `attributes`. */
 export type ObjectForm = 'flat' | 'nested'
 
-/** One level of the answer: a select, the members of its objects, and the attributes that other rows fill. */
+/** A level of the response: a select, the members of its objects, and the attributes filled from other selects. */
 export interface Level {
   readonly statement: Statement
-  /** Result column of the row that the object belongs to above; null at the root. */
+  /** Result column with the id of the parent row; null at the root. */
   readonly parentAt: number | null
-  /** Result columns that sort the rows of one parent, smallest first; none: as the statement sorts them. */
+  /** Result columns that order the children of a parent, ascending; empty: statement order. */
   readonly orderAt: readonly number[]
   readonly idAt: number
   readonly columns: readonly MemberColumn[]
   readonly fills: readonly Fill[]
   readonly form: ObjectForm
-  /** Members that are the same for every object, as JSON text: `__component`, `__type`. */
+  /** Members with the same value in every object, as JSON: `__component`, `__type`. */
   readonly constants: readonly { readonly name: string; readonly json: string }[]
-  /** Seed of derived documentIds; set where a column asks for them. */
+  /** Seed of derived documentIds. */
   readonly uid: string
 }
 
-/** Fills an attribute from rows of other levels. `wrapped`: in a `data` key. */
+/** Fills an attribute from other selects. `wrapped`: inside a `data` key. */
 export type Fill =
   | { readonly kind: 'rows'; readonly name: string; readonly many: boolean; readonly wrapped: boolean; readonly level: Level }
   | { readonly kind: 'count'; readonly name: string; readonly wrapped: boolean; readonly statement: Statement }
-  /** Rows of several tables: `links` yields (parent, uid, row id, order, link id), `levels` the rows of each uid. */
+  /** Rows of several tables: `links` yields (parent, uid, row id, order, link id), `levels` the rows by uid. */
   | {
       readonly kind: 'typed'
       readonly name: string
@@ -60,32 +57,29 @@ export type Fill =
       readonly levels: Readonly<Record<string, Level>>
     }
 
-/** A condition on a relation from which the rows can be found. */
+/** A condition on a relation that can drive the query. */
 export interface DrivingCondition {
-  /** Number of its links, counted up to the bound. */
+  /** Counts the matching links, up to the scan bound. */
   readonly links: Statement
-  /** The page and its total, begun with this condition, the others tested row by row; null where there is no other, or no total. */
+  /** The page, without and with its total, driven by this condition; others are tested row by row. Null if there are none, or no total. */
   readonly page: Statement | null
   readonly counted: Statement | null
 }
 
-/** Several ways to the same page. */
+/** Alternative query plans for a page. */
 export interface AccessPaths {
   readonly leads: readonly DrivingCondition[]
-  /** The page among the first rows of the order, as many as the bound says; null where no index can have that order. */
+  /** Finds the page among the first rows in list order, up to the scan bound; null if no index provides this order. */
   readonly walk: Statement | null
-  /** Whether this order contains every row of the table. */
+  /** Whether the ordered scan covers every row of the table. */
   readonly walksAll: boolean
-  /** Columns by which rows are tested; each references the row in the table of its links. */
+  /** Columns tested row by row, each referencing a row of the links' table. */
   readonly tested: readonly { readonly table: string; readonly column: string }[]
 }
 
 /** The JSON around the objects. */
 export type Envelope =
-  /**
-   * `counted`: the root's statement with the total as one more column, where finding both at once is cheaper. `ways`: other ways
-   * to the same page, where there are any.
-   */
+  /** `counted`: the root statement with the total as an extra column, where that is cheaper. `ways`: alternative query plans, if any. */
   | {
       readonly kind: 'list'
       readonly style: 'page' | 'offset'
@@ -100,15 +94,14 @@ export type Envelope =
   | { readonly kind: 'bareOne' }
   | { readonly kind: 'count'; readonly count: Statement }
 
-/** A whole read. `start` and `limit` of the envelope are positions in the values of the request. */
+/** A complete read. `start` and `limit` of the envelope are indexes into the request's values. */
 export interface ReadPlan {
   readonly root: Level
   readonly envelope: Envelope
-  /** Addresses of files stay as they are stored, also where not everyone may read them: the text is kept for longer than they hold. */
+  /** Do not sign the URLs of private files: the text outlives the signatures. */
   readonly unsigned?: boolean
 }
 
-/** The statements of a plan: the root, its total, and those of populated attributes. */
 export function statementsOf({ root, envelope }: ReadPlan): readonly Statement[] {
   const count = envelope.kind === 'list' || envelope.kind === 'count' ? envelope.count : null
   return [...ofLevel(root), ...(count === null ? [] : [count])]

@@ -1,5 +1,5 @@
-// Reads through a cache that never returns a stale result. A result depends on the plan, its values and the rows alone, so callers with the
-// same rights share it; it is valid until one of its tables changes (decision 052).
+// A read cache that never returns stale results. A result depends only on the plan, its values and the rows, so callers with the same
+// permissions share it. It is valid until one of its tables changes (decision 052).
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
@@ -8,36 +8,32 @@ import type { Signing } from '../response/signed-addresses.js'
 import { type CacheCounts, type CacheLimits, createResponseStore, type LendResult, type PlanTables } from './response-store.js'
 import { type CommitWatch, includesType, readTables } from './table-changes.js'
 
-/** A read under way that others may wait for. */
+/** A read in flight that other callers may join. */
 interface ReadUnderWay {
-  /** The last change that its answer is certain to contain. */
+  /** The last change that the result is guaranteed to include. */
   readonly since: number
   readonly waiting: (() => boolean)[]
-  /** Undefined: not shared, because it is too large or has no other waiter. */
+  /** Undefined: not shared, because the result is too large or no one else waits. */
   readonly lend: Promise<LendResult | undefined>
 }
 
-/** One read as it was asked for. */
 interface ReadRequest {
   readonly handle: PlanHandle
   readonly values: readonly unknown[]
   readonly isGone: () => boolean
   readonly source: PlanTables
   readonly tables: ReadonlySet<string>
-  /** When it was asked for (`elapsed`). */
+  /** Arrival time (`elapsed`). */
   readonly arrived: number
 }
 
-/** Characters of the values whose answer is kept, and of the keys that are remembered without one. */
+/** Maximum length of a cache key, and total length of the remembered keys of results that are too large. */
 const longestKey = 4_000
 const keptKeys = 200_000
 
 const never = () => false
 
-/**
- * Caches the results of a database. `signing`: results with signed addresses are not cached; null: there are none. `counts`: receives the
- * statistics, if any.
- */
+/** Adds a cache to `reads`. `signing`: results with signed URLs bypass the cache; null: none are signed. `counts` receives statistics. */
 export function cacheReads(
   reads: ReadDatabase,
   watch: CommitWatch,
@@ -52,7 +48,7 @@ export function cacheReads(
   const underWay = new Map<string, ReadUnderWay>()
   const tooLargeKeys = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
 
-  /** Executes a read for its caller and for concurrent callers of the same plan and values. */
+  /** Executes a read for its caller and for concurrent callers with the same key. */
   async function read(key: string, { handle, values, isGone, source, arrived }: ReadRequest): Promise<ReadResult> {
     const since = changes.now()
     const waiting = [isGone]
@@ -79,7 +75,7 @@ export function cacheReads(
     counts?.found(kept !== undefined)
     if (kept !== undefined) return kept
     const begun = underWay.get(key)
-    // A read that began earlier may lack later commits.
+    // A read that started before a later commit may not include it.
     return begun === undefined || changes.lastOf(asked.tables) > begun.since ? read(key, asked) : share(reads, begun, asked)
   }
 
@@ -101,11 +97,11 @@ export function cacheReads(
   }
 }
 
-/** Waits for a read under way; reads where that gives nothing to share. */
+/** Joins a read in flight; executes its own read if the result is not shared. */
 async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values, isGone, arrived }: ReadRequest): Promise<ReadResult> {
   begun.waiting.push(isGone)
   const lend = await begun.lend.catch((error: unknown) => {
-    // All who waited before had gone.
+    // All earlier waiters had disconnected.
     if (error instanceof ApiError && error.name === 'ClientClosedRequestError') return undefined
     throw error
   })
@@ -113,9 +109,8 @@ async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values,
   return answer === undefined ? reads.execute(handle, values, isGone, arrived) : answer
 }
 
-/** The tables that plans read. */
 interface PlanTablesCache {
-  /** Found once for each plan; without tables where its answers are not kept. */
+  /** Computed once per plan; `tables` is null if its results bypass the cache. */
   of(handle: PlanHandle): PlanTables
   /** Invalidates all cached results of the plan. */
   forget(handle: PlanHandle): void
@@ -141,7 +136,7 @@ function createPlanTables(signing: Signing | null): PlanTablesCache {
   }
 }
 
-/** A text that is the same for the same plan and values only; null: they are too long. */
+/** The cache key of a plan and its values; null if too long. */
 function keyOf({ handle: { id }, values }: ReadRequest): string | null {
   let key = String(id)
   for (const value of values) {

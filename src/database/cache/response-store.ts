@@ -1,5 +1,5 @@
-// Responses in memory, in segments with a limit in bytes. Each is valid as long as its tables are unchanged. Separate buffers would cost
-// more: V8 collects evicted ones late, and the system's allocator fragments.
+// Cached responses in memory segments of bounded size. Each is valid until one of its tables changes. Separate buffers would cost more: V8
+// collects evicted ones late, and the allocator fragments.
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -7,32 +7,32 @@ import type { ReadBytes, ReadResult } from '../database.js'
 import type { TableChanges } from './table-changes.js'
 
 export interface CacheLimits {
-  /** Bytes of all answers that are kept; 0: none is. */
+  /** Maximum bytes of all cached responses; 0 disables the cache. */
   readonly cacheBytes: number
-  /** Bytes of one answer that is kept. */
+  /** Maximum bytes of one cached response. */
   readonly cachedResponseBytes: number
 }
 
-/** The tables that a plan reads; null once the plan is forgotten, after which none of its answers is returned. */
+/** The tables that a plan reads; null once the plan is unregistered, which invalidates its results. */
 export interface PlanTables {
   tables: ReadonlySet<string> | null
 }
 
 interface ResultOrigin {
   readonly source: PlanTables
-  /** The last change that it is certain to contain. */
+  /** The last change that the result is guaranteed to include. */
   readonly since: number
 }
 
-/** Hands out an answer to one who asked, who releases it; undefined: it is gone. */
+/** Lends a result to a caller, who releases it; undefined: it was evicted. */
 export type LendResult = () => ReadResult | undefined
 
 interface ResponseStore {
-  /** The answer of a key, if it is still the one; undefined: none is kept. */
+  /** The valid result for a key; undefined on a miss. */
   get(key: string): ReadResult | undefined
   /**
-   * Copies and releases a result, and caches the copy if it is still current and fits. Returns the copy. Returns undefined and releases
-   * nothing if the result is too large, or is neither cached nor shared (`isShared`).
+   * Copies and releases a result, caching the copy if it is current and fits. Returns undefined, without releasing, if the result is too
+   * large, or neither cached nor shared (`isShared`).
    */
   keep(key: string, answer: ReadResult, from: ResultOrigin, isShared: boolean): LendResult | undefined
   isTooLarge(answer: ReadResult): boolean
@@ -40,38 +40,36 @@ interface ResponseStore {
 
 interface CachedResult extends ResultOrigin {
   readonly key: string
-  /** The `contentHash` of its bytes; null: one row was asked for, and is not there. */
+  /** The `contentHash` of the bytes; null: the requested row does not exist. */
   readonly hash: string | null
-  /** Its bytes. */
   piece: Piece | null
-  /** Other forms of the bytes, by their names. */
+  /** Other encodings of the bytes by name. */
   forms: Map<string, Piece> | null
-  /** The last change at which it was found current. */
+  /** The last change at which it was validated. */
   checked: number
-  /** Bytes of all its forms. */
+  /** Bytes of all encodings, with overhead. */
   size: number
-  /** Whether it was requested since its room was last claimed. */
+  /** Whether it was hit since its segment was last considered for eviction. */
   isUsed: boolean
 }
 
-/** Estimated overhead of a result in bytes, and of another form of it. */
+/** Estimated overhead in bytes of a result, and of each further encoding. */
 const overhead = 500
 const formOverhead = 300
-/** Characters of remembered keys whose results were not cached; a repeated key is cached. */
+/** Total length of remembered keys that were not admitted; a repeated key is admitted. */
 const remembered = 1_000_000
 
 const noTable = new Set<string>() as ReadonlySet<string>
 const noBytes = new Uint8Array()
 
-/** All that is kept. */
 interface CachedResults {
   readonly changes: TableChanges
   readonly known: Map<string, CachedResult>
   readonly memory: CacheMemory
   readonly counts: CacheCounts | null
-  /** The most bytes of one answer with all its forms. */
+  /** Maximum bytes of a result with all its encodings. */
   readonly most: number
-  /** The last change of unknown extent: nothing that was kept before is valid. */
+  /** The last change of unknown extent, which invalidated all earlier results. */
   cleared: number
 }
 
@@ -88,7 +86,7 @@ export function createResponseStore(changes: TableChanges, limits: CacheLimits, 
       if (kept === undefined) return undefined
       if (!isCurrent(changes, kept)) {
         forget(known, kept)
-        // A plan that was forgotten is no change.
+        // An unregistered plan does not count as invalidation.
         if (kept.source.tables !== null) counts?.outdated()
         return undefined
       }
@@ -124,7 +122,6 @@ function forget(known: Map<string, CachedResult>, kept: CachedResult): void {
   kept.forms = null
 }
 
-/** Hands out an answer that is kept. */
 function lendStored(answers: CachedResults, kept: CachedResult): ReadResult | undefined {
   const lent = kept.piece?.lend()
   if (lent === undefined) return undefined
@@ -147,10 +144,10 @@ function isStorable(answers: CachedResults, key: string, from: ResultOrigin, ans
   return sizeOf(answer) + keySize(key) <= most
 }
 
-/** A character of a key takes two bytes at most. */
+/** JavaScript stores up to two bytes per character. */
 const keySize = (key: string): number => 2 * key.length
 
-/** Keeps a copy of an answer. Returns null where it has no room. */
+/** Caches a copy of a result. Returns null if it does not fit. */
 function storeCopy(answers: CachedResults, key: string, answer: ReadResult, from: ResultOrigin): CachedResult | null {
   const { known, counts } = answers
   const hash = answer === null ? null : contentHash(answer.bytes)
@@ -166,17 +163,17 @@ function storeCopy(answers: CachedResults, key: string, answer: ReadResult, from
   return kept
 }
 
-/** Keeps another form of an answer that is kept, if it has room. */
+/** Adds another encoding to a cached result if it fits. */
 function storeForm(answers: CachedResults, kept: CachedResult, name: string, bytes: Uint8Array): void {
   if (kept.piece === null || kept.forms?.has(name)) return
-  // The bytes themselves must not be held by the function.
+  // The closure below must not retain `bytes`.
   const size = bytes.length + formOverhead
   const piece = take(answers, kept, bytes, formOverhead, () => {
     kept.size -= size
     kept.forms?.delete(name)
   })
   if (piece === null) return
-  // It may have been evicted for its own form.
+  // Making room for this encoding may have evicted the result itself.
   if (kept.piece === null) {
     piece.free()
     return
@@ -185,7 +182,7 @@ function storeForm(answers: CachedResults, kept: CachedResult, name: string, byt
   kept.forms.set(name, piece)
 }
 
-/** Copies bytes that belong to an answer. `evicted`: called where they are evicted. Returns null where they have no room. */
+/** Copies bytes that belong to a cached result. `evicted` is called on eviction. Returns null if they do not fit. */
 function take(answers: CachedResults, kept: CachedResult, bytes: Uint8Array, ownerBytes: number, evicted: () => void): Piece | null {
   const { changes, memory, most } = answers
   if (kept.size + bytes.length + ownerBytes > most) return null
@@ -212,7 +209,7 @@ function openAdmission(hasRoom: () => boolean): (key: string) => boolean {
   }
 }
 
-/** A copy of an answer for those who wait for it together. */
+/** A copy of an uncached result for concurrent callers. */
 function shared(answer: ReadResult): LendResult {
   if (answer === null) return () => null
   const copy = { bytes: Buffer.from(answer.bytes), release: () => {} }
@@ -220,39 +217,35 @@ function shared(answer: ReadResult): LendResult {
   return () => copy
 }
 
-/** Statistics since the start, and the current contents. */
+/** Statistics since the start, and the current size. */
 export interface CacheActivity {
-  /** Reads whose answer was in memory. */
   readonly hits: number
-  /** Reads whose answer was looked for in memory and was not there. */
+  /** Reads that looked for a cached result and found none. */
   readonly misses: number
-  /** Reads whose answer is not kept. */
+  /** Reads that bypass the cache. */
   readonly bypasses: number
-  /** Cached responses that were evicted. */
   readonly evictions: number
-  /** Answers that were there when they were asked for, but were no longer valid. */
+  /** Cached results that were found stale on lookup. */
   readonly outdated: number
   readonly entries: number
-  /** Bytes of the entries, including their overhead. */
+  /** Bytes of the entries with overhead. */
   readonly bytes: number
 }
 
-/** Receives what a cache does. */
+/** Receives cache events. */
 export interface CacheCounts {
-  /** A read came. */
+  /** A read arrived. */
   asked(): void
-  /** Its answer was looked for, and is there or not. */
+  /** A lookup, with its outcome. */
   found(isHit: boolean): void
-  /** An answer made room for others. */
   evicted(): void
-  /** An answer that was asked for was no longer valid. */
+  /** A lookup found a stale result. */
   outdated(): void
-  /** Called when the cache opens; `held` returns its current contents. */
+  /** Called when the cache is created; `held` returns its current size. */
   holds(held: () => Pick<CacheActivity, 'entries' | 'bytes'>): void
   activity(): CacheActivity
 }
 
-/** Opens the counts of a cache that has done nothing yet. */
 export function createCacheCounts(): CacheCounts {
   let asked = 0
   let hits = 0
@@ -273,79 +266,75 @@ export function createCacheCounts(): CacheCounts {
 }
 
 interface PieceOwner {
-  /** Called where a piece would be evicted: true if it was used since the last call, and may be used again. */
+  /** Called when the piece is due for eviction: true if it was used since the last call and is still valid. */
   isWanted(): boolean
-  /** The piece was evicted. */
   evicted(): void
 }
 
-/** Bytes in this memory. */
+/** Bytes in cache memory. */
 export interface Piece {
-  /** The bytes, which do not move until they are released; undefined once the piece is gone. */
+  /** The bytes, which do not move until released; undefined once the piece is evicted or freed. */
   lend(): ReadBytes | undefined
-  /** Ends the piece. */
   free(): void
 }
 
-/** Memory for pieces, bounded by its bytes. */
+/** Bounded memory for pieces. */
 interface CacheMemory {
   /**
-   * Copies bytes into a piece. `ownerBytes`: memory of its owner, which counts as well. The oldest pieces are evicted to make
-   * room; wanted ones survive if they take less than half of their segment. Undefined: the memory is too small.
+   * Copies bytes into a piece. `ownerBytes`: overhead to account for. Evicts the oldest pieces to make room; wanted ones survive if they
+   * fill less than half of their segment. Returns undefined if the memory is too small.
    */
   add(bytes: Uint8Array, ownerBytes: number, owner: PieceOwner): Piece | undefined
-  /** Bytes of all pieces, including those that owners take in addition. */
+  /** Bytes of all pieces, including their owners' overhead. */
   taken(): number
   hasRoom(): boolean
 }
 
-/** A part of the memory. */
 interface Segment {
   readonly memory: Buffer
   readonly pieces: Placed[]
-  /** Bytes of its memory that are filled. */
+  /** Bytes in use, including freed pieces. */
   filled: number
   live: number
-  /** Number of current borrowers of its bytes. */
+  /** Number of current borrowers. */
   holders: number
   isClosed: boolean
 }
 
-/** A piece, and where it is; null: it is gone. */
+/** A piece and its location; null: evicted or freed. */
 interface Placed {
   readonly owner: PieceOwner
   readonly ownerBytes: number
   at: { readonly segment: Segment; readonly bytes: Buffer } | null
 }
 
-/** Minimum number of segments, and maximum bytes of one. */
+/** Minimum number of segments, and maximum bytes per segment. */
 const leastSegments = 16
 const largestSegment = 4_000_000
-/** The most pieces in a segment. */
+/** Maximum pieces per segment. */
 const mostPieces = 16_384
 /** Pieces above this share of a segment get a dedicated segment. */
 const ownFrom = 0.25
-/** The part of a segment that may stay where the rest of it is evicted. */
+/** Maximum share of an evicted segment that survives. */
 const mayStay = 0.5
 
-/** All segments. */
 interface Segments {
-  /** Bytes of all that may be taken, and of one segment. */
+  /** Maximum bytes in total, and bytes per segment. */
   readonly most: number
   readonly segmentBytes: number
-  /** From the oldest to the newest. */
+  /** Oldest first. */
   readonly all: Segment[]
-  /** Memory to be used again. */
+  /** Buffers for reuse. */
   readonly spare: Buffer[]
-  /** The segment that is being filled. */
+  /** The segment being filled. */
   head: Segment | null
-  /** Bytes of all open segments, of closed segments that are still borrowed, and of owners. */
+  /** Bytes of open segments, of closed segments still borrowed, and of owners. */
   reserved: number
   held: number
   ownerBytesTotal: number
 }
 
-/** Opens memory of at most `most` bytes. It grows as it is needed. */
+/** Creates cache memory of up to `most` bytes, allocated on demand. */
 export function createCacheMemory(most: number): CacheMemory {
   const segmentBytes = Math.max(1, Math.min(Math.floor(most / leastSegments), largestSegment))
   const segments: Segments = { most, segmentBytes, all: [], spare: [], head: null, reserved: 0, held: 0, ownerBytesTotal: 0 }
@@ -354,7 +343,7 @@ export function createCacheMemory(most: number): CacheMemory {
       const { length } = bytes
       if (segments.held + (isOwn(segments, length) ? length : segmentBytes) + ownerBytes > most) return undefined
       while (totalWith(segments, length, ownerBytes) > most) {
-        // Borrowed memory does not make room.
+        // Borrowed memory cannot be evicted.
         if (segments.all.length === 0) return undefined
         evictOldest(segments)
       }
@@ -369,17 +358,16 @@ export function createCacheMemory(most: number): CacheMemory {
   }
 }
 
-/** Bytes that are taken. */
 const total = ({ reserved, held, ownerBytesTotal }: Segments): number => reserved + held + ownerBytesTotal
 
 const isOwn = ({ segmentBytes }: Segments, length: number): boolean => length > segmentBytes * ownFrom
 
-/** The segment that is filled next, if it has room for this. */
+/** The segment being filled, if this piece fits into it. */
 function filling({ head, segmentBytes }: Segments, length: number): Segment | null {
   return head !== null && head.filled + length <= segmentBytes && head.pieces.length < mostPieces ? head : null
 }
 
-/** Bytes that are taken together with a further piece. */
+/** Total bytes after adding another piece. */
 function totalWith(segments: Segments, length: number, ownerBytes: number): number {
   const more = isOwn(segments, length) ? length : filling(segments, length) === null ? segments.segmentBytes : 0
   return total(segments) + ownerBytes + more
@@ -400,7 +388,7 @@ function openSegment(segments: Segments, memory: Buffer): Segment {
   return segment
 }
 
-/** Ends a segment that was taken from the list. */
+/** Closes a segment that was removed from the list. */
 function closeSegment(segments: Segments, segment: Segment): void {
   segments.reserved -= segment.memory.length
   segment.isClosed = true
@@ -415,7 +403,7 @@ function recycle(segments: Segments, { memory }: Segment): void {
   trimSpare(segments)
 }
 
-/** Gives memory back that is beyond what may be taken. */
+/** Drops spare buffers beyond the limit. */
 function trimSpare(segments: Segments): void {
   const { spare, segmentBytes, most } = segments
   while (spare.length > 0 && total(segments) + spare.length * segmentBytes > most) spare.pop()
@@ -430,7 +418,7 @@ function place(placed: Placed, bytes: Uint8Array, segment: Segment): void {
   placed.at = { segment, bytes: segment.memory.subarray(from, segment.filled) }
 }
 
-/** Evicts the pieces of the oldest segment, or moves them to a new one. */
+/** Evicts the oldest segment, moving its surviving pieces to a new one. */
 function evictOldest(segments: Segments): void {
   const oldest = segments.all.shift()!
   const staying = evictUnwanted(segments, oldest)
@@ -438,16 +426,16 @@ function evictOldest(segments: Segments): void {
     segments.all.push(oldest)
     return
   }
-  // Their bytes stay where they are until they are moved.
+  // The bytes stay valid until they are moved below.
   const moving = staying.flatMap((placed) => (placed.at === null ? [] : [{ placed, bytes: placed.at.bytes }]))
   closeSegment(segments, oldest)
   if (moving.length === 0) return
   segments.head = openSegment(segments, commonMemory(segments))
-  // In order, so that pieces that move within the same memory do not overwrite each other.
+  // In order: pieces that move within the same buffer must not overwrite each other.
   for (const { placed, bytes } of moving) place(placed, bytes, segments.head)
 }
 
-/** Evicts pieces that are unwanted or do not fit into a new segment; returns the others. */
+/** Evicts pieces that are unwanted or exceed the surviving share; returns the others. */
 function evictUnwanted(segments: Segments, { pieces }: Segment): readonly Placed[] {
   const staying: Placed[] = []
   let bytes = 0
@@ -495,5 +483,5 @@ function lend(segments: Segments, { at }: Placed): ReadBytes | undefined {
   return { bytes, release }
 }
 
-/** The SHA-1 of bytes, as base64url. It distinguishes versions; it does not protect from forged bytes. */
+/** SHA-1 as base64url. Identifies versions; not a defence against forgery. */
 export const contentHash = (bytes: Uint8Array): string => createHash('sha1').update(bytes).digest('base64url')

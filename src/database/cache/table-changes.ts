@@ -1,36 +1,34 @@
-// Counts changes, and notes the last change of each table. A cached result is valid until a later change of one of its tables.
+// Records the last change of each table. A cached result is valid until a later change of one of its tables.
 import { LRUCache } from 'lru-cache'
 import { storedName } from '../../model/tables/table.js'
 import type { ReadPlan } from '../plan.js'
 
-/** The changes of tables, in their order. */
 export interface TableChanges {
   /** The number of changes so far. */
   now(): number
-  /** Counts a change of these tables, and of those whose rows are deleted with theirs. */
+  /** Records a change of these tables and of those affected by their cascading deletes. */
   note(tables: Iterable<string>): void
-  /** Counts a change of unknown extent: it may concern every table. */
+  /** Records a change that may affect any table. */
   noteAll(): void
-  /** The last change that may concern one of these tables; 0: there was none. */
+  /** The last change that may affect one of these tables; 0: none. */
   lastOf(tables: ReadonlySet<string>): number
 }
 
-/** Knowledge about the commits of all processes. */
+/** Tracks the commits of all processes. */
 export interface CommitWatch {
   readonly changes: TableChanges
-  /** Notes the changes of all commits acknowledged before `since` (`elapsed`). Returns false if they cannot be determined now. */
+  /** Records all commits acknowledged before `since` (`elapsed`). Returns false if they cannot be determined now. */
   look(since: number): boolean | Promise<boolean>
 }
 
-/** The tables that one transaction changes. */
 export interface ChangedTables {
-  /** Adds those that a statement changes. */
+  /** Adds the tables that a statement changes. */
   add(statement: string): void
-  /** All added tables; null: unknown. */
+  /** All tables added; null: unknown. */
   all(): ReadonlySet<string> | null
 }
 
-/** Begins to collect what a transaction changes. */
+/** Collects the tables that a transaction changes. */
 export function collectChangedTables(): ChangedTables {
   const tables = new Set<string>()
   let isKnown = true
@@ -44,16 +42,16 @@ export function collectChangedTables(): ChangedTables {
   }
 }
 
-/** Counts a change of these tables, if there are any. `tables`: null for a change of unknown extent. */
+/** Records a change of these tables, if any; null: may affect any table. */
 export function noteChanged(changes: TableChanges, tables: ReadonlySet<string> | null): void {
   if (tables === null) changes.noteAll()
   else if (tables.size > 0) changes.note(tables)
 }
 
-/** Tables whose rows the database changes along with rows of a table. Null: unknown. */
+/** Tables whose rows the database changes along with those of a table (by cascade). Null: unknown. */
 export type DependentTables = ReadonlyMap<string, readonly string[]> | null
 
-/** The dependent tables by foreign keys, each as the table that is referenced and the one that refers to it. */
+/** Dependent tables derived from foreign keys, given as (referenced table, referencing table). */
 export function toDependents(keys: Iterable<readonly [above: string, below: string]>): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   for (const [above, below] of keys) {
@@ -63,7 +61,7 @@ export function toDependents(keys: Iterable<readonly [above: string, below: stri
   return found
 }
 
-/** Opens the changes of a database. `dependents` is called for each change; where it fails, nothing is known. */
+/** `dependents` is called for each change; if it fails, the change may affect any table. */
 export function createTableChanges(dependents: () => DependentTables): TableChanges {
   const last = new Map<string, number>()
   let count = 0
@@ -85,7 +83,7 @@ export function createTableChanges(dependents: () => DependentTables): TableChan
     noteAll,
     lastOf: (tables) => {
       let found = lastOfAll
-      // Iterates over the smaller set: plans name many columns.
+      // Iterate over the smaller set: plans name many columns.
       if (last.size < tables.size) {
         for (const [table, change] of last) if (change > found && tables.has(table)) found = change
       } else for (const table of tables) found = Math.max(found, last.get(table) ?? 0)
@@ -105,19 +103,19 @@ function dependentsOrNull(dependents: () => DependentTables): DependentTables {
 /** The tables with their direct and indirect dependents. */
 function withDependents(tables: Iterable<string>, dependents: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const all = new Set(tables)
-  // Tables added during the loop are visited too.
+  // A Set's iteration also visits elements added during the loop.
   for (const table of all) for (const dependent of dependents.get(table) ?? []) all.add(dependent)
   return all
 }
 
-/** Names, in quotes or without. */
+/** Names, quoted or not. */
 const anyName = /"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+/g
 
-/** A statement that changes rows, and its table. */
+/** A statement that modifies rows, and its table. */
 const target =
   /\b(?:insert\s+(?:or\s+\w+\s+|ignore\s+)?into|replace\s+into|update(?:\s+or\s+\w+)?|delete\s+from|merge\s+into)\s+(?:only\s+)?((?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+)(?:\s*\.\s*(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+))*)/gi
 
-/** Normalizes the name of a table: most databases ignore case, and PostgreSQL truncates long names. */
+/** Normalizes a table name: most databases ignore case, and PostgreSQL truncates long names. */
 export const tableKey = (name: string): string => storedName(storedName(name).toLowerCase())
 
 /** The key of the table in a qualified name. */
@@ -127,10 +125,10 @@ function toTableKey(qualified: string): string {
   return tableKey(/["`]/.test(quote) ? last.slice(1, -1).replaceAll(quote + quote, quote) : last)
 }
 
-/** Beginnings of statements that change no rows, unless they name a target. */
+/** Statements that modify no rows, unless they name a target. */
 const changesNothing = /^\s*(?:select|with|values|explain|savepoint|release|rollback|set\s+local|lock)\b/i
 
-/** The tables of statements by their texts, bounded by the characters of these. */
+/** Changed tables by statement text, bounded by total text length. */
 const remembered = new LRUCache<string, { readonly tables: readonly string[] | null }>({
   maxSize: 1_000_000,
   sizeCalculation: (_, text) => text.length,
@@ -146,20 +144,19 @@ export function changedTables(text: string): readonly string[] | null {
   return tables
 }
 
-/** All names in the statements of a plan that a table may have: at least every table that its answer is read from. */
+/** All names in a plan's statements: a superset of the tables it reads. */
 export function readTables(plan: ReadPlan): ReadonlySet<string> {
   const names = new Set<string>()
   for (const text of statementsOf(plan)) for (const [found] of text.matchAll(anyName)) names.add(toTableKey(found))
   return names
 }
 
-/** Whether the result of a plan includes rows of a type. */
+/** Whether a plan's result includes rows of a type. */
 export const includesType = (plan: unknown, uid: string): boolean =>
   typeof plan === 'object' &&
   plan !== null &&
   Object.entries(plan).some(([key, inner]) => (key === 'uid' ? inner === uid : includesType(inner, uid)))
 
-/** The texts of all statements in a plan. */
 function* statementsOf(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null) return
   for (const [key, inner] of Object.entries(value)) {

@@ -1,17 +1,17 @@
-// Addresses of files that not everyone may read: stored bare, and signed for a while when an answer shows them. Signing is
-// done where answers are written, on the threads, and once for each file and slot of time.
+// Signed URLs of private files. Stored URLs are bare; they are signed for a limited time as responses are written, on the reader threads,
+// once per file and time slot.
 import { createHmac } from 'node:crypto'
 
 export interface Signer {
   readonly type: string
-  /** The signed address; null: not an address of this service. */
+  /** The signed URL; null: not a URL of this service. */
   sign(address: string): string | null
 }
 
-/** Signed addresses that are kept until the next slot. */
+/** Maximum number of signed URLs cached per time slot. */
 const kept = 20_000
 
-/** All signatures of one time slot are equal, so that clients can cache files; a signature is valid for 90 to 100 % of the lifetime. */
+/** Signatures within a time slot are equal, so that clients can cache files; a signature is valid for 90 to 100 % of the lifetime. */
 export async function createSigner(signing: Signing): Promise<Signer> {
   const length = Math.max(1, Math.min(60, Math.floor(signing.lifetime / 10)))
   const signName = signing.kind === 'local' ? localSigner(signing) : await s3Signer(signing)
@@ -45,7 +45,7 @@ function localSigner({ secret, lifetime }: Signing & { readonly kind: 'local' })
   }
 }
 
-/** Signs the name of a local file and the expiry of its address in seconds. */
+/** Signs the name of a local file and the expiry of its URL, in seconds. */
 export function fileSignature(secret: string, name: string, expires: number): string {
   return createHmac('sha256', secret).update(`${name}\n${expires}`).digest('base64url')
 }
@@ -67,7 +67,7 @@ async function s3Signer({ origin, path, region, credentials, lifetime }: Signing
 export type Signing = {
   /** The type whose rows are files: `url` and the `url`s inside `formats` are signed. */
   readonly type: string
-  /** Prefixes of the service's addresses; the file's name follows. Other addresses stay unchanged. */
+  /** URL prefixes of this service, followed by the file name. Other URLs are not signed. */
   readonly prefixes: readonly string[]
   readonly lifetime: number
 } & (

@@ -1,54 +1,51 @@
-// Writes the JSON of a read: values by attribute type, objects from rows, from the leaves up, into bytes. Drivers provide the rows.
+// Writes the JSON response of a read, bottom up: values by attribute type, then objects from rows. Drivers provide the rows.
 import { type ApiError, validationError } from '../../foundation/errors/errors.js'
 import type { ReadResult } from '../database.js'
 import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../plan.js'
 import type { Signer } from './signed-addresses.js'
 
-/** A row as a list of values, in the order of the columns of its statement. */
+/** A row's values, in column order. */
 export type ResultRow = readonly unknown[]
-/** The values of a request, which statements bind by their index. */
+/** The request's values, bound by index. */
 export type Values = readonly unknown[]
 
-/** Input of a statement in addition to the request's values: the ids of the rows above as JSON, or the maximum number of rows to scan. */
+/** An additional bind parameter: the ids of the parent rows as JSON, or the scan bound. */
 export type LevelValue = string | number | null
 
-/** The rows of one statement. */
 export type Query = (values: Values, given: LevelValue) => readonly ResultRow[]
 
 export type ListEnvelope = Envelope & { readonly kind: 'list' }
 
-/** Source of rows and signatures. */
 interface ResponseSource {
-  /** Prepares a statement of the plan; the result is called once for each read. */
+  /** Prepares a statement of the plan. */
   query(statement: Statement): Query
-  /** Prepares a statement whose result is one number. */
+  /** Prepares a statement that returns a single number. */
   count(statement: Statement): (values: Values) => number
-  /** Prepares the page of a list. The total is null where the envelope asks for none. */
+  /** Prepares a page of a list. The total is null unless the envelope asks for it. */
   page(root: Level, envelope: ListEnvelope): (values: Values) => { readonly rows: readonly ResultRow[]; readonly total: number | null }
-  /** Signs the addresses of private files; null where everyone may read them. */
+  /** Signs the URLs of private files; null: all files are public. */
   readonly signer: Signer | null
-  /** Links without a place come last, and not first. */
+  /** Whether links without a position sort last instead of first. */
   readonly nullsLast?: boolean
-  /** Called while rows become text; throws if the response is no longer needed. */
+  /** Called periodically while rows are written; throws if the response is no longer needed. */
   readonly look?: () => void
 }
 
-/** One read under way. */
+/** A read in progress. */
 interface ResponseRun {
   readonly values: Values
   readonly sink: Sink
 }
 
-/** Writes the objects of a level: one text for each row. */
+/** Returns the JSON of each row. */
 type WriteObjects = (run: ResponseRun, rows: readonly ResultRow[]) => string[]
 
-/** The text of every object of a level, by the row above. */
+/** Returns the JSON of child objects by parent id. */
 type Children = (run: ResponseRun, parents: string) => ReadonlyMap<number, readonly string[]>
 
-/** Runs one read and writes its answer into the sink. False: nothing was found where one row was asked for. */
+/** Executes a read and writes its response into the sink. False: the requested row does not exist. */
 export type PreparedRead = (values: Values, sink: Sink) => boolean
 
-/** Prepares the writer for the response of a plan. */
 export function prepareResponse(source: ResponseSource, { root, envelope }: ReadPlan): PreparedRead {
   if (envelope.kind === 'count') {
     const count = source.count(envelope.count)
@@ -81,14 +78,14 @@ export function prepareResponse(source: ResponseSource, { root, envelope }: Read
   }
 }
 
-/** Writes objects between `head` and `tail`, piece by piece. */
+/** Writes piece by piece to avoid one large concatenation. */
 function writeList(sink: Sink, head: string, objects: readonly string[], tail: string): void {
   sink.write(head)
   for (let index = 0; index < objects.length; index++) sink.write(index === 0 ? objects[index]! : `,${objects[index]!}`)
   sink.write(tail)
 }
 
-/** `meta.pagination` of a list; without a total where it was not asked for. */
+/** `meta.pagination` of a list, with a total only if it was requested. */
 function pagination({ style, start: startAt, limit: limitAt }: ListEnvelope, values: Values, total: number | null): string {
   const start = values[startAt] as number
   const limit = values[limitAt] as number
@@ -97,10 +94,10 @@ function pagination({ style, start: startAt, limit: limitAt }: ListEnvelope, val
   return `{"page":${page},"pageSize":${limit}${total === null ? '' : `,"pageCount":${Math.ceil(total / limit)},"total":${total}`}}`
 }
 
-/** Rows that become text between two looks whether the answer is still wanted. */
+/** Rows written between two calls of `look`. */
 const rowsBetweenLooks = 64
 
-/** The writer of a level's objects: members from the row, then the attributes that other rows fill. */
+/** Prepares the writer of a level's objects: members from the row, then attributes filled from other selects. */
 function prepareLevel(source: ResponseSource, level: Level): WriteObjects {
   const { signer } = source
   const members = signer?.type === level.uid ? signedMembers(level, signer) : level.columns.map((column) => memberOf(column, level.uid))
@@ -128,7 +125,7 @@ const memberOf = (column: MemberColumn, uid: string): Member => ({
   encode: encoderFor(column, uid),
 })
 
-/** The members of a file with signed addresses, and whether its own is one. */
+/** The members of a file with signed URLs, plus `isUrlSigned`. */
 function signedMembers(level: Level, signer: Signer): readonly Member[] {
   const members = level.columns.map((column) => {
     const member = memberOf(column, level.uid)
@@ -164,28 +161,28 @@ function flatWriter(members: readonly Member[], constants: readonly string[]): W
   }
 }
 
-/** `id` and `documentId` outside, everything else below `attributes` (the header `Strapi-Response-Format: v4`). */
+/** `id` and `documentId` at the top, all else in `attributes` (the header `Strapi-Response-Format: v4`). */
 function nestedWriter(members: readonly Member[], constants: readonly string[]): WriteRow {
   const outside = members.filter(({ name }) => name === 'id' || name === 'documentId')
   const inside = members.filter((member) => !outside.includes(member))
   return (row, filled) => {
     const write = ({ name, at, validAt, encode }: Member) => `${quote(name)}:${encode(row[at], row[validAt])}`
     let attributes = inside.map(write).join(',')
-    // Filled attributes may be long, so they are appended, as in lists.
+    // Filled attributes may be long: append rather than join, as in `list`.
     for (const text of [...filled, ...constants]) attributes += attributes === '' ? text : `,${text}`
     const identity = outside.map((member) => `${write(member)},`).join('')
     return `{${identity}"attributes":{${attributes}}}`
   }
 }
 
-/** A JSON list. Texts are appended, not joined: joining would copy every level's text once more. */
+/** A JSON array. Texts are appended rather than joined: joining would copy every level's text again. */
 function list(objects: readonly string[]): string {
   let text = '['
   for (let index = 0; index < objects.length; index++) text += index === 0 ? objects[index]! : `,${objects[index]!}`
   return `${text}]`
 }
 
-/** Loads a filled attribute for all rows above; the result gives its text for one of them. */
+/** Loads a filled attribute for all parents; the result returns the JSON for one of them. */
 type Load = (run: ResponseRun, parents: string) => (parent: number) => string
 
 function prepareFill(source: ResponseSource, fill: Fill): Load {
@@ -249,7 +246,7 @@ function prepareTyped(source: ResponseSource, { links, levels }: Fill & { kind: 
 
 const linkOrder: readonly number[] = [3, 4]
 
-/** Sorts rows by their order columns. Links are mostly stored in their order already: then nothing is moved. */
+/** Sorts rows by their order columns. Links are usually stored in order, so most calls sort nothing. */
 function ordering({ nullsLast = false }: ResponseSource, orderAt: readonly number[]): (rows: readonly ResultRow[]) => readonly ResultRow[] {
   if (orderAt.length === 0) return (rows) => rows
   const beforeAll = nullsLast ? 1 : -1
@@ -266,7 +263,7 @@ function ordering({ nullsLast = false }: ResponseSource, orderAt: readonly numbe
   return (rows) => (isOrdered(rows, compare) ? rows : [...rows].sort(compare))
 }
 
-/** Whether the rows of each parent are in order. Rows of several parents may alternate. */
+/** Whether each parent's rows are in order. Rows of different parents may be interleaved. */
 function isOrdered(rows: readonly ResultRow[], compare: (a: ResultRow, b: ResultRow) => number): boolean {
   const last = new Map<ResultRow[number], ResultRow>()
   for (let index = 1; index < rows.length; index++) {
@@ -286,13 +283,12 @@ function append(lists: Map<number, string[]>, key: number, text: string): void {
   else texts.push(text)
 }
 
-/** Writes one value of a result row as JSON text. */
+/** Writes a value of a result row as JSON. */
 type Encoder = (value: unknown, valid: unknown) => string
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what JSON must escape
 const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
 
-/** A JSON string literal. */
 function quote(text: string): string {
   return needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`
 }
@@ -305,18 +301,18 @@ const biginteger: Encoder = (value) => (value === null ? 'null' : `"${String(val
 
 const boolean: Encoder = (value) => (value === null ? 'null' : value === 0 || value === '0' || value === 'false' ? 'false' : 'true')
 
-/** Milliseconds since 1970; other databases' tools may have left ISO text. */
+/** Milliseconds since 1970; other tools may have stored ISO text. */
 const datetime: Encoder = (value) => {
   if (value === null) return 'null'
   const milliseconds = typeof value === 'number' ? value : Date.parse(value as string)
   return Math.abs(milliseconds) <= latest ? `"${iso(milliseconds)}"` : 'null'
 }
 
-/** The last moment that a Date can hold. */
+/** The latest time that a Date can represent. */
 const latest = 8_640_000_000_000_000
 const dayLength = 86_400_000
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
-/** ISO texts of the days that answers showed lately: dates cluster, and Date's own formatting is a tenth of a list's time. */
+/** ISO texts of recent days: dates cluster, and Date's own formatting takes a tenth of a list's time. */
 const days = new Map<number, string>()
 
 function iso(milliseconds: number): string {
@@ -342,8 +338,8 @@ function dayText(day: number): string {
 const timestamp: Encoder = (value) => (value === null ? 'null' : `"${String(value)}"`)
 
 /**
- * Valid JSON is written as it is, other text as a string (resources.12). Strings are stored without quotes: a quoted one is written as its
- * content if that is JSON again, as in Strapi.
+ * Valid JSON is written unchanged, other text as a string (resources.12). Strings are stored without quotes: a quoted one is written as its
+ * content if that is itself JSON, as in Strapi.
  */
 const json: Encoder = (value, valid) => {
   if (typeof value !== 'string') return value === null ? 'null' : number(value, null)
@@ -370,12 +366,12 @@ const encoders: Readonly<Record<Exclude<MemberColumn['answer'], 'componentDocume
   never: () => 'null',
 }
 
-/** The encoder of a result column. `uid` seeds the documentIds that components get from the specification's contract. */
+/** The encoder of a result column. `uid` seeds the documentIds of components. */
 function encoderFor(column: MemberColumn, uid: string): Encoder {
   return column.answer === 'componentDocumentId' ? (value) => `"${componentDocumentId(uid, value as number)}"` : encoders[column.answer]
 }
 
-/** The encoder of a file's column with addresses; null for its other columns. */
+/** The encoder of a file's columns that contain URLs; null for other columns. */
 function signedEncoderFor({ name }: MemberColumn, signer: Signer): Encoder | null {
   const signed = (address: unknown) => (typeof address === 'string' ? signer.sign(address) : null)
   if (name === 'url') return (value) => text(signed(value) ?? value, null)
@@ -415,24 +411,24 @@ function componentDocumentId(uid: string, id: number): string {
 }
 
 export interface Sink {
-  /** Starts a response in `room`; a response that outgrows it moves to separate memory. */
+  /** Starts a response in `room`, moving it to separate memory if it outgrows the room. */
   begin(room: Buffer): void
-  /** Appends text as UTF-8. @throws AnswerTooLarge beyond the limit. */
+  /** Appends text as UTF-8. @throws ResponseTooLarge beyond the limit */
   write(text: string): void
-  /** The length of the answer, and its bytes where they are not in the room it began in. */
+  /** The length of the response, and its bytes if it outgrew the room. */
   end(): { readonly length: number; readonly own: Uint8Array<ArrayBuffer> | null }
 }
 
-/** An answer grew beyond the limit `responseBytes`. */
+/** The response exceeds `responseBytes`. */
 export class ResponseTooLarge extends Error {}
-/** Also recognizes a text that exceeds the maximum length of a string before it is written. */
+/** Also recognizes a text that would exceed the maximum string length. */
 export const isTooLarge = (error: unknown): boolean =>
   error instanceof ResponseTooLarge || (error instanceof RangeError && error.message === 'Invalid string length')
-/** The code for messages between threads. */
+/** Error code for messages between threads. */
 export const responseTooLargeCode = 'ANSWER_TOO_LARGE'
 export const responseTooLarge = (): ApiError => validationError('The answer is too large, ask for fewer entries or fewer populated levels')
 
-/** Opens a sink for answers of at most `limit` bytes. */
+/** Creates a sink for responses of up to `limit` bytes. */
 export function createSink(limit: number): Sink {
   let buffer: Buffer = Buffer.alloc(0)
   let length = 0
@@ -452,7 +448,7 @@ export function createSink(limit: number): Sink {
       own = null
     },
     write: (text) => {
-      // Three bytes are the most that one UTF-16 unit can take.
+      // UTF-8 takes up to three bytes per UTF-16 unit.
       const most = text.length * 3
       if (length + most > buffer.length) grow(most)
       length += buffer.write(text, length, 'utf8')
@@ -462,7 +458,7 @@ export function createSink(limit: number): Sink {
   }
 }
 
-/** The text of an answer; `null` where there is none. */
+/** The response as text, `null` if there is none. Releases it. */
 export const toText = (answer: ReadResult): string => {
   if (answer === null) return 'null'
   const text = Buffer.from(answer.bytes).toString('utf8')

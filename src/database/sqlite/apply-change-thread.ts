@@ -1,4 +1,4 @@
-// Applies a change of the model on a separate thread, so that large tables do not block the service.
+// Applies a model change on a separate thread, so that large tables do not block the service.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { sql } from 'kysely'
@@ -21,13 +21,12 @@ import { reopenSqlite, type SqliteOptions } from './connection.js'
 import { sqliteDialect, writeSql } from './dialect.js'
 import { getCode } from './errors.js'
 
-/** A statement with its values. */
 export interface PlainStatement {
   readonly sql: string
   readonly parameters: readonly unknown[]
 }
 
-/** A change of the model as the thread gets it. */
+/** A model change in structured-cloneable form. */
 export interface ModelWorkData {
   readonly sqlite: SqliteOptions
   readonly steps: readonly PlanStep[]
@@ -36,12 +35,12 @@ export interface ModelWorkData {
   readonly make: readonly PlainStatement[]
 }
 
-/** The result of the thread: whether the change was applied, or the error. */
+/** Whether the change was applied, or the error. */
 export type ModelWorkResult = { readonly isMade: boolean } | { readonly code: string; readonly message: string }
 
 function applyChange({ sqlite, steps, model, isOutdated, make }: ModelWorkData): boolean {
   const database = reopenSqlite(sqlite)
-  // Otherwise rows of other tables would be deleted along with moved rows.
+  // With foreign keys on, moving rows would cascade deletes to other tables.
   database.pragma('foreign_keys = off')
   try {
     database.prepare('begin immediate').run()
@@ -51,7 +50,7 @@ function applyChange({ sqlite, steps, model, isOutdated, make }: ModelWorkData):
     database.prepare('commit').run()
     return true
   } finally {
-    // Rolls back an unfinished transaction.
+    // Also rolls back an unfinished transaction.
     database.close()
   }
 }
@@ -64,7 +63,7 @@ function resultOf(data: ModelWorkData): ModelWorkResult {
   }
 }
 
-/** Runs steps in their order, inside the caller's transaction; `foreign_keys` has to be off. `model` is the new model. */
+/** Runs steps in order, within the caller's transaction and with `foreign_keys` off. `model` is the new model. */
 export function runModelSteps(database: Database, steps: readonly PlanStep[], model: Model): void {
   for (const step of steps) {
     dropOwnIndexes(database, step)
@@ -75,7 +74,7 @@ export function runModelSteps(database: Database, steps: readonly PlanStep[], mo
   }
 }
 
-/** Octavo's indexes are named after their columns; renamed ones are created again in the background. */
+/** Drops Octavo's indexes on a renamed table or column, whose names are outdated; they are recreated in the background. */
 function dropOwnIndexes(database: Database, step: PlanStep): void {
   const renamed = getRenamedPart(step)
   if (renamed === null) return
@@ -104,7 +103,7 @@ const run = (database: Database, script: StepScript): void =>
     return []
   })
 
-/** Adds the archived columns of the source table to the target table of moved rows. */
+/** Adds the source table's archived columns to the target table of moved rows. */
 function withKeptColumns(database: Database, step: Extract<PlanStep, { readonly kind: 'moveRows' }>): StatedStep {
   const columnsOf = (table: string) =>
     database.prepare('select name, type from pragma_table_info(?)').all(table) as { readonly name: string; readonly type: string }[]
@@ -115,7 +114,7 @@ function withKeptColumns(database: Database, step: Extract<PlanStep, { readonly 
   return { ...step, columns: [...step.columns, ...kept.map(({ name }) => ({ from: name, to: name }))] }
 }
 
-/** Tables of the panel: one that an older Strapi made has not all of them. */
+/** Steps on tables of Strapi's panel; older versions of Strapi lack some of them. */
 const isPanelStep = (step: PlanStep): step is StepOf<'setValues' | 'deleteRows'> =>
   (step.kind === 'setValues' || step.kind === 'deleteRows') && /^(?:strapi|admin)_/.test(step.table)
 
@@ -125,21 +124,21 @@ function runStatements(database: Database, stated: StatedStep): void {
     return
   for (const { sql, values } of stepStatements(step)) database.prepare(sql).run(...values)
   if (step.kind === 'convertColumn') fillConverted(database, step)
-  // Nothing was kept: no table has to be looked after.
+  // Drop the archive table if it is empty.
   if (step.kind === 'keepRows' && database.prepare(`select 1 from ${quoted(step.as)} limit 1`).get() === undefined)
     database.exec(`drop table ${quoted(step.as)}`)
 }
 
 type StoredValue = string | number | bigint
 
-/** A value as conversions take it: integers that no number holds as texts. */
+/** A value as conversions expect it: integers beyond a double as text. */
 const toConvertible = (value: StoredValue): string | number =>
   typeof value !== 'bigint' ? value : Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 
-/** Ids of rows that are converted in one go. */
+/** Number of rows converted per batch. */
 const batch = 1000
 
-/** Converts the values of a column into another one. The result of an earlier conversion is converted back if it is unchanged. */
+/** Converts a column's values into another column. Unchanged results of an earlier conversion are restored from their original. */
 function fillConverted(database: Database, step: Extract<PlanStep, { readonly kind: 'convertColumn' }>): void {
   const [table, from, to] = [quoted(step.table), quoted(step.as), quoted(step.column.name)]
   const next = database
@@ -161,5 +160,5 @@ function fillConverted(database: Database, step: Extract<PlanStep, { readonly ki
   }
 }
 
-// Last, because it uses the constants above. Null where tests import `runModelSteps`.
+// Last, because it uses the constants above. `parentPort` is null where tests import `runModelSteps`.
 parentPort?.postMessage(resultOf(workerData as ModelWorkData))

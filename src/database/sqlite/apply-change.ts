@@ -1,4 +1,4 @@
-// Applies a change of the model in one transaction on a separate thread, without concurrent writes.
+// Applies a model change in one transaction on a separate thread, without concurrent writes.
 import { Worker } from 'node:worker_threads'
 import type { ModelWork } from '../database.js'
 import { unavailableError } from '../errors.js'
@@ -6,10 +6,10 @@ import type { ModelWorkData, ModelWorkResult } from './apply-change-thread.js'
 import type { SqliteOptions } from './connection.js'
 import { writeSql } from './dialect.js'
 
-/** Codes of a database that may be able to do it later. */
+/** Codes of transient errors. */
 const passing = /^SQLITE_(?:BUSY|FULL|IOERR|READONLY)/
 
-/** Carries out a change, in one transaction. Resolves to false if it is outdated. @throws ApiError 503 if the database is locked or full */
+/** Applies a change. Resolves to false if it is outdated. @throws ApiError 503 if the database is locked or full */
 export async function applySqliteChange(sqlite: SqliteOptions, { steps, model, isOutdated, complete: make }: ModelWork): Promise<boolean> {
   const data: ModelWorkData = { sqlite, steps, model, isOutdated: writeSql(isOutdated), make: make.map(writeSql) }
   const worker = new Worker(new URL('./apply-change-thread.js', import.meta.url), { workerData: data })

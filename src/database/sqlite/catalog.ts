@@ -1,4 +1,4 @@
-// The catalog of a SQLite database: tables, damage, differences from the model, and scans of whole tables.
+// The catalog of a SQLite database: tables, damage, schema drift and full table scans.
 
 import type Database from 'better-sqlite3'
 import { sql } from 'kysely'
@@ -8,7 +8,7 @@ import type { DeclaredColumn, Inspection, MainConnection, TableScan } from '../d
 import type { Statement } from '../plan.js'
 import { declaredType } from './create-tables.js'
 
-/** Looks at the tables of a database, its pages and its foreign keys. */
+/** Inspects the tables, pages and foreign keys of a database. */
 export const inspectSqlite = (main: MainConnection): Inspection => ({
   tables: async () => {
     const rows = await main.rows<{ readonly name: string }>(sql`select name from sqlite_master where type in ('table', 'view')`)
@@ -28,7 +28,7 @@ export const inspectSqlite = (main: MainConnection): Inspection => ({
   },
 })
 
-/** Families of declared types: within one, SQLite keeps a value as it is. */
+/** Declared types grouped by affinity: within a group, SQLite stores a value unchanged. */
 const families: readonly (readonly string[])[] = [
   ['varchar', 'text', 'char', 'clob'],
   ['integer', 'int', 'bigint', 'float', 'real', 'double', 'decimal', 'numeric'],
@@ -36,7 +36,7 @@ const families: readonly (readonly string[])[] = [
   ['json', 'jsonb'],
 ]
 
-/** Looks at the schema of the database only, not at rows. */
+/** Compares the schema with the model, without reading rows. */
 export function findSchemaMismatches(database: Database.Database, model: Model): SchemaMismatches {
   const names = database.prepare("select name from sqlite_schema where type = 'table' and sql not like 'create virtual%'").pluck()
   const columnsOf = database.prepare('select name, type from pragma_table_info(?)')
@@ -64,7 +64,7 @@ export function readDeclaredColumns(database: Database.Database): DeclaredColumn
 const tablesOf = (sql: string): ReadonlyMap<string, string> =>
   new Map([...sql.matchAll(/\b(?:from|join) "([^"]+)" as "([^"]+)"/g)].map(([, table, alias]) => [alias!, table!]))
 
-/** Finds the tables that are looked through row by row. An index that is read in the order of a list is none of them. */
+/** Finds full table scans. Scanning an index in list order does not count. */
 export function findTableScans(database: Database.Database, { sql, parameters }: Statement): readonly TableScan[] {
   const tables = tablesOf(sql)
   const steps = database.prepare(`explain query plan ${sql}`).all(parameters.map(() => null)) as readonly { readonly detail: string }[]
@@ -72,6 +72,6 @@ export function findTableScans(database: Database.Database, { sql, parameters }:
   return [...new Set(scanned)].map((table) => ({ table, rows: rowsOf(database, table) }))
 }
 
-/** The rows of a table, or more: its highest row id, which costs nothing to find. */
+/** An upper estimate of the row count: the highest row id, which costs nothing to look up. */
 const rowsOf = (database: Database.Database, table: string): number =>
   Number(database.prepare(`select max(rowid) from "${table}"`).pluck().get() ?? 0)

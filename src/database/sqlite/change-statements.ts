@@ -1,4 +1,4 @@
-// The statements of one step of a change of the content model (docs/spec/model-plans.md) in SQLite's words.
+// SQLite statements for each step of a model change (docs/spec/model-plans.md).
 
 import type { SqlText } from '../../model/diff/sql-text.js'
 import type { PlanStep, StepOf } from '../../model/diff/steps.js'
@@ -12,18 +12,18 @@ export interface StepStatement {
   readonly values: readonly (string | number)[]
 }
 
-/** Steps that no statement does. */
+/** Steps computed by the service. */
 type ComputedStep = Extract<PlanStep, { readonly kind: 'makeDrafts' | 'renameInSettings' | 'storeContentTypes' }>
 
-/** Steps that consist of statements; the new column of `convertColumn` is filled after them. */
+/** Steps that are plain statements; `convertColumn` also fills its new column afterwards. */
 export type StatedStep = Exclude<PlanStep, ComputedStep>
 
 const plain = (sql: string): StepStatement => ({ sql, values: [] })
 
-/** Writes a text of a plan after some words. */
+/** Appends a plan's SQL text to a prefix. */
 const bound = (before: string, { text, values }: SqlText): StepStatement => ({ sql: before + text.join('?'), values })
 
-/** SQLite adds a column that may not be null only with a default. */
+/** A column definition without `NOT NULL` if there is no default: SQLite cannot add such a column. */
 const defined = (column: Column): string => {
   const name = `${quoted(column.name)} ${declaredType(column.type)}`
   return column.default === null ? name : `${name} ${column.notNull ? 'NOT NULL ' : ''}DEFAULT ${column.default}`
@@ -31,7 +31,7 @@ const defined = (column: Column): string => {
 
 const formerName = 'octavo_moving'
 
-/** Archives a column under another name. A `NOT NULL` column would refuse new rows, so it is created again. */
+/** Archives a column under another name. A `NOT NULL` column is recreated as nullable, since it would reject new rows. */
 function archiveColumn(table: string, column: Column, as: string): readonly StepStatement[] {
   const [name, aside] = [quoted(column.name), quoted(as)]
   if (!column.notNull) return [plain(`alter table ${quoted(table)} rename column ${name} to ${aside}`)]
@@ -42,7 +42,7 @@ function archiveColumn(table: string, column: Column, as: string): readonly Step
   ]
 }
 
-/** Changes the declaration of a column. SQLite cannot, so the column is created again and filled. */
+/** Changes a column's declaration. SQLite cannot alter it, so the column is recreated and its values copied. */
 function redeclareColumn(table: string, column: Column): readonly StepStatement[] {
   const [name, former] = [quoted(column.name), quoted(formerName)]
   const value = column.notNull && column.default !== null ? `coalesce(${former}, ${column.default})` : former
@@ -57,10 +57,7 @@ function redeclareColumn(table: string, column: Column): readonly StepStatement[
 const foreignKeyClause = ({ references, onDelete }: ForeignKey): string =>
   ` REFERENCES ${quoted(references.table)} (${references.columns.map(quoted).join(', ')}) ON DELETE ${onDelete}`
 
-/**
- * Returns the statements of a step. Steps about foreign keys have none, since SQLite ignores their names. `foreign_keys` must be off, or
- * rows of other tables would be deleted too.
- */
+/** The statements of a step; none for foreign keys, whose names SQLite ignores. Run with `foreign_keys` off, or deletes would cascade. */
 export function stepStatements(step: StatedStep): readonly StepStatement[] {
   const alter = (table: string, change: string) => plain(`alter table ${quoted(table)} ${change}`)
   const rename = (table: string, column: string, to: string) => alter(table, `rename column ${quoted(column)} to ${quoted(to)}`)
@@ -83,7 +80,7 @@ export function stepStatements(step: StatedStep): readonly StepStatement[] {
     case 'keepColumn':
       return archiveColumn(step.table, step.column, step.as)
     case 'convertColumn':
-      // By its new name, which it has by now.
+      // Under its new name: it has been renamed by now.
       return [
         ...archiveColumn(step.table, { ...step.former, name: step.column.name }, step.as),
         alter(step.table, `add column ${defined(step.column)}`),
@@ -102,7 +99,7 @@ export function stepStatements(step: StatedStep): readonly StepStatement[] {
   }
 }
 
-/** Last ids in SQLite's bookkeeping; the table of archived rows has no ids. */
+/** Carry over the last assigned ids; tables of archived rows have none. */
 const initializeSequence =
   'insert into sqlite_sequence (name, seq) select ?, seq from sqlite_sequence where name = ? and not exists (select 1 from sqlite_sequence where name = ?)'
 const raiseSequence =
@@ -124,7 +121,7 @@ function statementsOfRows(step: StepOf<'moveRows' | 'keepRows' | 'deleteRows' | 
   }
 }
 
-/** Returns the statements of a step, and comments for computed values. */
+/** The SQL of a step, for display, with comments for values that the service computes. */
 export function describeSqliteStep(step: PlanStep): readonly string[] {
   const computed = computedText(step) ?? []
   if (step.kind === 'renameInSettings' || step.kind === 'storeContentTypes' || step.kind === 'makeDrafts') return [computed].flat()

@@ -1,4 +1,4 @@
-// Opens connections to a SQLite database with the settings and SQL functions that every one of them needs.
+// Opens SQLite connections with their settings and SQL functions.
 
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -10,22 +10,22 @@ export interface SqliteOptions {
   readonly filename: string
   /** Milliseconds to wait for another process's lock. */
   readonly busyTimeout: number
-  /** Bytes of the file that are read through memory mapping. */
+  /** Maximum bytes of the file to map into memory. */
   readonly mmapBytes: number
-  /** Kibibytes of pages that one connection keeps. */
+  /** Page cache per connection, in kibibytes. */
   readonly cacheKibibytes: number
 }
 
-/** Milliseconds between two tries for a lock that SQLite itself does not wait for. */
+/** Milliseconds between attempts to get a lock that SQLite does not wait for. */
 const retryInterval = 20
 
-/** Access for the owner alone: a database has password hashes, an uploads folder what may be private. */
+/** Access for the owner only: the database contains password hashes, and the uploads folder private files. */
 export const ownersFolder = 0o700
 const ownersFile = 0o600
 
 /**
- * Opens the database for reading and writing; the file and its folder are made when they are missing, for their owner only.
- * WAL, so that readers and the writer never wait for each other; `synchronous=FULL`, so that a commit survives a power cut.
+ * Opens the database for reading and writing, creating the file and its folder if missing. WAL, so that readers and the writer never block
+ * each other; `synchronous=FULL`, so that commits survive a power failure.
  */
 export function openSqlite(options: SqliteOptions): Database.Database {
   createPrivateFolder(dirname(options.filename))
@@ -33,7 +33,7 @@ export function openSqlite(options: SqliteOptions): Database.Database {
   return reopenSqlite(options)
 }
 
-/** Opens an existing database again; never creates one that was deleted. `eachStatement` is called for every statement of the driver. */
+/** Opens an existing database; never recreates a deleted one. `eachStatement` is called for every statement executed. */
 export function reopenSqlite(options: SqliteOptions, eachStatement?: () => void): Database.Database {
   const database = new Database(options.filename, {
     fileMustExist: true,
@@ -41,17 +41,17 @@ export function reopenSqlite(options: SqliteOptions, eachStatement?: () => void)
     ...(eachStatement === undefined ? {} : { verbose: eachStatement }),
   })
   try {
-    // SQLite does not wait for the lock that the change to WAL needs.
+    // SQLite does not wait for the lock that switching to WAL requires.
     waitForLock(options.busyTimeout, () => database.pragma('journal_mode = WAL'))
   } catch (error) {
-    // A read-only file system keeps the journal that the file has.
+    // On a read-only file system the journal mode stays as it is.
     if (!getCode(error).startsWith('SQLITE_READONLY')) throw error
   }
   database.pragma('synchronous = FULL')
   return prepare(database, options)
 }
 
-/** Makes a folder that is missing, for its owner only; the folders above it are made as usual. One that is there keeps its mode. */
+/** Creates a missing folder with owner-only access; its parents get default modes. An existing folder keeps its mode. */
 function createPrivateFolder(folder: string): void {
   if (existsSync(folder)) return
   mkdirSync(dirname(folder), { recursive: true })
@@ -60,7 +60,7 @@ function createPrivateFolder(folder: string): void {
 
 export const blockFor = (milliseconds: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
-/** Repeats `work` while another connection holds the lock that it needs, for `milliseconds` at most. Blocks the thread. */
+/** Retries `work` while another connection holds the lock, for up to `milliseconds`. Blocks the thread. */
 export function waitForLock<Result>(milliseconds: number, work: () => Result): Result {
   const end = performance.now() + milliseconds
   for (;;) {
@@ -73,20 +73,14 @@ export function waitForLock<Result>(milliseconds: number, work: () => Result): R
   }
 }
 
-/**
- * Opens an existing database for a few reads. The last connection that closes removes SQLite's auxiliary files, which a read-only one would
- * leave.
- */
+/** Opens an existing database for a few reads. A connection in read-only mode, if closed last, would leave auxiliary files behind. */
 export function openSqliteForViewing(options: SqliteOptions): Database.Database {
   const database = new Database(options.filename, { fileMustExist: true, timeout: options.busyTimeout })
   database.pragma('query_only = ON')
   return prepare(database, options)
 }
 
-/**
- * Opens the database for reading only. `look` is called now and then while a statement runs; it throws to end the statement, whose
- * caller gets that error.
- */
+/** Opens the database read-only. `look` is called periodically while a statement runs; it throws to abort the statement. */
 export function openSqliteReader(options: SqliteOptions, look?: () => void): Database.Database {
   return prepare(new Database(options.filename, { readonly: true, fileMustExist: true, timeout: options.busyTimeout }), options, look)
 }
@@ -99,7 +93,7 @@ function prepare(database: Database.Database, options: SqliteOptions, look: () =
   return database
 }
 
-/** Prepares statements of a connection and keeps them, `most` of those that were used last. */
+/** Caches up to `most` prepared statements of a connection (LRU). */
 export function createStatementCache(database: Database.Database, most: number): (sql: string) => Database.Statement {
   const statements = new LRUCache<string, Database.Statement>({ max: most })
   return (sql) => {
@@ -112,12 +106,12 @@ export function createStatementCache(database: Database.Database, most: number):
   }
 }
 
-/** Attempts of a statement during consecutive changes of the schema. */
+/** Maximum attempts of a statement during consecutive schema changes. */
 const schemaRetries = 20
 
 /**
- * Runs read-only statements outside of a transaction, and repeats them if the schema changes twice. SQLite prepares a statement again after
- * a change, but outside of a transaction fails after a second one (`SQLITE_SCHEMA`).
+ * Runs read-only statements outside a transaction, retrying on `SQLITE_SCHEMA`: SQLite re-prepares a statement after one schema change, but
+ * fails after a second.
  */
 export function retrySchemaChanges<Result>(run: () => Result): Result {
   for (let retry = 1; ; retry++) {
@@ -129,7 +123,7 @@ export function retrySchemaChanges<Result>(run: () => Result): Result {
   }
 }
 
-/** Creates a value once for each connection. */
+/** Memoizes a value per connection. */
 export function oncePerConnection<Kept extends object>(make: (database: Database.Database) => Kept): (database: Database.Database) => Kept {
   const kept = new WeakMap<Database.Database, Kept>()
   return (database) => {
@@ -141,15 +135,15 @@ export function oncePerConnection<Kept extends object>(make: (database: Database
   }
 }
 
-/** `look` is called now and then while a statement runs; it throws to end the statement. */
+/** `look` is called periodically while a statement runs; it throws to abort the statement. */
 export function defineFunctions(database: Database.Database, look: () => void = () => {}): void {
-  // Sigma has two small letters, by its place in a word.
+  // Sigma has two lower-case forms, depending on its position in a word.
   const fold = (text: unknown) => {
     look()
     return text === null ? null : String(text).toLowerCase().replaceAll('ς', 'σ')
   }
   database.function('octavo_fold', { deterministic: true }, fold)
-  // As `like` does: up to a NUL, and a value that has one is found in nothing.
+  // Like `like`: texts end at a NUL, and a value that contains one matches nothing.
   const upToNul = (text: string) => text.split('\0', 1)[0]!
   const searches = { exact: createSearch('exact'), ascii: createSearch('ascii') }
   const search = (find: (text: string, value: string) => boolean) => (text: unknown, value: unknown) => {
@@ -167,7 +161,7 @@ export function defineFunctions(database: Database.Database, look: () => void = 
   })
 }
 
-/** Comparison of texts: exact, or ignoring ASCII case as SQLite's `like` does. */
+/** Exact comparison, or ignoring ASCII case like SQLite's `like`. */
 type Comparison = 'exact' | 'ascii'
 
 const upperA = 65
@@ -176,10 +170,7 @@ const toLower = 32
 const folded = (unit: number): number => (unit >= upperA && unit <= upperZ ? unit + toLower : unit)
 const same = (unit: number): number => unit
 
-/**
- * Returns a function that searches `text` for `value`. It caches the tables of the last value, since a statement searches many rows for
- * one.
- */
+/** Returns a substring search that caches the failure table of the last value: a statement searches many rows for one value. */
 function createSearch(comparison: Comparison): (text: string, value: string) => boolean {
   const unitOf = comparison === 'ascii' ? folded : same
   let last: { readonly value: string; readonly fallbacks: Int32Array } = { value: '', fallbacks: new Int32Array() }
@@ -197,7 +188,7 @@ function createSearch(comparison: Comparison): (text: string, value: string) => 
   }
 }
 
-/** For each beginning of `value`, the length of its longest proper part that is both a beginning and an end of it (Knuth, Morris, Pratt). */
+/** The Knuth-Morris-Pratt failure function: the length of the longest proper border of each prefix of `value`. */
 function computeFallbacks(value: string, unitOf: (unit: number) => number): Int32Array {
   const fallbacks = new Int32Array(value.length)
   for (let at = 1, matched = 0; at < value.length; at += 1) {
@@ -209,7 +200,6 @@ function computeFallbacks(value: string, unitOf: (unit: number) => number): Int3
   return fallbacks
 }
 
-/** Ignores ASCII case. */
 function endsWithAscii(text: string, value: string): boolean {
   const from = text.length - value.length
   if (from < 0) return false

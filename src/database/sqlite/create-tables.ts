@@ -1,4 +1,4 @@
-// The text of tables in SQLite's words, and making them.
+// SQLite's table definitions, and their creation.
 import type { Database } from 'better-sqlite3'
 import {
   hasFormerTables,
@@ -23,7 +23,6 @@ const list = (columns: readonly string[]): string => columns.map(quoted).join(',
 export const createIndex = (table: string, { name, columns, unique }: Index): string =>
   `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${quoted(name)} ON ${quoted(table)} (${list(columns)})`
 
-/** The statements that create one table and its indexes. */
 export function createStatements(table: Table): readonly string[] {
   const columns = table.columns.map((column) => {
     const name = `${quoted(column.name)} ${declaredType(column.type)}`
@@ -40,7 +39,7 @@ export function createStatements(table: Table): readonly string[] {
   ]
 }
 
-/** Creates the tables with their indexes, all or none. */
+/** Creates the tables and their indexes atomically. */
 export function createTables(database: Database, tables: readonly Table[]): void {
   database.transaction(() => {
     for (const table of tables) for (const statement of createStatements(table)) database.exec(statement)
@@ -57,7 +56,7 @@ const words: Readonly<Record<OctavoColumnType, string>> = {
 
 function statementsOf({ name, columns, key, numbered = false, unique, indexes = {} }: OctavoTable): readonly string[] {
   const [first] = key
-  // The key as the row's own number, where it is one.
+  // A single integer key becomes the rowid.
   const rowNumber = key.length === 1 && columns[first!] === 'integer' ? first : undefined
   const defined = Object.entries(columns).map(([column, type]) =>
     column === rowNumber ? `${quoted(column)} integer primary key${numbered ? ' autoincrement' : ''}` : `${quoted(column)} ${words[type]}`,
@@ -72,7 +71,7 @@ function statementsOf({ name, columns, key, numbered = false, unique, indexes = 
   ]
 }
 
-/** Tables that had another name in earlier versions, and the indexes that go by it. */
+/** Tables renamed since earlier versions, and their old index names. */
 const renamed: readonly { readonly from: string; readonly to: string; readonly indexes: readonly string[] }[] = [
   { from: 'octavo_hidden_links', to: 'octavo_pending_links', indexes: ['octavo_hidden_links_target', 'octavo_hidden_links_owner'] },
   { from: 'octavo_drifted_drafts', to: 'octavo_modified_drafts', indexes: [] },
@@ -88,12 +87,12 @@ export const lacksOctavoTables = (present: ReadonlySet<string>): boolean =>
   renamed.some(({ from }) => present.has(from)) ||
   hasFormerTables((name) => present.has(name))
 
-/** Gives tables of earlier versions their names of today, and creates the tables that are missing. */
+/** Renames tables of earlier versions and creates missing ones. */
 export function createOctavoTables(database: Database): void {
   const isThere = (name: string): boolean =>
     database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !== undefined
   const earlier = renamed.filter(({ from }) => isThere(from))
-  // Otherwise a rename fails where any view of the database names a table that is gone.
+  // Without this, a rename fails if any view references a missing table.
   if (earlier.length > 0) database.pragma('legacy_alter_table = on')
   try {
     for (const { from, to, indexes } of earlier) {
@@ -107,7 +106,7 @@ export function createOctavoTables(database: Database): void {
   for (const statement of [...octavoTables.flatMap(statementsOf), ...replaceFormerTables(isThere)]) database.exec(statement)
 }
 
-/** An earlier version has run after a later one: merges its rows. The higher credential version is used. */
+/** Merges the rows of an old table, written by an earlier version that ran after a later one. The higher credential version wins. */
 function mergeTable(database: Database, from: string, to: string): void {
   const columns = database.prepare("select name from pragma_table_info(?) where name <> 'id'").pluck().all(from).join(', ')
   database.exec(`insert or ignore into ${to} (${columns}) select ${columns} from ${from}`)

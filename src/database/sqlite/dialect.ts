@@ -1,10 +1,10 @@
-// SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (connection.ts).
+// The SQLite dialect. Functions named `octavo_*` are registered on every connection (connection.ts).
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import type { Dialect, Expression } from '../dialect.js'
 import type { Parameter } from '../plan.js'
 import { differs, listedText, selectAll } from '../portable-sql.js'
 
-/** Writes SQL and never runs it: statements are run on the driver (connection.ts). */
+/** Compiles SQL only; statements are executed by the driver (connection.ts). */
 const writer = new Kysely<unknown>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -14,7 +14,7 @@ const writer = new Kysely<unknown>({
   },
 })
 
-/** The text and the bound values of a query. */
+/** Compiles a query to its text and bind parameters. */
 export function writeSql(query: Expression): { readonly sql: string; readonly parameters: readonly unknown[] } {
   const { sql: text, parameters } = query.compile(writer)
   return { sql: text, parameters }
@@ -27,13 +27,13 @@ const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'
   return kind === 'startsWith' ? sql`${escaped(value)} || '%'` : sql`'%' || ${escaped(value)}`
 }
 
-/** Values up to this length are found in nearly linear time by SQLite's functions. */
+/** Maximum length of values that SQLite's own functions find in nearly linear time. */
 const shortValue = 16
 
-/** Length of a text times length of a value up to which SQLite's search takes at most a tenth of a millisecond. */
+/** Maximum product of text length and value length for which SQLite's search takes no more than 0.1 ms. */
 const smallSearch = 100_000
 
-/** Looks for a long value in a long text in a way that takes linear time, and otherwise in SQLite's, which mostly is faster. */
+/** Uses the linear-time search for long values in long texts; otherwise SQLite's own, which is usually faster. */
 const whereLong = (text: Expression, value: Expression, long: Expression, short: Expression) =>
   sql<boolean>`case when length(${value}) > ${sql.lit(shortValue)} and octet_length(${text}) * length(${value}) > ${sql.lit(smallSearch)} then ${long} else ${short} end`
 
@@ -44,10 +44,10 @@ const compare = (column: Expression, value: Expression, kind: 'contains' | 'star
 }
 
 const asText = (column: Expression): Expression => sql`cast(${column} as text)`
-/** Integers would reach the function as doubles, so they are texts before. */
+/** Cast to text, or integers would reach the function as doubles. */
 const fold = (column: Expression): Expression => sql`octavo_fold(${asText(column)})`
 
-/** LIKE reads both sides up to a NUL; a value that has one is found in nothing. */
+/** LIKE reads both sides up to a NUL; a value that contains one matches nothing. */
 const like = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') => {
   const short = sql<boolean>`(${column} like ${pattern(value, kind)} escape '\\' and (instr(${value}, char(0)) = 0 or ${column} is null))`
   if (kind === 'startsWith') return short
@@ -56,12 +56,12 @@ const like = (column: Expression, value: Expression, kind: 'contains' | 'startsW
 }
 
 /**
- * Rows between two calls of `octavo_alive`, in the mean. A call takes 0.2 µs, the remainder 0.02. A prime, since ids of the same kind
- * are often all even or all odd.
+ * Average number of rows between calls of `octavo_alive`, which take 0.2 µs; the modulo takes 0.02. A prime, since ids of one kind are
+ * often all even or all odd.
  */
 const rowsBetweenLooks = 127
 
-/** Values up to this number are bound separately. */
+/** Maximum number of values bound individually. */
 const few = 500
 
 export const sqliteDialect: Dialect = {
@@ -78,7 +78,7 @@ export const sqliteDialect: Dialect = {
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? sql<boolean>`${fold(column)} = ${fold(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
   numberTable: (list, as) => sql`json_each(${list}) as ${sql.id(as)}`,
-  // For a bare value SQLite would prepare the statement at each execution, which takes longer than a small read.
+  // SQLite re-prepares the statement on each execution for a bare parameter, which takes longer than a small read.
   rowCount: (value) => sql`${value} + 0`,
   collates: false,
   readsSkippedRows: false,
@@ -87,28 +87,28 @@ export const sqliteDialect: Dialect = {
   stoppable: (id) => sql<boolean>`likelihood(${id} % ${sql.lit(rowsBetweenLooks)} or octavo_alive(), 1.0)`,
   selected: (column, answer) =>
     answer === 'biginteger' ? sql`case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end` : column,
-  // One text where they are many: no statement is too long for it.
+  // Longer lists are bound as one JSON text, which never exceeds the limit on parameters.
   list: (values) => (values.length <= few ? sql.join(values) : sql`select value from json_each(${JSON.stringify(values)})`),
   rows: (rows, columns, as) => {
     const names = Object.keys(columns).map((name, index) => sql`value ->> ${sql.lit(index)} as ${sql.id(name)}`)
-    // Without the limit SQLite would go through the text again for each row that it is joined with.
+    // Without the limit SQLite would parse the JSON again for each joined row.
     return sql`(select ${sql.join(names)}, key as ordinal from json_each(${JSON.stringify(rows)}) limit -1) as ${sql.id(as)}`
   },
   lateral: (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.raw(as)}`,
   documentList: listedText,
   differs,
   positionBefore: (first) => sql`${first} - 1`,
-  // Null is the smallest value.
+  // Nulls are the smallest values.
   orderKey: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
   nullsAreGreatest: false,
   firstValue: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
-  // Strapi misreads those next to 1970.
+  // Strapi misreads timestamps close to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(${one}, 0)) >= 10000000)`,
   timeOfDay: sql`cast(round(unixepoch('now', 'subsec') * 1000) as integer)`,
-  // All processes are on the machine of the file, and its uptime follows no change of the system time.
+  // All processes run on the machine of the file, whose uptime is not affected by changes of the system time.
   sharedClock: () => sql`${Number(process.hrtime.bigint() / 1_000_000n)}`,
   stateSeen: sql`(select data_version from pragma_data_version)`,
-  // Also right for tables that give the ids of removed rows again.
+  // The maximum id covers tables without AUTOINCREMENT.
   newIds: (table) => sql`max(coalesce((select seq from sqlite_sequence where name = ${table}), 0),
     coalesce((select max(id) from ${sql.table(table)}), 0)) as id`,
   // The write lock excludes concurrent inserts.

@@ -1,5 +1,3 @@
-// The driver of SQLite.
-
 import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Config } from '../../foundation/config/config.js'
@@ -35,19 +33,16 @@ export const sqliteDriver: Driver = {
   lock: async (config, wait) => lockSqlite(config, wait),
 }
 
-/** Pages that are copied before others have a turn. */
+/** Pages copied before yielding to the event loop. */
 const copiedPages = 2_000
 
-/**
- * Opens the database for reads that all belong to one snapshot, also while a service writes. It can be copied: a copy inside a transaction
- * does not begin again when others write.
- */
+/** Opens a snapshot while services write. Copying inside a transaction does not restart when others write. */
 function sqliteFileSnapshot({ database: settings }: Config, beforeSnapshot = (): void => {}): FileSnapshot {
   const connection = openSqliteReader(settings)
   try {
     beforeSnapshot()
     connection.exec('begin')
-    // A deferred transaction takes its snapshot with the first read.
+    // A deferred transaction takes its snapshot on the first read.
     connection.prepare('select count(*) from sqlite_schema').get()
   } catch (error) {
     connection.close()
@@ -65,7 +60,7 @@ function sqliteFileSnapshot({ database: settings }: Config, beforeSnapshot = ():
   }
 }
 
-/** Opens the database to replace rows; it is prepared as for a service. */
+/** Opens the database for replacing rows, prepared as for a service. */
 async function sqliteReplacement(config: Config, model: Model, fill: FillDatabase): Promise<RowReplacement> {
   const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
   return {
@@ -86,13 +81,13 @@ async function sqliteReplacement(config: Config, model: Model, fill: FillDatabas
   }
 }
 
-/** Rows of an index that its statistics look at. */
+/** Maximum index rows sampled by `analyze`. */
 const analyzedRows = 1000
 
 const hasStatistics = (connection: Database): boolean =>
   connection.prepare("select 1 from sqlite_schema where name = 'sqlite_stat1'").get() !== undefined
 
-/** The lock of the transaction keeps all others from writing. */
+/** Takes the write lock. */
 function begin(connection: Database): void {
   connection.pragma(`busy_timeout = ${startTimeoutMs}`)
   try {

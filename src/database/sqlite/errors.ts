@@ -1,17 +1,17 @@
-// Classifies errors of SQLite by their codes.
+// Classifies SQLite errors by code.
 import type { DatabaseFault } from '../driver.js'
 
-/** The code of an error, SQLite's or another; empty if it has none. */
+/** An error's code; empty if it has none. */
 export const getCode = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
 
-/** True if the file is damaged, or is not a database. */
+/** True if the file is damaged or not a database. */
 export const isDamage = (error: unknown): boolean => /^SQLITE_(?:CORRUPT|NOTADB)/.test(getCode(error))
 
-/** A table or a column that a statement names is not there. `message` is SQLite's; from a thread it may begin with the error's name. */
+/** A missing table or column. `message` is SQLite's; from a thread it may begin with the error's name. */
 export const isDrift = (code: string, message: string): boolean =>
   code === 'SQLITE_ERROR' && /^(?:SqliteError: )?(?:no such (?:table|column): |table \S+ has no column named )/.test(message)
 
-/** Codes for problems of the file, its disk, its permissions and its locks. */
+/** Codes for problems with the file, its disk, permissions or locks. */
 const storage = /^SQLITE_(?:NOTADB|CORRUPT|READONLY|CANTOPEN|PERM|IOERR|FULL|BUSY|LOCKED)/
 
 /** Classifies an error; null: not from SQLite. */

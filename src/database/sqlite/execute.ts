@@ -1,4 +1,4 @@
-// Runs a plan on one connection, in one snapshot: root rows and total, then one statement per populated attribute for all rows above.
+// Executes a plan on one connection in one snapshot: root rows and total, then one statement per populated attribute for all parents.
 
 import type Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
@@ -15,15 +15,15 @@ import {
 } from '../response/write.js'
 import { oncePerConnection } from './connection.js'
 
-/** A connection, and the signer of file addresses if files are private. */
+/** A connection, and the signer of file URLs if files are private. */
 interface Source {
   readonly database: Database.Database
   readonly signer: Signer | null
-  /** Called while rows become text; throws if the response is no longer needed. */
+  /** Called periodically while rows are written; throws if the response is no longer needed. */
   readonly look?: () => void
 }
 
-/** Prepares a plan's statements and its writers. `inside`: the caller's transaction is the snapshot. */
+/** Prepares a plan. `inside`: the caller's transaction is the snapshot. */
 export function prepareRead(source: Source, plan: ReadPlan, transaction: 'own' | 'inside' = 'own'): PreparedRead {
   const { database, look } = source
   const read = prepareResponse(
@@ -40,7 +40,7 @@ export function prepareRead(source: Source, plan: ReadPlan, transaction: 'own' |
   const begin = database.prepare('begin')
   const commit = database.prepare('commit')
   return (values, sink) => {
-    // One answer is one snapshot: all statements of a plan see the same rows, and the same schema.
+    // All statements of a plan see the same rows and the same schema.
     begin.run()
     try {
       return read(values, sink)
@@ -60,7 +60,7 @@ function preparePage(
   const totals = createTotals(database)
   const { page, counted } = preparePages(database, root.statement, envelope)
 
-  /** The page, and its total where it has to be found. */
+  /** Finds the page, and the total unless the page implies it. */
   function find(values: Values, count: (values: Values) => number) {
     const [start, limit] = [values[envelope.start] as number, values[envelope.limit] as number]
     const began = performance.now()
@@ -79,22 +79,22 @@ function preparePage(
   }
 }
 
-/** Links that are counted at first, and how much further the next look goes where no condition has fewer. */
+/** Initial limit for counting links, and its growth factor while no condition has fewer. */
 const firstLook = 2_048
 const furtherLook = 4
-/** Minimum number of links for a walk along the order, and the number at which counting stops. */
+/** Minimum number of links that justifies an ordered scan, and the number at which counting stops. */
 const worthWalking = 2_048
 const many = 8_192
-/** Rows along the order that are tested at first, and at most. */
+/** Rows tested by the first ordered scan, and at most. */
 const firstSteps = 2_048
 const mostSteps = 32_768
-/** Milliseconds to follow one link: the budget for attempts to avoid it. */
+/** Milliseconds to follow a link: the budget for trying to avoid it. */
 const perLink = 0.002
 
-/** Links that a row has in the mean where rows are tested one by one. */
+/** Maximum average links per row for testing rows one by one. */
 const mostPerRow = 16
 
-/** Rows, and statistics of their access path if there are alternatives. */
+/** Rows, and statistics of the access path if there are alternatives. */
 interface FoundRows {
   readonly rows: readonly ResultRow[]
   readonly seen: PathStatistics | null
@@ -102,11 +102,11 @@ interface FoundRows {
 
 interface PreparedPages {
   page(values: Values, known: CachedTotal | null): FoundRows
-  /** The page with the total as the last column; null where the plan has no such statement. */
+  /** The page with the total as the last column; null if the plan has no such statement. */
   readonly counted: ((values: Values) => FoundRows) | null
 }
 
-/** Prepares the statements that find a list's page, `page` where the plan leaves the way to SQLite. */
+/** Prepares the statements for a list's page. `page` leaves the access path to SQLite's planner. */
 function preparePages(database: Database.Database, page: Statement, envelope: Envelope & { kind: 'list' }): PreparedPages {
   const { counted, ways } = envelope
   const pages = prepareQuery(database, page)
@@ -118,22 +118,22 @@ function preparePages(database: Database.Database, page: Statement, envelope: En
   return ways === null ? plain : prepareAccessPaths(database, ways, envelope, plain)
 }
 
-/** Properties of a list's access paths, from SQLite's query plans. */
+/** Usable access paths of a list, according to SQLite's query plans. */
 interface Verdict {
-  /** The links of every driving condition can be counted without a table scan. */
+  /** Links of every driving condition can be counted without a table scan. */
   readonly isCounted: boolean
   /** Rows found by one condition can be tested one by one for the others. */
   readonly isTested: boolean
-  /** The rows come in the order of the list from an index. */
+  /** An index provides the list's order. */
   readonly isOrdered: boolean
 }
 
-/** The statements of the access paths, ready to run. */
+/** Prepared statements of the access paths. */
 interface PreparedPaths {
   readonly counts: readonly ((values: Values, most: number) => number)[]
   readonly pages: readonly (Query | null)[]
   readonly counteds: readonly (Query | null)[]
-  /** The page among the first rows of the order, as many as given; null where no index can have that order. */
+  /** Finds the page among the given number of first rows in list order; null if no index provides this order. */
   readonly scan: Query | null
 }
 
@@ -147,7 +147,7 @@ function preparePaths(database: Database.Database, { leads, walk }: AccessPaths)
   }
 }
 
-/** If the alternative would scan tables, SQLite chooses the path. */
+/** Rejects access paths that would scan whole tables; SQLite's planner then chooses. */
 function judge(database: Database.Database, { leads, walk, walksAll, tested }: AccessPaths, stepsOf: StepsOf): Verdict {
   const areFew = tested.every(({ table, column }) => linksPerRow(database, table, column) <= mostPerRow)
   const steps = walk === null || !areFew ? null : stepsOf(walk)
@@ -158,7 +158,7 @@ function judge(database: Database.Database, { leads, walk, walksAll, tested }: A
   }
 }
 
-/** The condition with the fewest links, if any has fewer than `last`; counting begins with `first` links at most. */
+/** The condition with the fewest links. Counts up to `first` links, then more, until one has fewer or `last` is reached. */
 function fewestLinks({ counts }: PreparedPaths, values: Values, first: number, last: number): PathStatistics {
   let most = first
   for (;;) {
@@ -169,17 +169,11 @@ function fewestLinks({ counts }: PreparedPaths, values: Values, first: number, l
   }
 }
 
-/**
- * Number of rows along the order that can be tested in the time that following the links would take, if `steps` of them took
- * `milliseconds`.
- */
+/** Number of rows that an ordered scan can test in the time needed to follow the links, given that `steps` rows took `milliseconds`. */
 const affordableSteps = (links: number, steps: number, milliseconds: number): number =>
   Math.min(Math.floor((Math.min(links, many) * perLink) / (milliseconds / steps)), mostSteps)
 
-/**
- * The page, if it is among the first rows of the order, or among as many more as can be tested in the time that following the links would
- * take.
- */
+/** Looks for the page in an ordered scan, within the time that following the links would take. Null: not found. */
 function pageAlongOrder(scan: Query, values: Values, { start, limit }: PageRange, seen: PathStatistics): readonly ResultRow[] | null {
   if (seen.links < worthWalking) return null
   const tryScan = (steps: number): readonly ResultRow[] | null => {
@@ -195,13 +189,12 @@ function pageAlongOrder(scan: Query, values: Values, { start, limit }: PageRange
   return more <= firstSteps ? null : tryScan(more)
 }
 
-/** The part of a list that is asked for. */
 interface PageRange {
   readonly start: number
   readonly limit: number
 }
 
-/** Whether to look for the page along the order: it is near the beginning, and no earlier attempt has failed. */
+/** Whether an ordered scan may find the page: it is near the beginning, and no earlier scan has failed there. */
 function isNear({ start, limit }: PageRange, known: CachedTotal | null): boolean {
   const last = start + limit
   return last <= Math.min(known?.total ?? last, mostSteps) && last < (known?.seen?.farFrom ?? last + 1)
@@ -242,7 +235,7 @@ function prepareAccessPaths(
   return { page, counted: plain.counted === null ? null : counted }
 }
 
-/** A step of SQLite's plan for a statement. */
+/** A step of SQLite's query plan. */
 interface Step {
   readonly id: number
   readonly parent: number
@@ -251,7 +244,7 @@ interface Step {
 
 type StepsOf = (statement: Statement) => readonly Step[]
 
-/** Asks SQLite how it runs statements; again only when the schema has changed, an index for example. */
+/** Caches a judgement of query plans until the schema changes, for example by a new index. */
 function cacheVerdict<Verdict>(database: Database.Database, judge: (stepsOf: StepsOf) => Verdict): () => Verdict {
   const stepsOf: StepsOf = ({ sql, parameters }) => {
     const nothing = parameters.map(() => null)
@@ -265,7 +258,7 @@ function cacheVerdict<Verdict>(database: Database.Database, judge: (stepsOf: Ste
   }
 }
 
-/** The version of the schema, which the connection knows from then on: an explanation alone does not read one that has changed. */
+/** Returns the schema version and makes the connection load that schema: `explain` alone does not notice a change. */
 const schemaOf = oncePerConnection((database) => {
   const version = database.prepare('pragma schema_version').pluck()
   const refresh = database.prepare('select 1 from sqlite_schema limit 1')
@@ -278,10 +271,10 @@ const schemaOf = oncePerConnection((database) => {
   }
 })
 
-/** A table is looked through, or an index made for the purpose. The rows of a subquery are none. */
+/** A scan of a table, or of an automatic index. Scans of subqueries do not count. */
 const isScan = ({ detail }: Step): boolean => /^SCAN (?!\(|CONSTANT)|AUTOMATIC/.test(detail)
 
-/** True where a whole table is looked through for every row. */
+/** Whether a whole table is scanned for every row. */
 function scansPerRow(steps: readonly Step[]): boolean {
   const perRow = new Set<number>()
   return steps.some((step) => {
@@ -290,11 +283,11 @@ function scansPerRow(steps: readonly Step[]): boolean {
   })
 }
 
-/** The mean number of links of a row that has any, as the statistics know it; infinite where there are none. */
+/** The average number of links per row that has any, from the statistics; infinite without statistics. */
 function linksPerRow(database: Database.Database, table: string, column: string): number {
   const stats = "select 1 from sqlite_schema where name = 'sqlite_stat1'"
   if (database.prepare(stats).get() === undefined) return Number.POSITIVE_INFINITY
-  // The second number of an index: how many of its rows have the same first column.
+  // The second number of `stat`: average rows per distinct value of the first column.
   const mean = database.prepare(
     `select min(cast(substr(s.stat, instr(s.stat, ' ') + 1) as integer)) from sqlite_stat1 as s
       where s.tbl = ? and exists (select 1 from pragma_index_info(s.idx) as i where i.seqno = 0 and i.name = ?)`,
@@ -302,7 +295,7 @@ function linksPerRow(database: Database.Database, table: string, column: string)
   return (mean.pluck().get(table, column) as number | null) ?? Number.POSITIVE_INFINITY
 }
 
-/** Whether the rows come in the order of one of Octavo's indexes that has no other rows. */
+/** Whether one of Octavo's indexes provides the list's order and contains no other rows. */
 function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => boolean): boolean {
   const rows = steps.find(({ detail }) => detail === 'CO-ROUTINE t0')
   const [how, ...more] = steps.filter(({ parent }) => parent === rows?.id).map(({ detail }) => detail)
@@ -312,7 +305,7 @@ function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => 
   return scan !== null && hasNoOthers(scan[1] ?? '')
 }
 
-/** SQLite uses a partial index only for queries within its condition. */
+/** Whether an index is partial: SQLite uses those only for queries that imply their condition. */
 const isPartial = (database: Database.Database, index: string): boolean =>
   /\) where /i.test(String(database.prepare("select sql from sqlite_schema where type = 'index' and name = ?").pluck().get(index)))
 
@@ -325,7 +318,7 @@ function prepareQuery(database: Database.Database, { sql, parameters }: Statemen
   }
 }
 
-/** A statement whose answer is one number. */
+/** Prepares a statement that returns a single number. */
 function prepareCount(database: Database.Database, statement: Statement): (values: Values, given?: LevelValue) => number {
   const query = prepareQuery(database, statement)
   return (values, given = null) => query(values, given)[0]![0] as number
@@ -337,30 +330,30 @@ function binder(parameter: Parameter): (values: Values, given: LevelValue) => un
   return (values) => values[parameter.index]
 }
 
-/** Minimum milliseconds of a page whose total is cached: checking the cache costs a tenth of that. */
+/** Minimum milliseconds of a query whose total is cached: a cache lookup costs a tenth of that. */
 const worthKeeping = 0.03
-/** Characters of the values whose totals are kept for one connection, and the most that count as one. */
+/** Maximum total length of the cached keys per connection, and maximum length of one. */
 const kept = 1_000_000
 const longest = 1_000
 
-/** A total, and the statistics of the page's access path if there are alternatives. */
+/** A total, and statistics of the access path if there are alternatives. */
 interface CachedTotal {
   readonly total: number
   readonly seen: PathStatistics | null
 }
 
-/** The condition with the fewest links, and how many it has, or as many as were counted. */
+/** The condition with the fewest links and their number, up to the counting limit. */
 interface PathStatistics {
   readonly lead: number
   readonly links: number
-  /** Offset beyond which walking the order has failed; infinite at first. */
+  /** Offset beyond which ordered scans have failed; infinite at first. */
   farFrom: number
 }
 
 interface Totals {
-  /** The total that was remembered for these values, if no commit has happened since. Called inside the read's transaction. */
+  /** The cached total for these values, if nothing has been committed since. Called inside the read's transaction. */
   recall(values: readonly unknown[]): CachedTotal | null
-  /** Remembers a total that took `milliseconds` to find. */
+  /** Caches a total that took `milliseconds` to find. */
   remember(values: readonly unknown[], known: CachedTotal, milliseconds: number): void
 }
 
@@ -381,12 +374,12 @@ const getMemory = oncePerConnection(
   }),
 )
 
-/** Opens the totals of one plan on one connection. The page's start and limit, the first two values, do not matter. */
+/** Creates the totals of a plan on a connection. The key omits the first two values: the page's start and limit. */
 function createTotals(database: Database.Database): Totals {
   const memory = getMemory(database)
   const plan = ++memory.plans
   const keyOf = (values: readonly unknown[]) => `${plan} ${JSON.stringify(values.slice(2))}`
-  /** Forgets everything where something was committed. */
+  /** Clears the cache after a commit. */
   function look(): void {
     const now = memory.version.get()
     if (now !== memory.seen) memory.known.clear()

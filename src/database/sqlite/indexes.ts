@@ -1,25 +1,25 @@
-// Creates Octavo's indexes on SQLite, with the statistics that make SQLite choose them.
+// Creates Octavo's indexes on SQLite, and the statistics that make its planner use them.
 import type Database from 'better-sqlite3'
 import type { OwnIndex, ReportOwnIndex } from '../../model/tables/own-indexes.js'
 import { quoted } from '../../model/tables/table.js'
 import { blockFor } from './connection.js'
 
-/** The statement that creates an index. The row id ends every index by itself: it needs no column. */
+/** The statement that creates an index. Every index implicitly ends with the row id. */
 export function indexStatement({ name, table, columns, where, descending }: OwnIndex): string {
   const rows = where === null ? '' : ` where ${where}`
   const order = `${columns.map(quoted).join(', ')}${descending ? ' desc' : ''}`
   return `create index if not exists ${quoted(name)} on ${quoted(table)} (${order})${rows}`
 }
 
-/** Rows of an index that its statistics look at. */
+/** Maximum index rows sampled by `analyze`. */
 const analyzedRows = 1000
 
-/** Milliseconds of making indexes after which other connections get as many to write, and to read the schema that they now have. */
+/** Milliseconds of index creation, followed by a pause of the same length in which others can write and reload the schema. */
 const atOnce = 25
 
 /**
- * Makes the indexes that are missing, one after the other, and reports each before it starts; then the statistics without which
- * SQLite takes the wrong one. Several small ones are one change of the schema. Returns how many were made.
+ * Creates missing indexes, reporting each before it starts, then the statistics without which SQLite chooses the wrong index. Small indexes
+ * share a transaction, hence a schema change. Returns the number of created indexes.
  */
 export function createIndexes(database: Database.Database, indexes: readonly OwnIndex[], report: ReportOwnIndex): number {
   const present = new Set(database.prepare("select name from sqlite_schema where type = 'index'").pluck().all())
@@ -32,7 +32,7 @@ export function createIndexes(database: Database.Database, indexes: readonly Own
   return missing.length
 }
 
-/** One transaction: `missing` from `first` on, until `atOnce` has passed. Returns the first that is still missing. */
+/** Creates indexes in one transaction, from `first` on, until `atOnce` has passed. Returns the position of the next missing one. */
 function createSome(database: Database.Database, missing: readonly OwnIndex[], first: number, report: ReportOwnIndex): number {
   const end = performance.now() + atOnce
   let done = first
@@ -48,14 +48,14 @@ function createSome(database: Database.Database, missing: readonly OwnIndex[], f
   return done
 }
 
-/** True where a table was never looked at, or grew tenfold since. Bit 1 only asks, bit 16 asks about every table. */
+/** True if a table was never analyzed or has grown tenfold since. Flag 1 makes this a dry run, flag 16 includes all tables. */
 function statisticsLack(database: Database.Database, indexes: readonly OwnIndex[]): boolean {
   const lacking = database.pragma('optimize = 0x10003') as readonly { readonly optimize: string }[]
   const tables = new Set(lacking.map(({ optimize }) => optimize))
   return indexes.some(({ table }) => tables.has(`ANALYZE "main".${quoted(table)}`))
 }
 
-/** Recreates the table of statistics: this changes the schema, so that open connections read it before their next statement. */
+/** Recreates the statistics table: as a schema change, this makes open connections reload the statistics. */
 function analyze(database: Database.Database): void {
   database.pragma(`analysis_limit = ${analyzedRows}`)
   database.transaction(() => database.exec('drop table if exists sqlite_stat1; analyze')).immediate()

@@ -1,6 +1,5 @@
-// The rows that a new database starts with: what Strapi writes at its first start, so that a Strapi started on it later finds
-// nothing to change. What Strapi fills in by itself (schema snapshots, admin roles, API tokens,
-// layouts of its panel) is left to it.
+// The first rows of a new database: those that Strapi writes at its first start, so that Strapi, started on it later, has nothing to
+// change. Data that Strapi adds by itself (schema snapshots, admin roles, API tokens, panel layouts) is left out.
 import type { Database, Statement } from 'better-sqlite3'
 import { ownedLink } from '../../model/schema/graph.js'
 import { localeName } from '../../model/schema/names.js'
@@ -12,11 +11,10 @@ import type { Stored } from '../portable-sql.js'
 export interface InitialRows {
   readonly now: Date
   newDocumentId(): string
-  /** The code of the default locale. */
   readonly locale: string
 }
 
-/** Fills a database whose tables have just been created. */
+/** Fills newly created tables. */
 export function insertInitialRows(database: Database, model: Model, first: InitialRows): void {
   const insert = bulkInsert(database)
   const time = first.now.getTime()
@@ -46,7 +44,7 @@ export function insertInitialRows(database: Database, model: Model, first: Initi
 
 const allAt = (time: number) => ({ createdAt: time, updatedAt: time, publishedAt: time })
 
-/** Values by attribute as values by column. */
+/** Converts values by attribute to values by column. */
 function columnsOf(type: ContentType, values: Readonly<Record<string, Stored>>): Record<string, Stored> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => {
@@ -57,7 +55,7 @@ function columnsOf(type: ContentType, values: Readonly<Record<string, Stored>>):
   )
 }
 
-/** Strapi's own changes to older databases: a new one needs none, and without these names Strapi would go through them. */
+/** Strapi's own migrations, recorded as done: a new database needs none. */
 const migrations = [
   '5.0.0-rename-identifiers-longer-than-max-length',
   '5.0.0-02-created-document-id',
@@ -69,7 +67,7 @@ const migrations = [
   'admin::migrate-prefered-language-dk-to-da',
 ]
 
-/** The two roles that every project has, with what Strapi lets them do at first. */
+/** The default roles with their initial permissions, as in Strapi. */
 const roles = [
   {
     name: 'Authenticated',
@@ -94,10 +92,10 @@ const roles = [
   },
 ]
 
-/** Inserts one row and gives its id. Columns that are not named take their default. */
+/** Inserts a row and returns its id. Omitted columns get their default. */
 export type Insert = (table: string, row: Readonly<Record<string, Stored>>) => number
 
-/** Makes the function that inserts into `database`; every statement is prepared once. */
+/** Creates an insert function for `database` that prepares each statement once. */
 export function bulkInsert(database: Database): Insert {
   const statements = new Map<string, Statement>()
   return (table, row) => {

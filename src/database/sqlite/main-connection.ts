@@ -1,5 +1,4 @@
-// The service's main connection: small statements apart from the reader threads, and the watch for commits, by table if this process made
-// them.
+// The service's main connection for small statements, and the commit watch, which knows the changed tables of this process's commits.
 
 import type Database from 'better-sqlite3'
 import { elapsed } from '../../foundation/runtime/clock.js'
@@ -11,18 +10,17 @@ import { createStatementCache, retrySchemaChanges } from './connection.js'
 import { writeSql } from './dialect.js'
 import type { SqliteWriter } from './writer/writer.js'
 
-/** Prepared statements that are kept. */
 const maxStatements = 100
 
-/** A value that changes with every commit, of this process or another. */
+/** A value that changes with every commit of any process. */
 interface CommitVersion {
   read(): unknown
-  /** As it was read at a moment after `since` (`elapsed`): now, unless it was read since then. */
+  /** The value as read after `since` (`elapsed`); reads it unless that has happened. */
   after(since: number): unknown
 }
 
 export function createCommitVersion(database: Database.Database): CommitVersion {
-  // The version changes when another connection commits, `total_changes` when this one writes.
+  // `data_version` changes when another connection commits, `total_changes` when this one writes.
   const statement = database.prepare('select (select data_version from pragma_data_version) + total_changes()').pluck()
   let last: unknown = null
   let began = Number.NEGATIVE_INFINITY
@@ -42,7 +40,7 @@ export function createMainConnection(database: Database.Database, version = crea
     isRemote: false,
     changed: async () => {
       const since = elapsed()
-      // Requests that came together share one look.
+      // Requests that arrive together share a check.
       await endOfTurn()
       const now = version.after(since)
       if (now === seen) return false
@@ -56,13 +54,12 @@ export function createMainConnection(database: Database.Database, version = crea
   }
 }
 
-/** Milliseconds a read waits for the writer's answer. */
+/** Milliseconds that a read waits for the writer's response. */
 const patience = 5
 
-/** Watches the commits reported by `version`. */
 export function watchCommits(version: CommitVersion, changes: TableChanges, writer: Pick<SqliteWriter, 'isAlone'>): CommitWatch {
   let seen: unknown = null
-  /** Whether the writer has not answered in time, because it executes a statement or waits for the disk. */
+  /** Whether the writer has missed the deadline because it is executing a statement or waiting for the disk. */
   let isLate = false
   const ask = shared(async () => {
     try {
@@ -86,7 +83,7 @@ export function watchCommits(version: CommitVersion, changes: TableChanges, writ
   }
 }
 
-/** Resolves to whether something is done within `patience`; calls `late` if not. */
+/** Resolves to whether `asked` is fulfilled within `patience`; calls `late` if not. */
 function withinPatience(asked: Promise<void>, late: () => void): Promise<boolean> {
   return new Promise((resolve) => {
     let isDone = false
@@ -94,7 +91,7 @@ function withinPatience(asked: Promise<void>, late: () => void): Promise<boolean
       if (!isDone) late()
       resolve(isDone)
     }
-    // On a busy event loop the timer comes before a message that is there already.
+    // On a busy event loop the timer fires before a message that has already arrived.
     const timer = setTimeout(() => setImmediate(giveUp), patience)
     const done = (isKnown: boolean) => () => {
       isDone = true
@@ -105,7 +102,7 @@ function withinPatience(asked: Promise<void>, late: () => void): Promise<boolean
   })
 }
 
-/** Returns a function that looks up the foreign keys, again where tables were made or changed since. */
+/** Returns a function that looks up foreign keys, cached until the schema changes. */
 export function createDependentTables(connection: Database.Database): () => DependentTables {
   const version = connection.prepare('select schema_version from pragma_schema_version').pluck()
   let seen: unknown = null

@@ -1,4 +1,4 @@
-// Opens the SQLite database of a project: for a service, for a command that writes, or only to look at it.
+// Opens a project's SQLite database: for a service, for a command that writes, or for inspection.
 
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -38,8 +38,9 @@ import { openReaders } from './readers/pool.js'
 import { createWriter, type SqliteWriter, type WriterOptions } from './writer/writer.js'
 
 /**
- * Opens the database of a service: a main connection, reader threads, a writer thread that starts with the first write, and a watch on the
- * files. A failure leaves nothing open. @throws ConfigError if the database was lost, is damaged or cannot be prepared
+ * Opens a service's database: the main connection, reader threads, a writer thread (started by the first write), and the file watch. Closes
+ * everything on failure.
+ * @throws ConfigError if the database was lost, is damaged or cannot be prepared
  */
 export async function openSqliteDatabase(config: Config, model: Model, { logger, signing, fill }: DatabaseHost): Promise<Database> {
   const { database: settings, limits } = config
@@ -48,7 +49,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
     const connection = await openProjectFile(config, model, logger, fill)
     let isLost = (): boolean => false
     opened.add(() => {
-      // Closing would delete a foreign log at the path of the former one.
+      // Closing would delete a foreign log at the old path.
       if (!isLost()) connection.close()
     })
     const presence = createFileGuard(connection, elapsed, (sentence) => logger.error(sentence))
@@ -103,10 +104,9 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
   }
 }
 
-/** Bytes of the write-ahead log; 0 where there is none. */
+/** Bytes of the write-ahead log; 0 if there is none. */
 const getWalBytes = (filename: string): number => statSync(`${filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
-/** Functions for monitoring. */
 const monitoringOf = (connection: Connection, filename: string): Pick<Database, 'tableScans' | 'activity'> => ({
   tableScans: (statement) => findTableScans(connection, statement),
   activity: () => ({ pools: [], replicas: null, retriedTransactions: 0, walBytes: getWalBytes(filename) }),
@@ -125,7 +125,7 @@ function startWriter(
       writtenBytes: maxWriteResponseBytes(limits.bodyBytes),
       writeQueue: limits.writeQueue,
       writeTimeout: limits.writeTimeout,
-      // Counting costs the driver time, so only a log at level trace has it.
+      // Counting slows the driver down, so only log level trace enables it.
       ...(logger.isLevelEnabled('trace') && {
         committed: (statements: number) => logger.trace({ statements }, 'a write is on disk'),
       }),
@@ -140,11 +140,11 @@ const indexInBackground = (settings: Config['database'], model: Model, logger: L
     failed: (error) => logger.error({ err: error }, 'could not create an index'),
   })
 
-/** Opens the database for a command that writes; created if the project is new. */
+/** Opens the database for a command that writes, creating it if the project is new. */
 export async function openSqliteForCommand(config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> {
   const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
   const { writeQueue, writeTimeout } = config.limits
-  // A command that cannot write says so by the error of its write.
+  // Thread errors are ignored: the failed write reports them.
   const writes = createWriter(
     {
       sqlite: config.database,
@@ -182,10 +182,7 @@ function createView(connection: Connection): DatabaseView {
 /** Opens the database for a few reads. */
 export const openSqliteView = (config: Config): DatabaseView => createView(openSqliteForViewing(config.database))
 
-/**
- * Opens the database for reads that all belong to one snapshot, also while a service writes.
- * @throws ConfigError with a remedy if the file is damaged
- */
+/** Opens a snapshot for reading while services write. @throws ConfigError with a remedy if the file is damaged */
 export function openSqliteSnapshot({ database }: Config): DatabaseView {
   let connection: Connection | null = null
   try {
@@ -202,7 +199,7 @@ export function openSqliteSnapshot({ database }: Config): DatabaseView {
   }
 }
 
-/** Creates Octavo's missing indexes, and reports each before it starts. Returns the number of created ones. */
+/** Creates Octavo's missing indexes, reporting each before it starts. Returns the number of created indexes. */
 export function createSqliteIndexes(
   { database }: Config,
   model: Model,
@@ -216,7 +213,7 @@ export function createSqliteIndexes(
   }
 }
 
-/** Takes the lock, and creates the database file of a new project. A read-only database needs no lock. */
+/** Takes the startup lock, creating the database file of a new project. A read-only database needs no lock. */
 export function lockSqlite(config: Config, wait: number): DatabaseLock {
   const connection = openSqlite(config.database)
   try {
@@ -232,7 +229,7 @@ export function lockSqlite(config: Config, wait: number): DatabaseLock {
       const table = connection.prepare("select 1 from sqlite_schema where name = 'strapi_api_tokens'").get()
       return table === undefined ? 0 : Number(connection.prepare('select count(*) from strapi_api_tokens').pluck().get())
     },
-    // Ends the transaction, which has written nothing.
+    // Ends the empty transaction.
     release: async () => void connection.close(),
   }
 }

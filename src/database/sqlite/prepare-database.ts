@@ -1,5 +1,5 @@
 // Prepares a database for the model in one transaction: creates missing tables and columns and, in a new database, the first rows. Strapi's
-// tables are never dropped or rewritten. Only one of several starting processes does it; the others wait.
+// tables are never dropped or rewritten. If several processes start, one prepares and the others wait.
 
 import type { Database } from 'better-sqlite3'
 import Connection from 'better-sqlite3'
@@ -14,17 +14,17 @@ import { indexStatement } from './indexes.js'
 import { type InitialRows, insertInitialRows } from './initial-rows.js'
 
 export interface Preparation {
-  /** The rows that a new database starts with; null: none. */
+  /** The first rows of a new database; null: none. */
   readonly first: InitialRows | null
-  /** Milliseconds to wait for another process that prepares the same database. */
+  /** Milliseconds to wait for another process preparing the same database. */
   readonly wait: number
-  /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
+  /** Whether this service issues sessions: their table then gets the columns missing from older versions of Strapi. */
   readonly sessions: boolean
-  /** Fills a new database, inside the transaction that makes its tables. */
+  /** Fills a new database, within the transaction that creates its tables. */
   fill(): Promise<void>
 }
 
-/** Prepares the database; a failure, or the end of the process, leaves it unchanged. */
+/** Prepares the database atomically. */
 export async function prepareDatabase(database: Database, model: Model, preparation: Preparation): Promise<Prepared> {
   const look = () => lackingIn(database, model, preparation.sessions)
   if (retrySchemaChanges(() => !lacksOwnTables(database) && isComplete(look()))) return { isNew: false, added: [] }
@@ -34,7 +34,7 @@ export async function prepareDatabase(database: Database, model: Model, preparat
   try {
     database.exec('begin immediate')
     try {
-      // Another process may have prepared it while this one waited.
+      // Another process may have prepared it in the meantime.
       const lacking = look()
       createOctavoTables(database)
       if (lacking.isNew) {
@@ -54,7 +54,7 @@ export async function prepareDatabase(database: Database, model: Model, preparat
   }
 }
 
-/** Creates the tables that are missing, without rows. `wait`: as in `Preparation`. */
+/** Creates missing tables without rows. `wait` as in `Preparation`. */
 export async function createEmptyTables(database: Database, model: Model, wait: number): Promise<void> {
   await prepareDatabase(database, model, { first: null, wait, sessions: true, fill: async () => {} })
 }
@@ -64,13 +64,13 @@ export function isUnprepared(database: Database): boolean {
   return database.prepare("select 1 from sqlite_schema where name = 'strapi_core_store_settings'").get() === undefined
 }
 
-/** The names in lower case, since SQLite ignores case. */
+/** All names in lower case: SQLite ignores case. */
 const namesIn = (database: Database): ReadonlySet<string> =>
   new Set(database.prepare("select lower(name) from sqlite_schema where type in ('table', 'view', 'index')").pluck().all() as string[])
 
 const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesIn(database))
 
-/** Finds missing tables, columns and indexes. `sessions`: as in `Preparation`. */
+/** Finds missing tables, columns and indexes. `sessions` as in `Preparation`. */
 export function lackingIn(database: Database, model: Model, sessions: boolean): MissingSchema {
   const present = namesIn(database)
   const columns = database.prepare('select 1 from pragma_table_info(?) where name = ?')
@@ -82,7 +82,7 @@ export function lackingIn(database: Database, model: Model, sessions: boolean): 
   )
 }
 
-/** The statements that add missing tables and columns, with their indexes, each with the table that it is about. */
+/** Statements that add missing tables and columns with their indexes, and the table of each. */
 const additions = ({ tables, columns }: MissingSchema): readonly { readonly table: string; readonly statement: string }[] => [
   ...tables.flatMap((table) => createStatements(table).map((statement) => ({ table: table.name, statement }))),
   ...columns.flatMap(({ table, column, indexes }) =>
@@ -93,10 +93,9 @@ const additions = ({ tables, columns }: MissingSchema): readonly { readonly tabl
   ),
 ]
 
-/** The statements that add missing tables and columns, with their indexes. */
 const additionStatements = (lacking: MissingSchema): readonly string[] => additions(lacking).map(({ statement }) => statement)
 
-/** SQLite does not say which table a column is missing in: the error names it here. */
+/** Adds the table's name to an error: SQLite's message lacks it. */
 function aboutTable(table: string, work: () => void): void {
   try {
     work()
@@ -106,9 +105,7 @@ function aboutTable(table: string, work: () => void): void {
   }
 }
 
-/**
- * Adds what a model needs and the database lacks, in one transaction of the writer thread, so that it takes its turn among the writes.
- */
+/** Adds missing tables, columns and indexes for a model, in a transaction of the writer thread, queued with the other writes. */
 export async function fitModel(connection: Database, writer: WriteDatabase, model: Model, sessions: boolean): Promise<void> {
   const look = (): MissingSchema => retrySchemaChanges(() => lackingIn(connection, model, sessions))
   const lacking = look()
@@ -124,7 +121,7 @@ export async function fitModel(connection: Database, writer: WriteDatabase, mode
   }
 }
 
-/** Makes the database: Strapi's first rows and what `fill` adds to them. The caller closes it. */
+/** Creates an in-memory database with Strapi's first rows and those of `fill`. The caller closes it. */
 export async function firstContents(model: Model, first: InitialRows, fill: FillDatabase): Promise<Database> {
   const database = new Connection(':memory:')
   try {

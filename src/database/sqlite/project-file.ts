@@ -1,5 +1,5 @@
-// The database file of a project, for a service or a command: refused if it was lost or is damaged, created if the project is new, prepared
-// for the model. A marker file next to a complete database allows to detect its loss.
+// A project's database file: refused if it was lost or is damaged, created if the project is new, prepared for the model. A marker file
+// next to a complete database makes its loss detectable.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -21,10 +21,7 @@ import { isUnprepared, prepareDatabase } from './prepare-database.js'
 
 type StartLog = Pick<Logger, 'info' | 'warn'>
 
-/**
- * Refuses a project whose database is missing although the project had one. `sign`: further evidence that it had one.
- * @throws ConfigError with a sentence that says what to do
- */
+/** Fails if a project's database is missing although it had one. `sign`: other evidence of that. @throws ConfigError with a remedy */
 export function refuseLostDatabase(config: Config, sign: string | null = null): void {
   const { filename } = config.database
   if (config.allowsNewDatabase || existsSync(filename)) return
@@ -38,7 +35,7 @@ export function refuseLostDatabase(config: Config, sign: string | null = null): 
   if (reason !== null) throw new ConfigError(lost(`There is no database at ${filename}, but ${reason}`, config))
 }
 
-/** Refuses a database that is empty although it had content. Called for one that is empty. @throws ConfigError */
+/** Fails for an empty database that used to have content. @throws ConfigError */
 export function refuseEmptiedDatabase(config: Config): void {
   const { filename } = config.database
   if (!config.allowsNewDatabase && existsSync(markerFile(filename))) throw new ConfigError(emptied(config))
@@ -50,8 +47,8 @@ const lost = (what: string, { folder }: Config): string =>
   `${what}. Restore it, or set DATABASE_FILENAME to its path; to start with an empty one: ${commandLine('start --new', folder)}`
 
 /**
- * Opens the database. A new one gets its tables, its first rows and the content of the project's `seed` folder in one transaction; an
- * existing one gets the tables and columns it lacks.
+ * Opens the database. A new one gets its tables, first rows and the content of the project's `seed` folder in one transaction; an existing
+ * one gets missing tables and columns.
  * @throws ConfigError if it was lost, is damaged or cannot be prepared
  */
 export async function openProjectFile(config: Config, model: Model, logger: StartLog, fill: FillDatabase): Promise<Database> {
@@ -84,7 +81,7 @@ function check({ database: { filename }, limits, folder }: Config, connection: D
 
 async function prepare(config: Config, connection: Database, model: Model, logger: StartLog, fill: FillDatabase): Promise<void> {
   const { folder, database } = config
-  // The order matters: another process leaves the trace only once the database is complete.
+  // In this order: another process writes the marker only once the database is complete.
   if (!config.allowsNewDatabase && existsSync(markerFile(database.filename)) && retrySchemaChanges(() => isUnprepared(connection)))
     throw new ConfigError(emptied(config))
   const now = new Date()
@@ -106,10 +103,10 @@ async function prepare(config: Config, connection: Database, model: Model, logge
 const ending = '.octavo'
 const privateFile = 0o600
 
-/** The file that says that the database at `filename` was complete once. */
+/** Path of the marker file, which records that the database at `filename` was complete once. */
 export const markerFile = (filename: string): string => `${filename}${ending}`
 
-/** Leaves the trace of a complete database, unless it is there; a folder that takes no file has none. */
+/** Writes the marker file unless it exists. Failure is ignored. */
 function writeMarker(filename: string, project: string): void {
   const path = markerFile(filename)
   if (existsSync(path)) return
@@ -117,14 +114,11 @@ function writeMarker(filename: string, project: string): void {
   try {
     writeFileSync(path, `${JSON.stringify({ project, about }, null, 2)}\n`, { mode: privateFile, flag: 'wx' })
   } catch {
-    // Read-only, or another process was faster.
+    // The folder is read-only, or another process was faster.
   }
 }
 
-/**
- * The database of the project according to its marker file: the one at `filename`, or another one in the same folder; null without a
- * marker.
- */
+/** The project's database according to marker files: the one at `filename`, or another in the same folder; null without a marker. */
 function findMarkedDatabase(filename: string, project: string): string | null {
   if (existsSync(markerFile(filename))) return filename
   for (const folder of new Set([dirname(filename), join(project, '.tmp')])) {

@@ -1,4 +1,4 @@
-// Rows of a SQLite database on their way from or to another one.
+// SQLite as the source or target of copied rows.
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../../model/tables/table.js'
 import type {
@@ -15,10 +15,10 @@ import type {
 } from '../transfer/rows.js'
 import { exactNumber, fullTime, isDecimal } from '../transfer/rows.js'
 
-/** The table that notes how far a copy has come. */
+/** Records the progress of a copy. */
 const progressTable = 'octavo_copy_progress'
 
-/** Kinds by words in declared types; the first match counts. */
+/** Value kinds by declared type; the first match wins. */
 const kinds: readonly (readonly [RegExp, ValueKind])[] = [
   [/bool/, 'boolean'],
   [/datetime|timestamp/, 'datetime'],
@@ -61,11 +61,11 @@ function tablesOf(database: Database): readonly RowTable[] {
   })
 }
 
-/** Integers come as bigints, so that none loses digits. */
+/** Integers are read as bigints to preserve all digits. */
 const received = (value: unknown): RowValue =>
   typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : (value as RowValue)
 
-/** An integer goes as a bigint, so that it stays one. */
+/** Integers are bound as bigints, or they would be stored as floats. */
 const sent = (value: RowValue): RowValue =>
   typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0) ? BigInt(value) : value
 
@@ -95,7 +95,7 @@ function readWhere(
   return (statement.all(jsonList(values)) as unknown[][]).map((row) => row.map(received))
 }
 
-/** A condition with a list of values, as JSON, for each column. */
+/** A condition with one JSON list of allowed values per column. */
 export const selectedBy = (columns: readonly string[]): string =>
   columns.map((column) => `${quoted(column)} in (select value from json_each(?))`).join(' and ')
 
@@ -124,7 +124,7 @@ export const reading = (
 const hasTable = (database: Database, name: string): boolean =>
   database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !== undefined
 
-/** A SQLite database as the source of a copy. Its transaction, if one is open, is the snapshot. `close` is called in the end. */
+/** The source of a copy. The open transaction, if any, is the snapshot. */
 export function sqliteSource(database: Database, name: string, close: () => void): RowSource {
   return {
     ...reading(database, name),
@@ -141,15 +141,15 @@ export function sqliteSource(database: Database, name: string, close: () => void
   }
 }
 
-/** JSON without space between its parts; numbers stay as they are written. */
+/** JSON without whitespace; numbers are left as written. */
 const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\[\s\S])*"?)|\s+/g, (_, text: string | undefined) => text ?? '')
 
-/** A value as a column of this kind holds it. */
+/** Coerces a value to a column kind. */
 function fitted(kind: ValueKind, value: RowValue): CoercedValue {
   if (typeof value !== 'string') return { value }
   if (kind === 'json') return fittedJson(value)
   if (kind === 'time') return { value: fullTime(value) }
-  // A text that means a number is one that a number cannot hold.
+  // Numbers arrive as text only if a double cannot hold them.
   const number = Number(value)
   if (kind === 'number' || kind === 'integer') {
     if (value === 'NaN') return { value: null, problem: 'is not a number' }
@@ -163,7 +163,7 @@ function fitted(kind: ValueKind, value: RowValue): CoercedValue {
   return { value: Number.isNaN(moment) ? null : moment, problem: 'is finer than milliseconds' }
 }
 
-/** A bare number becomes one: the column prefers numbers. */
+/** A bare number loses digits: the column has numeric affinity. */
 function fittedJson(value: string): CoercedValue {
   if (isDecimal(value) && exactNumber(value) === null) return { value: Number(value), problem: 'has more digits than can be stored' }
   return { value: isJson(value) ? compact(value) : value }
@@ -207,7 +207,7 @@ export function updateRows(database: Database, { name, columns, key }: RowTable,
   for (const row of rows) statement.run(...row.map(sent), ...places.map((place) => sent(row[place]!)))
 }
 
-/** Returns the coercion to a column. */
+/** Returns a function that coerces values to the column. */
 export const coercionTo =
   ({ kind }: RowColumn) =>
   (value: RowValue): CoercedValue =>
@@ -218,7 +218,6 @@ const noteProgress = (database: Database, { part, source, last }: CopyProgress):
     .prepare(`insert into ${progressTable} (part, source, last) values (?, ?, ?) on conflict (part) do update set last = excluded.last`)
     .run(part, source, JSON.stringify(last))
 
-/** A SQLite database as the target of a copy. `close` is called in the end. */
 export function sqliteTarget(database: Database, name: string, close: () => void): RowTarget {
   const inTransaction = async (work: () => void): Promise<void> => database.transaction(work).immediate()
   return {
@@ -236,7 +235,7 @@ export function sqliteTarget(database: Database, name: string, close: () => void
     },
     clear: (tables) =>
       inTransaction(() => {
-        // References hold again when the transaction ends.
+        // Defers foreign key checks to the end of the transaction.
         database.pragma('defer_foreign_keys = on')
         for (const table of tables) database.exec(`delete from ${quoted(table.name)}`)
         database.exec(`drop table if exists ${progressTable}`)

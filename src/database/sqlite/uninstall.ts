@@ -1,4 +1,4 @@
-// Removes what Octavo has added to a SQLite database: tables, indexes, their statistics, permissions, and the journal mode.
+// Removes Octavo from a SQLite database: tables, indexes, statistics, permissions, and WAL mode.
 import { existsSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import Database from 'better-sqlite3'
@@ -9,10 +9,10 @@ import { quoted } from '../../model/tables/table.js'
 import { permissionTables, type Uninstallation } from '../driver.js'
 import { markerFile } from './project-file.js'
 
-/** Milliseconds to wait for a short read of another process. */
+/** Milliseconds to wait for short reads of other processes. */
 const patience = 2_000
 
-/** Opens the database as it is: nothing of it is changed before `remove`. */
+/** Opens the database without changing anything before `remove`. */
 export function openSqliteUninstallation({ database: { filename } }: Config, actions: readonly string[]): Uninstallation {
   const database = new Database(filename, { fileMustExist: true, timeout: patience })
   database.pragma('foreign_keys = ON')
@@ -74,7 +74,7 @@ export function openSqliteUninstallation({ database: { filename } }: Config, act
 
 const countPermissions = (table: string): string => `select count(*) from ${table} where action in (select value from json_each(?))`
 
-/** Only a connection that is alone can change the journal mode back. @throws ConfigError while there is another */
+/** Switches back from WAL mode, which requires exclusive access. @throws ConfigError if another connection is open */
 function leaveWalMode(database: Database.Database, filename: string): void {
   try {
     database.pragma('journal_mode = DELETE')

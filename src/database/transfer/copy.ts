@@ -1,5 +1,5 @@
-// Copies a database to another one, of the same kind or not: row by row with the same ids, in batches that can be resumed, and checked
-// at the end. What the target cannot hold is refused before anything is written.
+// Copies a database to another of any kind, keeping ids, in resumable batches that are verified at the end. Values that the target cannot
+// hold are refused before anything is written.
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { keyGetter, readBatches } from './row-batches.js'
 import {
@@ -13,7 +13,6 @@ import {
   type RowValue,
 } from './rows.js'
 
-/** Progress of a copy: `done` of `total` rows of a table. */
 export interface CopyReport {
   readonly phase: 'check' | 'copy' | 'verify'
   readonly table: string
@@ -22,12 +21,9 @@ export interface CopyReport {
 }
 
 export interface CopyOptions {
-  /**
-   * Called with each value that the target cannot hold, as a sentence: it is rounded, cut off, or null in the copy. Null: such values are
-   * refused.
-   */
+  /** Receives a sentence for each value that is rounded, truncated or nulled to fit; null: such values are refused. */
   readonly onAdapted: ((sentence: string) => void) | null
-  /** Removes what the target has. */
+  /** Deletes the target's rows first. */
   readonly overwrite: boolean
   /** Called after each batch. */
   report(progress: CopyReport): void
@@ -36,17 +32,17 @@ export interface CopyOptions {
 export interface CopyResult {
   readonly tables: number
   readonly rows: number
-  /** Values that were changed. */
+  /** Number of changed values. */
   readonly adapted: number
   /** Tables and columns that the target lacks: `old_table (7 rows)`, `articles.old`. */
   readonly omitted: readonly string[]
   readonly resumed: boolean
 }
 
-/** Values that do not fit which are named. */
+/** Maximum number of problems listed in an error. */
 const maxNamed = 20
 
-/** A table in both databases: its columns as the source has them and, in the same order, as the target does. */
+/** A table in both databases, with the same columns in the same order. */
 interface TablePair {
   readonly from: RowTable
   readonly to: RowTable
@@ -58,7 +54,7 @@ interface Plan {
   readonly left: readonly string[]
 }
 
-/** Matches the tables by name. Empty tables are not reported as omitted. */
+/** Matches tables by name. Empty tables are not reported as omitted. */
 async function createPlan(source: RowSource, target: RowTarget): Promise<Plan> {
   const targets = new Map((await target.tables()).map((table) => [table.name, table]))
   const pairs: TablePair[] = []
@@ -78,10 +74,10 @@ async function createPlan(source: RowSource, target: RowTarget): Promise<Plan> {
   return { pairs, left }
 }
 
-/** Coerces rows to a table of the target; null: the row is omitted along with a missing target. `note` receives every difference. */
+/** Coerces rows to a target table; null: the row is dropped because its reference is dangling. `note` receives every difference. */
 type RowFitter = (row: CopiedRow, note?: (sentence: string) => void) => CopiedRow | null
 
-/** Keys, as text, of rows whose target is missing, for each reference. */
+/** Keys (as JSON) of rows with dangling references, by table. */
 type Missing = ReadonlyMap<string, readonly { readonly reference: RowReference; readonly keys: ReadonlySet<string> }[]>
 
 const formatValue = (value: RowValue): string => {
@@ -134,13 +130,13 @@ async function findMissing(source: RowSource, { pairs }: Plan, references: reado
 }
 
 interface CheckedSource {
-  /** By table, what the target should have. */
+  /** Expected checksums of the target's tables. */
   readonly expected: ReadonlyMap<string, string>
   readonly problems: readonly string[]
   readonly count: number
 }
 
-/** Reads the whole source: what of it does not fit, and what the target should have in the end. */
+/** Reads the whole source to find values that do not fit, and computes the expected checksums. */
 async function check(
   source: RowSource,
   plan: Plan,
@@ -171,13 +167,13 @@ async function check(
   return { expected, problems, count }
 }
 
-/** A table in its turn, and the columns that refer to rows that come later: they are filled in when all rows are there. */
+/** A table to copy. `late`: columns that reference rows copied later; they are set once all rows exist. */
 interface CopyStep {
   readonly pair: TablePair
   readonly late: readonly string[]
 }
 
-/** Orders tables before those that reference them, if possible. */
+/** Orders tables after those they reference, if possible. */
 function orderTables({ pairs }: Plan, references: readonly RowReference[]): readonly CopyStep[] {
   const waiting = new Map(pairs.map((pair) => [pair.to.name, pair]))
   const turns: CopyStep[] = []
@@ -197,11 +193,11 @@ interface Writing {
   readonly target: RowTarget
   readonly fitters: ReadonlyMap<TablePair, RowFitter>
   readonly options: CopyOptions
-  /** The last key by part, of a copy that was interrupted. */
+  /** The last key of each part of an interrupted copy. */
   readonly reached: ReadonlyMap<string, CopiedRow>
 }
 
-/** Names the table in an error of the database. */
+/** Adds the table's name to a database error. */
 async function namingTable<Result>(table: string, work: Promise<Result>): Promise<Result> {
   try {
     return await work
@@ -216,7 +212,7 @@ async function write({ pair, late }: CopyStep, { source, target, fitters, option
   const key = keyGetter(from)
   const after = reached.get(from.name) ?? null
   let done = 0
-  // A batch is read and fitted while the one before it is written.
+  // The next batch is read and coerced while the current one is written.
   let writing: Promise<void> = Promise.resolve()
   const insert = async (rows: readonly CopiedRow[], fitted: readonly CopiedRow[]): Promise<void> => {
     const progress: CopyProgress = { part: from.name, source: source.name, last: key(rows.at(-1)!) }
@@ -254,7 +250,7 @@ async function writeLate({ pair, late }: CopyStep, { source, target, fitters, re
   }
 }
 
-/** Compares the target's rows with the expected checksums. @throws ConfigError that names the differing tables */
+/** Compares the target's checksums with the expected ones. @throws ConfigError that names the differing tables */
 async function verify(target: RowTarget, plan: Plan, expected: ReadonlyMap<string, string>, { report }: CopyOptions): Promise<void> {
   const wrong: string[] = []
   for (const { to, rows: total } of plan.pairs) {
@@ -273,7 +269,7 @@ async function verify(target: RowTarget, plan: Plan, expected: ReadonlyMap<strin
     )
 }
 
-/** The keys that an interrupted copy has reached; null: a new one begins. @throws ConfigError if the target has something else */
+/** The last keys of an interrupted copy; null to start a new one. @throws ConfigError if the target contains anything else */
 async function readProgress(source: RowSource, target: RowTarget, overwrite: boolean): Promise<ReadonlyMap<string, CopiedRow> | null> {
   const progress = await target.progress()
   if (progress?.every((each) => each.source === source.name)) return new Map(progress.map(({ part, last }) => [part, last]))
@@ -287,8 +283,8 @@ async function readProgress(source: RowSource, target: RowTarget, overwrite: boo
 }
 
 /**
- * Copies all rows of tables that both databases have. Neither should be written to during the copy; the source is one snapshot. @throws
- * ConfigError if the target is not empty or cannot hold some values, or if the copy differs from its source
+ * Copies all rows of the tables that both databases have. Neither should be written to during the copy.
+ * @throws ConfigError if the target is not empty or cannot hold some values, or if the copy differs from its source
  */
 export async function copyDatabase(source: RowSource, target: RowTarget, options: CopyOptions): Promise<CopyResult> {
   const reached = await readProgress(source, target, options.overwrite)
@@ -329,10 +325,7 @@ async function writeAll(
   for (const turn of turns) await writeLate(turn, writing)
 }
 
-/**
- * Copies rows into tables that have just been created, such as those of a new project.
- * @throws ConfigError with a sentence if the target cannot hold a value as it is
- */
+/** Copies rows into newly created tables. @throws ConfigError if the target cannot hold a value unchanged */
 export async function copyFirstRows(source: RowSource, target: RowTarget): Promise<void> {
   const plan = await createPlan(source, target)
   const references = await target.references()

@@ -1,4 +1,4 @@
-// Opens databases for copies of all rows from one to another.
+// Opens the source and the target of a copy.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Database as Connection } from 'better-sqlite3'
@@ -16,21 +16,21 @@ import { sqliteSource, sqliteTarget } from '../sqlite/rows.js'
 import type { RowSource, RowTarget } from './rows.js'
 
 export interface RowsOptions {
-  /** Settings of SQLite connections; the file is ignored. */
+  /** Options of SQLite connections; the file is ignored. */
   readonly sqlite: SqliteOptions
-  /** Settings of server connections: TLS, and the schema on PostgreSQL. */
+  /** Server connection settings: TLS, and the schema on PostgreSQL. */
   readonly server: Pick<ServerSettings, 'schema' | 'ssl'>
-  /** Milliseconds to wait for a connection, and for a process that prepares the same database. */
+  /** Milliseconds to wait for a connection, and for another process preparing the same database. */
   readonly wait: number
 }
 
-/** Opens the rows of one kind of database. `address`: a URL or a file; `name`: its form without a password. */
+/** Opens the rows of one kind of database. `address`: a URL or a file; `name`: the same without a password. */
 interface RowDriver {
-  /** The beginning of its URLs; null: it is a file. */
+  /** Prefix of its URLs; null: a file. */
   readonly scheme: RegExp | null
-  /** `model`: tables and columns have its names, also where the database has shorter ones. */
+  /** `model`: report its full names for tables and columns that the database truncates. */
   source(address: string, name: string, options: RowsOptions, model?: Model): Promise<RowSource>
-  /** Gives the database the tables of the model that it lacks. */
+  /** Creates the model's missing tables. */
   target(address: string, name: string, model: Model, options: RowsOptions): Promise<RowTarget>
 }
 
@@ -46,7 +46,7 @@ const toServerSettings = (url: string, { server, wait }: RowsOptions): ServerSet
   connectionTimeout: wait,
 })
 
-/** Rows of a server. Its errors name it. */
+/** Rows on a server. Errors name it. */
 function createServerRows<Client, Pool, Reached extends ServerConnection<Pool>>(
   scheme: RegExp,
   kind: ServerKind<Client, Pool, Reached>,
@@ -115,18 +115,18 @@ function formatAddress(address: string, schema: string): string {
 }
 
 /**
- * Opens a database that is copied: a SQLite file or the URL of another database. `model`: tables and columns have its names, also where the
- * database has shorter ones.
- * @throws ConfigError if it is not there
+ * Opens the source of a copy: a SQLite file or a server's URL. `model`: report its full names for tables and columns that the database
+ * truncates.
+ * @throws ConfigError if it does not exist
  */
 export const openRowSource = async (address: string, options: RowsOptions, model?: Model): Promise<RowSource> =>
   getRowDriver(address).source(address, formatAddress(address, options.server.schema), options, model)
 
-/** Opens a database that is copied into; it gets the tables of the model that it lacks. @throws ConfigError if it cannot be prepared */
+/** Opens the target of a copy, creating the model's missing tables. @throws ConfigError if it cannot be prepared */
 export const openRowTarget = async (address: string, model: Model, options: RowsOptions): Promise<RowTarget> =>
   getRowDriver(address).target(address, formatAddress(address, options.server.schema), model, options)
 
-/** Opens a SQLite database and prepares it. @throws ConfigError that names the file if it cannot be used */
+/** Opens and prepares a SQLite database. @throws ConfigError that names the file if it cannot be used */
 async function openPrepared(name: string, open: () => Connection, prepare: (database: Connection) => unknown): Promise<Connection> {
   let database: Connection | null = null
   try {

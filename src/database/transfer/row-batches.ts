@@ -1,24 +1,24 @@
-// Reads all rows of a table in batches that have a bounded size, however large the rows are.
+// Reads a table in batches of bounded size, however large the rows are.
 import type { CopiedRow, RowSource, RowTable } from './rows.js'
 
-/** Rows of one batch at most, and characters that it should have. */
+/** Maximum rows and target characters per batch. */
 const batchRows = 5_000
 const batchSize = 4_000_000
 
-/** The key of a row, as a list of values. */
+/** Returns a function that extracts a row's key values. */
 export const keyGetter = ({ columns, key }: RowTable): ((row: CopiedRow) => CopiedRow) => {
   const places = key.map((name) => columns.findIndex((column) => column.name === name))
   return (row) => places.map((place) => row[place]!)
 }
 
-/** The rows of the next batch: fewer, if these are large. */
+/** Limit for the next batch, lower if these rows were large. */
 function nextLimit(rows: readonly CopiedRow[]): number {
   let size = 0
   for (const row of rows) for (const value of row) if (typeof value === 'object' || typeof value === 'string') size += value?.length ?? 0
   return Math.max(1, Math.min(batchRows, Math.floor((rows.length * batchSize) / Math.max(1, size))))
 }
 
-/** All rows after the key `after`, in batches. A server reads the next batch while one is in use. */
+/** Reads all rows after the key `after`. The next batch is prefetched while the current one is in use. */
 export async function* readBatches(
   database: Pick<RowSource, 'read'>,
   table: RowTable,
@@ -34,7 +34,7 @@ export async function* readBatches(
     if (!isLast) {
       limit = nextLimit(rows)
       reading = database.read(table, key(rows.at(-1)!), limit)
-      // Its error is thrown where it is awaited.
+      // A failure is thrown where `reading` is awaited.
       reading.catch(() => {})
     }
     if (rows.length > 0) yield rows

@@ -1,115 +1,111 @@
-// Sources and targets of copied rows, and a checksum that is the same for equal rows in every database.
+// Sources and targets of copied rows, and a checksum that does not depend on the database.
 import { hash } from 'node:crypto'
 
-/** A value on its way: moments as milliseconds, booleans as 0 and 1, JSON as text; what a number cannot hold is a bigint or a text. */
+/** A value in transit: timestamps as milliseconds, booleans as 0 and 1, JSON as text; numbers beyond a double as bigint or text. */
 export type RowValue = string | number | bigint | Uint8Array | null
 
-/** A row, in the order of its table's columns. */
+/** A row, in column order. */
 export type CopiedRow = readonly RowValue[]
 
-/** The kind of a column's values; `other`: texts in a database-specific form. */
+/** Kind of a column's values; `other`: text in a database-specific form. */
 export type ValueKind = 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json' | 'bytes' | 'other'
 
-/** A column, with its type as declared. */
+/** A column and its declared type. */
 export interface RowColumn {
   readonly name: string
   readonly kind: ValueKind
   readonly type: string
 }
 
-/** A table, or those of its columns that are copied. */
+/** A table, restricted to the copied columns. */
 export interface RowTable {
   readonly name: string
   readonly columns: readonly RowColumn[]
-  /** The primary key, which orders reads; empty: all rows are read at once. */
+  /** The primary key, which orders reads; empty: the table is read in one batch. */
   readonly key: readonly string[]
 }
 
-/** A column whose values are those of another table's column, or null. */
+/** A foreign key. */
 export interface RowReference {
   readonly table: string
   readonly column: string
   readonly to: { readonly table: string; readonly column: string }
-  /** Whether the row is deleted with its target; otherwise its reference becomes null. */
+  /** Whether the row is deleted with its target; otherwise the reference is set to null. */
   readonly cascades: boolean
 }
 
-/** A database that is read. All reads belong to one snapshot. */
+/** A database to read from, in a single snapshot. */
 export interface RowSource {
-  /** The file, or the address without a password. */
+  /** The file name, or the URL without a password. */
   readonly name: string
   tables(): Promise<readonly RowTable[]>
   count(table: RowTable): Promise<number>
-  /** At most `limit` rows after the key `after`. */
+  /** Reads up to `limit` rows after the key `after`. */
   read(table: RowTable, after: CopiedRow | null, limit: number): Promise<readonly CopiedRow[]>
-  /** The rows whose `column` has one of the values, some hundred at most, in the order of their keys. */
+  /** Reads the rows whose `column` has one of the values (a few hundred at most), ordered by key. */
   readWhere(table: RowTable, column: string, values: readonly RowValue[]): Promise<readonly CopiedRow[]>
-  /** The keys of the rows whose target is missing. */
+  /** Keys of the rows whose reference is dangling. */
   missingTargets(table: RowTable, reference: RowReference): Promise<readonly CopiedRow[]>
-  /** The last numbers that were given to rows, by table. */
+  /** The last id assigned in each table. */
   lastNumbers(): Promise<ReadonlyMap<string, number>>
   close(): Promise<void>
 }
 
-/** A snapshot of a database that is one file. */
+/** A snapshot of a single-file database. */
 export interface FileSnapshot {
   readonly rows: RowSource
-  /** Copies the snapshot into a new file, while others write to the database. `report`: pages that are copied, and all of them. */
+  /** Copies the snapshot into a new file while others write. `report` receives the copied and total pages. */
   copyTo(file: string, report: (done: number, total: number) => void): Promise<void>
 }
 
-/** A value that a column can hold, and the reason if it differs from the original. */
+/** A value that fits a column, and the problem if it differs from the original. */
 export interface CoercedValue {
   readonly value: RowValue
-  /** Such as `has 3 decimals, of which 2 are kept`. */
+  /** For example `has 3 decimals, of which 2 are kept`. */
   readonly problem?: string
 }
 
-/** Progress of one part of a copy: the key of the last row. */
+/** Progress of one part of a copy: the key of its last row. */
 export interface CopyProgress {
   readonly part: string
   readonly source: string
   readonly last: CopiedRow
 }
 
-/** Transactions of a copy: one for each batch, or the caller's, which cannot be resumed. */
+/** Transaction mode of a copy: one per batch, or the caller's, which cannot be resumed. */
 export type CopyTransactions = 'batches' | 'callers'
 
-/** A database that is written. */
+/** A database to write to. */
 export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbers' | 'readWhere'> {
-  /** References between its tables that it checks. */
+  /** Foreign keys between its tables. */
   references(): Promise<readonly RowReference[]>
-  /** Returns the coercion to a column. */
+  /** Returns a function that coerces values to the column. */
   coercion(column: RowColumn): (value: RowValue) => CoercedValue
-  /** The progress of a copy that was interrupted; null: there was none. */
+  /** Progress of an interrupted copy; null: there is none. */
   progress(): Promise<readonly CopyProgress[] | null>
-  /** Removes all rows of these tables, and the progress. */
+  /** Deletes all rows of these tables, and the progress. */
   clear(tables: readonly RowTable[]): Promise<void>
-  /** Inserts rows, and notes the progress in the same transaction. */
+  /** Inserts rows and records the progress in one transaction. */
   insert(table: RowTable, rows: readonly CopiedRow[], progress: CopyProgress): Promise<void>
-  /** Gives rows, found by their keys, the values of their other columns; the progress as before. */
+  /** Updates rows, found by key, and records the progress in one transaction. */
   update(table: RowTable, rows: readonly CopiedRow[], progress: CopyProgress): Promise<void>
-  /** Ends the copy: new rows get numbers greater than `last`, and the progress is removed. */
+  /** Finishes the copy: advances id sequences beyond `last` and deletes the progress. */
   finish(last: ReadonlyMap<string, number>): Promise<void>
 }
 
-/** Rows by the values of columns: those that have one of the values in each of the columns. */
+/** Allowed values by column; all columns must match. */
 export type RowCondition = Readonly<Record<string, readonly RowValue[]>>
 
-/**
- * A database whose rows are replaced in one transaction, from `begin` to `commit`. Others see the old rows until then, and cannot write to
- * the tables of the transaction.
- */
+/** A database whose rows are replaced in one transaction. Until `commit`, others see the old rows and cannot write to its tables. */
 export interface RowReplacement extends Omit<RowSource, 'missingTargets'>, Pick<RowTarget, 'coercion'> {
-  /** @throws ConfigError if others write to the tables for too long */
+  /** @throws ConfigError if the tables cannot be locked in time */
   begin(tables: readonly RowTable[]): Promise<void>
-  /** Removes the rows that a condition selects. Returns how many. */
+  /** Deletes the matching rows and returns their number. */
   remove(table: RowTable, where: RowCondition): Promise<number>
-  /** Inserts rows with their ids. */
   insert(table: RowTable, rows: readonly CopiedRow[]): Promise<void>
-  /** Gives rows, found by their keys, the values of their other columns. */
+  /** Updates rows, found by key. */
   update(table: RowTable, rows: readonly CopiedRow[]): Promise<void>
-  /** Commits. New rows get numbers greater than all that were ever used in `tables`. */
+  /** Commits, advancing id sequences beyond every id ever used in `tables`. */
   commit(): Promise<void>
   rollback(): Promise<void>
 }
@@ -130,13 +126,13 @@ const significantDigits = (text: string): string =>
       .replace(/^0+/, ''),
   )
 
-/** The double with exactly the digits of a decimal number; null: there is none, or the text is not a number. */
+/** The double with exactly the digits of a decimal; null if there is none or the text is not a number. */
 export function exactNumber(text: string): number | null {
   const number = Number(text)
   return isDecimal(text) && significantDigits(text) === significantDigits(String(number)) ? number : null
 }
 
-/** A JSON text with its keys in order and without space, so that equal values have equal texts. */
+/** JSON with sorted keys and no whitespace, so that equal values have equal texts. */
 function canonicalJson(text: string): string {
   const sorted = (_: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -155,7 +151,7 @@ export const fullTime = (text: string): string => {
   return whole === undefined ? text : `${whole}${seconds}.${withoutLastZeros(fraction).padEnd(3, '0')}`
 }
 
-/** A value as a text that is the same in every database. */
+/** A database-independent text for a value. */
 function canonical(kind: ValueKind, value: RowValue): string | null {
   if (value === null) return null
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
@@ -166,14 +162,13 @@ function canonical(kind: ValueKind, value: RowValue): string | null {
 
 const hashBytes = 8
 
-/** Adds up hashes of rows, in any order. */
+/** An order-independent checksum: the sum of row hashes. */
 export interface Checksum {
   add(row: CopiedRow): void
-  /** The number of rows and the sum of their hashes. */
+  /** The row count and the sum of hashes. */
   readonly result: string
 }
 
-/** A checksum of rows with these columns. */
 export function createChecksum(columns: readonly RowColumn[]): Checksum {
   let rows = 0
   let sum = 0n

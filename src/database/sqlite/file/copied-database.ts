@@ -1,13 +1,10 @@
-// A standalone copy of a database: one file without a log, and without rows that refer to running processes.
+// Turns a copied database into a standalone file, without a log and without rows that refer to running processes.
 import Database from 'better-sqlite3'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import { quoted } from '../../../model/tables/table.js'
 import { isDamage } from '../errors.js'
 
-/**
- * Removes all rows of `tables` from a copy, for good, checks all of it, and makes it one file.
- * @throws ConfigError if the copy is damaged
- */
+/** Securely deletes all rows of `tables` from a copy, verifies it, and merges its log. @throws ConfigError if the copy is damaged */
 export function finalizeCopy(file: string, tables: readonly string[]): void {
   const database = new Database(file, { fileMustExist: true })
   try {
@@ -25,7 +22,7 @@ export function finalizeCopy(file: string, tables: readonly string[]): void {
   }
 }
 
-/** Checks a whole database that is not in use. @throws ConfigError if it is damaged */
+/** Checks the integrity of a database that is not in use. @throws ConfigError if it is damaged */
 export function checkDatabaseFile(file: string): void {
   const database = new Database(file, { fileMustExist: true, readonly: true })
   try {

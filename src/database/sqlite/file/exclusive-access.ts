@@ -1,20 +1,17 @@
-// Exclusive use of files, by SQLite's locks, which the system releases when a process ends.
+// Exclusive access to files through SQLite's locks, which the system releases when a process ends.
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { getCode, isDamage } from '../errors.js'
 
-/** Milliseconds to wait for a short read of another process. */
+/** Milliseconds to wait for short reads of other processes. */
 const patience = 1_000
 
-/**
- * Checkpoints the log of a database if no other connection has it open. Returns whether this is so; also true for a missing or unreadable
- * file.
- */
+/** Checkpoints a database's log if no other connection is open, and returns whether that is so. Also true for a missing or damaged file. */
 export function checkpointIfExclusive(filename: string): boolean {
   if (!existsSync(filename)) return true
   const database = new Database(filename, { fileMustExist: true, timeout: patience })
   try {
-    // Without shared memory a log is only opened by one connection.
+    // In exclusive mode SQLite opens the log without shared memory.
     database.pragma('locking_mode = EXCLUSIVE')
     database.exec('begin exclusive; commit')
     database.pragma('wal_checkpoint(TRUNCATE)')
@@ -32,14 +29,11 @@ export interface FileLock {
   release(): void
 }
 
-/**
- * Locks the file at `path`, which is created if necessary; null: already locked, by this process or another. @throws SqliteError if the
- * file cannot be created or its file system has no locks.
- */
+/** Locks or creates the file at `path`; null: locked already. @throws SqliteError if the file system does not allow it */
 export function lockFile(path: string): FileLock | null {
   const database = new Database(path, { timeout: 0 })
   try {
-    // In memory, so that no journal file is created.
+    // In memory, to avoid a journal file.
     database.exec('pragma journal_mode = memory; begin exclusive')
     return { release: () => database.close() }
   } catch (error) {

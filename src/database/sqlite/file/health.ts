@@ -1,4 +1,5 @@
-// Health of the database, by observations of its connections and of its files, which may have been replaced; and guards that stop reads and writes once the files are lost.
+// Health of the database, from connection errors and from its files, which may be replaced at runtime. Guards refuse reads and writes once
+// the files are lost.
 
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -11,25 +12,25 @@ import { isDrift } from '../errors.js'
 interface Health {
   /** Null while the database can be trusted; otherwise the problem as a sentence for the operator. */
   trouble(): string | null
-  /** True once the files are not those that were opened: only a start helps. */
+  /** True once the files are no longer those that were opened. Only a restart helps. */
   isLost(): boolean
-  /** The files are not those that were opened: nothing is read or written from now on. */
+  /** Marks the files as lost: all further reads and writes are refused. */
   lose(what: string): void
-  /** Notes an error that a connection has met, if it is about the files. */
+  /** Records an error if it concerns the files. */
   note(error: unknown): void
-  /** Notes an error, and hides details of the files from callers. */
+  /** Records an error and hides details of the files from clients. */
   toApiError(error: unknown): Error
   /** @throws ApiError 503 once the files are lost */
   check(): void
 }
 
-/** Milliseconds a disk failure is reported after its last occurrence. */
+/** Milliseconds for which a disk failure is reported. */
 const reportedFor = 60_000
 
 const damage = /^SQLITE_(?:CORRUPT|NOTADB)/
 const failure = /^SQLITE_IOERR/
 
-/** The code and message of a SQLite error or of its cause: messages of other errors may contain parts of a request. */
+/** The code and message of an error or its cause, if it has a code: other messages may quote a request. */
 function getCause(error: unknown): { readonly code: string; readonly message: string } {
   const { cause } = error as { readonly cause?: unknown }
   for (const each of [error, cause]) {
@@ -39,10 +40,10 @@ function getCause(error: unknown): { readonly code: string; readonly message: st
   return { code: '', message: '' }
 }
 
-/** The location from which the open files can still be copied, as the end of a sentence. */
+/** Where the open files can still be copied from, as the end of a sentence. */
 const openFiles = process.platform === 'linux' ? ` (from /proc/${process.pid}/fd, the database and its -wal together)` : ''
 
-/** `report` is called once for each thing that is wrong. */
+/** `report` is called once per problem. */
 function createFileHealth(now: () => number, report: (sentence: string) => void): Health {
   let lost: string | null = null
   let damaged: string | null = null
@@ -97,11 +98,11 @@ interface FileGuard extends Pick<Health, 'trouble' | 'isLost' | 'note'> {
   close(): void
 }
 
-/** Milliseconds between two looks at the files, and looks that must agree before the files count as lost. */
+/** Milliseconds between checks of the files, and consecutive checks that must agree before the files count as lost. */
 const interval = 250
 const patience = 2
 
-/** Watches the database of `connection`, which has read from it. `report` is called once for each thing that is wrong. */
+/** Watches the files of `connection`, which must have read from them. `report` is called once per problem. */
 export function createFileGuard(connection: Database.Database, now: () => number, report: (sentence: string) => void): FileGuard {
   const files = identifyFiles(connection)
   const watch = watchFiles(connection, files, patience)
@@ -153,7 +154,7 @@ export function createFileGuard(connection: Database.Database, now: () => number
   }
 }
 
-/** Wraps an operation: refuses it once the files are lost, and notes its errors. */
+/** Wraps an operation: refuses it once the files are lost, and records its errors. */
 function guarded<Act extends (...given: never[]) => Promise<unknown>>(health: Health, act: Act): Act {
   return (async (...given: Parameters<Act>) => {
     health.check()
@@ -167,24 +168,23 @@ function guarded<Act extends (...given: never[]) => Promise<unknown>>(health: He
 
 const endings = ['', '-wal', '-shm'] as const
 
-/** The database's file, its write-ahead log and the shared memory of its readers, as device and inode; null if there was none. */
+/** The database file, its write-ahead log and its shared memory, as device and inode; null: missing. */
 export type FileIdentities = Readonly<Record<(typeof endings)[number], string | null>>
 
-/** Watches the files of a connection. */
 interface DatabaseFileWatch {
-  /** Returns null if the files are intact; otherwise the problem as part of a sentence, which is final. */
+  /** Returns null if the files are intact; otherwise the problem as part of a sentence. A problem is final. */
   look(): string | null
-  /** Accepts the file as it is now: right after this thread has written to it itself. */
+  /** Accepts the file's current state, right after this thread has written to it. */
   settle(): void
 }
 
-/** The code of the error if the files are not those that were opened. */
+/** Error code for files that are no longer those that were opened. */
 export const lostFiles = 'OCTAVO_LOST_FILES'
 
 const identity = ({ dev, ino }: Stats): string => `${dev}:${ino}`
 const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
 
-/** Identifies the files that a connection has open after its first read. A database that is not in WAL mode has only the first. */
+/** Identifies the files that a connection has open after its first read. Without WAL mode there is only the database file. */
 function identifyFiles(connection: Database.Database): FileIdentities {
   const isLogged = connection.pragma('journal_mode', { simple: true }) === 'wal'
   const identities = endings.map((ending) => {
@@ -195,8 +195,8 @@ function identifyFiles(connection: Database.Database): FileIdentities {
 }
 
 /**
- * Watches the files of a connection, which must not be inside a transaction when they are checked. `patience`: how often in a row a change
- * of the file must look foreign if that is not certain.
+ * Watches the files of a connection, which must not be in a transaction during checks. `patience`: consecutive suspicious changes before a
+ * change counts as foreign.
  */
 export function watchFiles(connection: Database.Database, identities: FileIdentities, patience: number): DatabaseFileWatch {
   const path = connection.name
@@ -236,20 +236,19 @@ export function watchFiles(connection: Database.Database, identities: FileIdenti
   }
 }
 
-/** Number of frames in the log, and of checkpointed ones. */
+/** Number of frames in the log, and of checkpointed frames. */
 interface LogProgress {
   readonly log: number
   readonly checkpointed: number
-  /** Identifies the log: its header changes each time it starts again. */
+  /** Identifies the log: its header changes at each reset. */
   readonly generation: string
 }
 
-/** The write-ahead log of a database. */
 interface WriteAheadLog {
   readonly pageBytes: number
   /** @throws SqliteError if the file is no longer a database */
   progress(): LogProgress
-  /** True if the log, which has `bytes` now, was made shorter by something else than SQLite. */
+  /** True if something other than SQLite has truncated the log, which has `bytes` now. */
   isTruncated(bytes: number): boolean
 }
 
@@ -258,10 +257,10 @@ function createLogMonitor(connection: Database.Database): WriteAheadLog {
   const noop = connection.prepare('pragma wal_checkpoint(NOOP)')
   const pageBytes = Number(connection.pragma('page_size', { simple: true }))
   const progress = (): LogProgress => ({ ...(noop.get() as Omit<LogProgress, 'generation'>), generation: readGeneration(path) })
-  // Its size at the start, because a log may be truncated before the first check.
+  // Initialized here because the log may be truncated before the first check.
   let lastBytes = found(path)?.size ?? 0
 
-  /** True if the log has fewer bytes than frames, provided that nothing else reset it or wrote to it in the meantime. */
+  /** True if the log has fewer bytes than frames, with no reset or write during the check. */
   function isTooShort(): boolean {
     const before = progress()
     const bytes = found(path)?.size ?? 0
@@ -280,7 +279,7 @@ function createLogMonitor(connection: Database.Database): WriteAheadLog {
   }
 }
 
-/** Returns the progress of a log, or the error if the file is no longer a database. */
+/** Returns the log's progress, or the error if the file is no longer a database. */
 function readable(log: WriteAheadLog): LogProgress | Error {
   try {
     return log.progress()
@@ -289,15 +288,15 @@ function readable(log: WriteAheadLog): LogProgress | Error {
   }
 }
 
-/** The contents of the database's file, which only checkpoints change. */
+/** The contents of the database file, which only checkpoints change. */
 interface Content {
   isUnchanged(stats: Stats): boolean
   /**
-   * True if something other than SQLite has written to the file. A checkpoint that has ended shows in the progress of the log, which was
-   * `before` earlier in this check; one that has not ended shows in the pages of the file.
+   * True if something other than SQLite has written to the file. A finished checkpoint shows in the log's progress (`before`: at the start
+   * of this check), an unfinished one in the file's pages.
    */
   isForeign(stats: Stats, before: LogProgress): boolean
-  /** Accepts the file as it is now. */
+  /** Accepts the current state of the file. */
   settle(stats: Stats, at: LogProgress): void
 }
 
@@ -313,11 +312,11 @@ function createContentMonitor(path: string, log: WriteAheadLog, patience: number
     suspicions = 0
   }
 
-  /** True if a checkpoint has ended since. A log that has only grown explains nothing. */
+  /** True if a checkpoint has finished since. Growth of the log alone does not explain a change of the file. */
   const hasCheckpoint = ({ generation, checkpointed }: LogProgress): boolean =>
     checkpointed !== accepted.progress.checkpointed || generation !== accepted.progress.generation
 
-  /** True if a checkpoint is running, or was given up. */
+  /** True if a checkpoint is running or was interrupted. */
   const isUnfinished = ({ log: frames, checkpointed }: LogProgress): boolean =>
     frames > checkpointed && hasUnfinishedCheckpoint(path, checkpointed, log.pageBytes, accepted.bytes)
 
@@ -330,7 +329,7 @@ function createContentMonitor(path: string, log: WriteAheadLog, patience: number
         settle(stats, explained)
         return false
       }
-      // With nothing to checkpoint, SQLite has not written to the file.
+      // With nothing to checkpoint, SQLite cannot have written to the file.
       const isCertain = before.log === before.checkpointed && now.log === now.checkpointed
       return isCertain || ++suspicions >= patience
     },
@@ -338,13 +337,13 @@ function createContentMonitor(path: string, log: WriteAheadLog, patience: number
   }
 }
 
-/** Frames of a log that are looked at, and pages of the file that are compared with it. */
+/** Maximum log frames inspected, and maximum file pages compared with them. */
 const mostFrames = 100_000
 const mostPages = 64
 const headerBytes = 32
 const frameHeaderBytes = 24
 
-/** A file of a database that is only read here. Descriptors are kept for good: closing one would end all locks that the process has on the file. */
+/** Descriptors of database files, never closed: closing one would release all locks of this process on the file. */
 const descriptors = new Map<string, number>()
 
 function getDescriptor(path: string): number {
@@ -355,13 +354,13 @@ function getDescriptor(path: string): number {
   return descriptor
 }
 
-/** The sequence and the salts in the header of a log. SQLite has no locks on this file that closing it could end. */
+/** The sequence number and salts in the log's header. SQLite holds no locks on this file, so it may be closed. */
 function readGeneration(log: string): string {
   const header = Buffer.alloc(12)
   try {
     withFile(log, (file) => readSync(file, header, 0, header.length, 12))
   } catch {
-    // A missing log is reported by the check of the files.
+    // A missing log is reported by the file check.
   }
   return header.toString('base64')
 }
@@ -376,8 +375,8 @@ function withFile<Result>(path: string, use: (descriptor: number) => Result): Re
 }
 
 /**
- * Whether an unfinished checkpoint has written frames from `checkpointed` on into the file of `database`: it is running, failed on a full
- * disk, or was killed. A checkpoint first extends the file to its new size, and writes pages in ascending order.
+ * Whether an unfinished checkpoint (running, failed on a full disk, or killed) has written frames from `checkpointed` on to the file. A
+ * checkpoint first extends the file, then writes pages in ascending order.
  */
 function hasUnfinishedCheckpoint(database: string, checkpointed: number, pageBytes: number, knownBytes: number): boolean {
   const file = getDescriptor(database)
@@ -397,7 +396,7 @@ function hasUnfinishedCheckpoint(database: string, checkpointed: number, pageByt
   })
 }
 
-/** Offsets of each page in the log, from the frame `first` on, and the number of database pages after the last commit. */
+/** Offsets of each page in the log from frame `first` on, and the database size in pages after the last commit. */
 function readFrames(log: number, first: number, pageBytes: number) {
   const header = Buffer.alloc(headerBytes)
   const salts = Buffer.alloc(8)
@@ -407,7 +406,7 @@ function readFrames(log: number, first: number, pageBytes: number) {
   const frame = Buffer.alloc(frameHeaderBytes)
   for (let index = first; index < first + mostFrames; index++) {
     const at = headerBytes + index * (frameHeaderBytes + pageBytes)
-    // Older frames with other salts may follow the last frame.
+    // Stale frames with other salts may follow the last frame.
     if (readSync(log, frame, 0, frameHeaderBytes, at) < frameHeaderBytes || !frame.subarray(8, 16).equals(salts)) break
     const number = frame.readUInt32BE(0)
     databasePages = frame.readUInt32BE(4) || databasePages

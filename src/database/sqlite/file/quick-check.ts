@@ -1,26 +1,26 @@
-// A quick check of the file at the start, within a time limit.
+// A time-limited check of the file at startup.
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../../../model/tables/table.js'
 import { isDamage } from '../errors.js'
 
 export interface QuickCheck {
-  /** The damage in SQLite's wording; null: none found. */
+  /** SQLite's description of the damage; null: none found. */
   readonly damage: string | null
-  /** Tables looked at, and tables there are. */
+  /** Checked tables, and all tables. */
   readonly checked: number
   readonly tables: number
 }
 
-/** Bytes that a check reads per millisecond on a slow disk: a table too large for the remaining time is skipped. */
+/** Read rate on a slow disk: tables too large for the remaining time are skipped. */
 const bytesPerMillisecond = 50_000
-/** Pages of the tables that are looked at in the first round, and how many times as many in each further one. */
+/** Maximum pages of tables checked in the first round, and the growth factor per round. */
 const firstRound = 64
 const growth = 8
 
 /**
- * Checks table by table for `milliseconds`. A check cannot be interrupted, but counting the pages of a table can: in large files they are
- * counted first, in rounds, so that small tables are checked before large ones. Tables too large for the remaining time are skipped; the
- * doctor checks all of them.
+ * Checks table by table for `milliseconds`. A check cannot be interrupted, but counting a table's pages can: in large files, pages are
+ * counted first, in rounds, so that small tables are checked before large ones. Tables too large for the remaining time are left to the
+ * doctor.
  */
 export function quickCheck(database: Database, milliseconds: number): QuickCheck {
   const end = performance.now() + milliseconds
@@ -71,10 +71,7 @@ const tablesOf = (database: Database): readonly string[] =>
     .pluck()
     .all() as string[]
 
-/**
- * Whether a table and its indexes have at most this number of pages; false if unknown at `end`. Counting reads each page, which the check
- * then finds in memory.
- */
+/** Whether a table and its indexes have at most this number of pages; false if unknown at `end`. Counting also caches the pages. */
 function hasAtMost(database: Database, table: string, pages: number, end: number): boolean {
   const trees = database.prepare('select name from sqlite_schema where tbl_name = ? and rootpage > 0').pluck().all(table) as string[]
   let counted = 0

@@ -3,17 +3,16 @@ import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import type { PlanHandle, ReadBytes, ReadResult } from '../../database.js'
 import { responseTooLarge } from '../../response/write.js'
 
-/** A read that was asked for. */
 export interface Job {
   readonly plan: PlanHandle
   readonly values: readonly unknown[]
   /** In milliseconds of the monotonic clock (`elapsed`). */
   readonly deadline: number
-  /** True once the client has left. */
+  /** True once the client has disconnected. */
   isGone(): boolean
   readonly resolve: (answer: ReadResult) => void
   readonly reject: (error: Error) => void
-  /** True once the job was answered or refused. */
+  /** True once the job was resolved or rejected. */
   over: boolean
 }
 
@@ -26,21 +25,21 @@ export type ReadOutcome =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly error: Error }
 
-/** Refuses a job, unless it is over already. */
+/** Rejects a job unless it is over. */
 export function refuse(job: Job, error: Error): void {
   if (job.over) return
   job.over = true
   job.reject(error)
 }
 
-/** Refuses a job whose client has left or whose deadline has passed. Returns true if no thread needs to work on it. */
+/** Rejects a job whose client has disconnected or whose deadline has passed. Returns true if the job is over. */
 export function isFinished(job: Job, now: number): boolean {
   if (!job.over && job.isGone()) refuse(job, new ApiError('ClientClosedRequestError', 'The client has left'))
   if (!job.over && job.deadline <= now) refuse(job, new ApiError('ServiceUnavailableError', 'The read took too long'))
   return job.over
 }
 
-/** Answers a job, unless the responses that are still being sent use too much memory. */
+/** Resolves a job, unless responses still being sent use too much memory. */
 export function settle(job: Job, outcome: Exclude<ReadOutcome, { kind: 'stopped' }>, buffered: BufferedResponses): void {
   if (outcome.kind === 'failed') refuse(job, outcome.error)
   else if (outcome.kind === 'own') lend(job, outcome.bytes, buffered)
@@ -50,7 +49,7 @@ export function settle(job: Job, outcome: Exclude<ReadOutcome, { kind: 'stopped'
   }
 }
 
-/** The responses outside of slots that were not released yet: with slow clients, a server runs out of their memory first. */
+/** Unreleased responses outside of slots, bounded because slow clients could exhaust memory. */
 export interface BufferedResponses {
   readonly maxBytes: number
   bytes: number
@@ -71,43 +70,39 @@ function lend(job: Job, bytes: Uint8Array, buffered: BufferedResponses): void {
   job.resolve({ bytes, release })
 }
 
-/** A bounded queue of jobs that wait for a thread. */
+/** A bounded queue of jobs waiting for a thread. */
 export interface JobQueue {
   readonly jobs: Job[]
-  /** The most jobs that may wait; 0 once the queue is closed. */
+  /** Maximum number of waiting jobs; 0 once the queue is closed. */
   limit: number
 }
 
-/** Appends a job, or refuses it if the queue is full. */
+/** Appends a job, or rejects it if the queue is full. */
 export function enqueue({ jobs, limit }: JobQueue, job: Job): void {
   if (jobs.length >= limit) refuse(job, tooMany())
   else jobs.push(job)
 }
 
-/** Removes the jobs that are over, so that they take no place from others. */
+/** Removes finished jobs, which would fill the queue. */
 export function dropOver({ jobs }: JobQueue, now: number): void {
   let kept = 0
   for (const job of jobs) if (!isFinished(job, now)) jobs[kept++] = job
   jobs.length = kept
 }
 
-/** Refuses the jobs of a queue, and every further one. */
+/** Rejects all current and future jobs of a queue. */
 export function closeQueue(queue: JobQueue): void {
   queue.limit = 0
   for (const job of queue.jobs) refuse(job, tooMany())
 }
 
-/** The error of a read that is refused because others wait. */
 export const tooMany = (): ApiError => new ApiError('ServiceUnavailableError', 'Too many reads are waiting')
 
-/** Errors of SQLite for statements beyond its limits, and of V8 for deep nesting. */
+/** SQLite errors for statements beyond its limits, and V8 errors for deep nesting. */
 const beyondPreparing =
   /^(SqliteError: (Expression tree is too large|too many |at most \d+ tables in a join|parser stack overflow|statement too long|LIKE or GLOB pattern too complex)|RangeError: (Maximum call stack size exceeded|Too many parameter values))/
 
-/**
- * Returns the error of a failed read, which is a 400 if the request asked for too much at once. `text` begins with the name of the error;
- * `code` is SQLite's.
- */
+/** Returns the error of a failed read: a 400 if the request exceeded a limit. `text` begins with the error's name; `code` is SQLite's. */
 export function failure(text: string, code?: string): Error {
   if (text.startsWith('RangeError: Invalid string length')) return responseTooLarge()
   return beyondPreparing.test(text)
@@ -115,23 +110,23 @@ export function failure(text: string, code?: string): Error {
     : Object.assign(new Error(text), { code })
 }
 
-/** `fresh`: its plan was not seen before. */
+/** `fresh`: the plan has not been executed before. */
 export type Cost = 'short' | 'light' | 'fresh' | 'heavy'
 
-/** Upper limit of short reads, and lower limit of heavy ones, in milliseconds. */
+/** Upper bound of short reads and lower bound of heavy ones, in milliseconds. */
 const short = 0.5
 const heavy = 15
-/** Initial average in milliseconds: the first run of a plan is slower, since it prepares statements and has no cached pages. */
+/** Initial average in milliseconds: a plan's first run is slower, with unprepared statements and a cold cache. */
 const expected = 1
 
 export interface Costs {
   of(plan: PlanHandle): Cost
-  /** Notes a run that took `milliseconds`; one that was stopped would have taken longer. */
+  /** Records the duration of a run; a stopped run would have taken longer. */
   note(plan: PlanHandle, milliseconds: number, wasStopped: boolean): void
 }
 
 export function createCosts(): Costs {
-  /** The milliseconds that plans took of late. */
+  /** Moving average of milliseconds per plan. */
   const paces = new WeakMap<PlanHandle, number>()
   return {
     of: (plan) => {

@@ -1,5 +1,5 @@
-// The pool of reader threads. Heavy plans, by their measured cost, have a separate queue and separate threads, so that light reads never
-// wait for them. Obsolete reads, and those over their time, are stopped (decision 015).
+// The pool of reader threads. Heavy plans, by measured cost, have their own queue and threads, so that light reads never wait for them.
+// Reads that time out or lose their client are stopped (decision 015).
 
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadDatabase } from '../../database.js'
@@ -25,66 +25,61 @@ import {
 } from './job.js'
 import { createBackoff, createThreadShare, type ReaderThread, type ThreadShare, type ThreadShareEvents } from './reader.js'
 
-/** Settings of the pool. */
 export interface ReaderOptions {
   readonly sqlite: SqliteOptions
-  /** Threads for light reads, which always run, and all threads together; at least one is for heavy reads. */
+  /** Threads for light reads, which always run, and maximum threads in total; at least one is for heavy reads. */
   readonly readers: number
   readonly maxReaders: number
-  /** Light reads that may wait for a thread. */
+  /** Maximum number of waiting light reads. */
   readonly readQueue: number
-  /** Milliseconds for a read, including the time it waits. */
+  /** Milliseconds for a read, including its time in the queue. */
   readonly readTimeout: number
   readonly responseBytes: number
-  /** Bytes of all responses outside of slots that were not released yet. */
+  /** Maximum bytes of unreleased responses outside of slots. */
   readonly maxBufferedResponseBytes: number
   readonly signing: Signing | null
 }
 
-/**
- * The most jobs of a thread. With a second one in its inbox it never waits for the event loop; of short jobs it gets more, so that one
- * message brings several.
- */
+/** Maximum jobs per thread. A second job in the inbox avoids waiting for the event loop; short jobs are sent several per message. */
 const maxJobs = 2
 const maxShortJobs = 16
-/** Milliseconds between two checks of running jobs. No job stays queued on a thread whose current job has run longer. */
+/** Milliseconds between checks of running jobs. No job stays queued on a thread whose current job has run longer. */
 const checkIntervalMs = 15
-/** Milliseconds that a job runs on a light thread before it moves to the heavy threads, if other jobs wait. */
+/** Milliseconds after which a job on a light thread moves to the heavy threads, if other jobs wait. */
 const moveAfterMs = 35
-/** Milliseconds without a heavy read after which a heavy thread is closed. */
+/** Milliseconds without heavy reads after which a heavy thread is closed. */
 const closeAfterMs = 5_000
 
 const never = () => false
 
-/** The jobs that wait for a thread. */
+/** Jobs waiting for a thread. */
 interface Queues {
-  /** Light jobs of plans that were executed before. */
+  /** Light jobs of plans executed before. */
   readonly known: JobQueue
-  /** Jobs of plans that were not. */
+  /** Jobs of plans not executed before. */
   readonly fresh: JobQueue
   readonly heavy: JobQueue
-  /** The queue of light jobs whose turn it is, if both have some. */
+  /** Alternates between the light queues if both have jobs. */
   isFreshNext: boolean
 }
 
-/** The threads, and the jobs they work on or have ahead of them. */
 interface ReaderPool {
   readonly costs: Costs
   readonly queues: Queues
   readonly light: ThreadShare
   readonly heavy: ThreadShare
-  /** The most threads that run fresh plans at the same time: one is left for other jobs if there are several. */
+  /** Maximum threads that execute fresh plans concurrently: one is reserved for other jobs if there are several. */
   readonly maxFresh: number
-  /** Jobs that are being stopped to start again on the heavy threads. */
+  /** Jobs being stopped, to be restarted on the heavy threads. */
   readonly moving: Set<Job>
-  /** When a heavy read was last seen. */
+  /** Time of the last heavy read. */
   lastHeavy: number
   state: 'opening' | 'open' | 'closing'
 }
 
-/** Opens the pool; resolves when the first thread can read. */
+/** Opens the pool; resolves once the first thread is ready. */
 export async function openReaders(options: ReaderOptions, dialect: Dialect, report: (error: Error) => void): Promise<ReadDatabase> {
-  /** Jobs that still wait for one of these plans send it to a thread again; it is forgotten when they end. */
+  /** Plans to forget again after their remaining jobs, which send them to a thread once more. */
   const unregistered = new WeakSet<PlanHandle>()
   const buffered: BufferedResponses = { maxBytes: options.maxBufferedResponseBytes, bytes: 0 }
   const ended = (job: Job, outcome: ReadOutcome, milliseconds: number): void => {
@@ -124,7 +119,6 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   }
 }
 
-/** Returns a pool without threads. */
 function createPool(options: ReaderOptions, events: ThreadShareEvents): ReaderPool {
   const { sqlite, responseBytes, signing, readers, maxReaders, readQueue } = options
   const queues: Queues = {
@@ -155,21 +149,21 @@ function createPool(options: ReaderOptions, events: ThreadShareEvents): ReaderPo
   return pool
 }
 
-/** Puts a job into the queue for what its plan cost before. */
+/** Queues a job by its plan's cost. */
 function addJob({ costs, queues }: ReaderPool, job: Job): void {
   const cost = costs.of(job.plan)
   if (cost === 'heavy') enqueue(queues.heavy, job)
   else enqueue(cost === 'fresh' ? queues.fresh : queues.known, job)
 }
 
-/** Gives the jobs that wait to the threads that are free. */
+/** Assigns waiting jobs to free threads. */
 function assignJobs(pool: ReaderPool): void {
   const now = elapsed()
   while (assignLight(pool, now));
   while (assignHeavy(pool, now));
 }
 
-/** Takes the next light job from its queue. Returns false if there is none, or no thread for it. */
+/** Assigns the next light job. Returns false if there is no job or no free thread. */
 function assignLight(pool: ReaderPool, now: number): boolean {
   const { costs, queues } = pool
   const { known, fresh } = queues
@@ -178,7 +172,7 @@ function assignLight(pool: ReaderPool, now: number): boolean {
   if (job === undefined) return false
   if (isFinished(job, now)) return queue.jobs.shift() !== undefined
   const cost = costs.of(job.plan)
-  // Other jobs of its plan have run in the meantime.
+  // Jobs of the same plan may have run since it was queued.
   if (cost === 'heavy') {
     enqueue(queues.heavy, queue.jobs.shift()!)
     return true
@@ -193,7 +187,7 @@ function assignLight(pool: ReaderPool, now: number): boolean {
 const mayStartFresh = ({ light, costs, maxFresh }: ReaderPool): boolean =>
   light.readers.filter((reader) => reader.jobs().some(({ plan }) => costs.of(plan) === 'fresh')).length < maxFresh
 
-/** The reader with the fewest jobs, of those that have less than `most`. */
+/** The thread with the fewest jobs, below `most`. */
 function leastBusy({ readers }: ThreadShare, most: number, now: number): ReaderThread | null {
   let best: ReaderThread | null = null
   for (const reader of readers) {
@@ -203,7 +197,7 @@ function leastBusy({ readers }: ThreadShare, most: number, now: number): ReaderT
   return best
 }
 
-/** Takes the next heavy job from its queue, or starts a thread for it. Returns false if there is none, or no thread for it yet. */
+/** Assigns the next heavy job, or starts a thread for it. Returns false if there is no job or no free thread yet. */
 function assignHeavy({ queues, heavy }: ReaderPool, now: number): boolean {
   const { jobs } = queues.heavy
   const [job] = jobs
@@ -216,7 +210,7 @@ function assignHeavy({ queues, heavy }: ReaderPool, now: number): boolean {
   return reader !== undefined
 }
 
-/** Stops finished jobs, and takes light jobs from threads with a long one. */
+/** Stops finished jobs, and takes queued jobs back from threads with a long-running one. */
 function checkRunning(pool: ReaderPool): void {
   const { queues, light, heavy } = pool
   const now = elapsed()
@@ -234,7 +228,7 @@ function checkRunning(pool: ReaderPool): void {
   }
 }
 
-/** Moves long jobs from light threads to heavy ones, at most one for each light job that waits. */
+/** Moves long-running jobs from light to heavy threads, at most one per waiting light job. */
 function moveLong({ queues, light, moving }: ReaderPool, now: number): void {
   let waiting = queues.known.jobs.length + queues.fresh.jobs.length
   for (const reader of light.readers) {
@@ -252,7 +246,7 @@ function forget({ light, heavy }: ReaderPool, { id }: PlanHandle): void {
   for (const reader of heavy.readers) reader.forget(id)
 }
 
-/** Refuses the jobs that wait, stops those that run, and ends the threads. */
+/** Rejects waiting jobs, stops running ones, and ends the threads. */
 async function closePool(pool: ReaderPool): Promise<void> {
   const { queues, light, heavy } = pool
   pool.state = 'closing'

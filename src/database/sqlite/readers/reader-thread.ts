@@ -1,4 +1,4 @@
-// A reader thread: one read-only connection that executes plans and writes the responses. It knows nothing but plans.
+// A reader thread: executes plans on a read-only connection and writes the responses.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ReadPlan } from '../../plan.js'
 import type { PreparedRead } from '../../response/write.js'
@@ -50,7 +50,7 @@ function run({ slot, plan, values }: Run): void {
   const began = performance.now()
   const { state, message } = readInto(slot, plan, values)
   Atomics.store(times, slot, Math.min((performance.now() - began) * 1_000, maxMicroseconds))
-  // Set before the response is announced, because its slot may be given to another job from then on.
+  // Set before the response is announced, because the slot may be reassigned from then on.
   const isWanted = Atomics.compareExchange(states, slot, slotStates.started, state) === slotStates.started
   if (!isWanted) {
     port.postMessage({ kind: 'skipped', slot } satisfies FromReader)
@@ -61,7 +61,7 @@ function run({ slot, plan, values }: Run): void {
 
 const maxMicroseconds = 2 ** 31 - 1
 
-/** The outcome of a job, with a message if the state of its slot does not say everything. */
+/** Outcome of a job, with a message unless the slot's state says everything. */
 interface Done {
   readonly state: number
   readonly message: FromReader | null

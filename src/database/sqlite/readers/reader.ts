@@ -1,4 +1,4 @@
-// The pool's side of the reader threads: assigns jobs, collects outcomes, stops obsolete jobs; and the shares of light and heavy threads.
+// The pool's side of the reader threads: assigns jobs, collects outcomes, stops obsolete jobs; and the light and heavy groups of threads.
 import { Worker } from 'node:worker_threads'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle } from '../../database.js'
@@ -19,9 +19,9 @@ import {
 
 const { waiting, started, revoked, answered, nothing } = slotStates
 
-/** Slots of a thread that may be lent to responses at the same time. Further responses are copied: every slot in use takes memory. */
+/** Maximum slots per thread lent to responses. Further responses are copied: every slot in use takes memory. */
 const maxLent = 6
-/** The most jobs that are sent in one message. */
+/** Maximum jobs per message. */
 const jobsPerMessage = 16
 /** Three times the initial size in gc.ts. */
 const maxYoungMebibytes = 6
@@ -29,36 +29,34 @@ const maxYoungMebibytes = 6
 export interface ReaderEvents {
   /** A job has ended after `milliseconds` of work. */
   ended(job: Job, outcome: ReadOutcome, milliseconds: number): void
-  /** The thread can read, or can take another job. */
+  /** The thread can take a job. */
   free(): void
-  /** The thread has ended: the job that it worked on, and those that it had not begun. */
+  /** The thread has ended, with the job in progress and those it had not started. */
   lost(working: Job | null, notBegun: readonly Job[]): void
   failed(error: Error): void
 }
 
-/** A reader thread. */
 export interface ReaderThread {
-  /** Resolves when the thread can read. */
+  /** Resolves once the thread is ready. */
   readonly opened: Promise<void>
-  /** The job that it works on, or will work on next, and those in its inbox. */
+  /** The current or next job, followed by those in the inbox. */
   jobs(): readonly Job[]
   /** The number of these jobs. */
   held(): number
-  /** True if it takes another job while it has fewer than `most`. */
+  /** True if it accepts another job while it has fewer than `most`. */
   isOpen(most: number): boolean
   give(job: Job): void
-  /** Milliseconds of work on its current job; 0: it has none. */
+  /** Milliseconds spent on the current job; 0: idle. */
   atWorkFor(now: number): number
-  /** Returns the jobs of its inbox that it has not begun to the pool. */
+  /** Revokes and returns the unstarted jobs in the inbox. */
   takeBack(): readonly Job[]
-  /** Stops a job, at work or in the inbox; its outcome follows. */
+  /** Stops a running or queued job; its outcome follows. */
   stop(job: Job): void
   forget(plan: number): void
-  /** Ends the thread after the jobs that it has; resolves when it has ended. */
+  /** Ends the thread after its current jobs. */
   close(): Promise<void>
 }
 
-/** Starts a thread. */
 function startReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): ReaderThread {
   const shared = shareSlots()
   const worker = startThread({ ...data, shared })
@@ -94,7 +92,7 @@ function startReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): Re
       try {
         sender.register(job.plan)
       } catch (error) {
-        // The plan is nested too deeply to be copied to another thread.
+        // The plan is nested too deeply to be cloned.
         events.ended(job, { kind: 'failed', error: failure(String(error)) }, 0)
         return
       }
@@ -120,7 +118,7 @@ const startThread = (workerData: ReaderData): Worker =>
     resourceLimits: { maxYoungGenerationSizeMb: maxYoungMebibytes },
   })
 
-/** Takes the responses that the thread has put into slots. */
+/** Collects finished responses from the slots. */
 function collect({ states, lengths, notified }: Shared, slots: Slots, inbox: Inbox): void {
   Atomics.store(notified, 0, 0)
   for (const assignment of inbox.assignments.slice()) {
@@ -135,12 +133,12 @@ function collect({ states, lengths, notified }: Shared, slots: Slots, inbox: Inb
   }
 }
 
-/** Ends the job of a message. */
+/** Ends the job that a message reports on. */
 function finish(message: Exclude<FromReader, { kind: 'ready' | 'notify' }>, slots: Slots, inbox: Inbox): void {
   const { slot } = message
   slots.free.push(slot)
   const assignment = inbox.assignments.find((other) => other.slot === slot)
-  // A job that was taken back: the thread has skipped it, so its slot is free again.
+  // A revoked job: the thread has skipped it, so its slot is free again.
   if (assignment === undefined) return
   if (message.kind === 'skipped') inbox.end(assignment, { kind: 'stopped' })
   else if (message.kind === 'large') inbox.end(assignment, { kind: 'own', bytes: message.bytes })
@@ -151,11 +149,10 @@ function finish(message: Exclude<FromReader, { kind: 'ready' | 'notify' }>, slot
     })
 }
 
-/** The slots of a thread, as the pool uses them. */
 interface Slots {
-  /** Used from the end, so that few slots are ever touched. */
+  /** A stack, so that few slots are ever touched. */
   readonly free: number[]
-  /** Lends the response in a slot to its sender, or a copy if many slots are lent. */
+  /** Lends the response in a slot, or a copy if many slots are lent. */
   lend(slot: number, length: number): ReadOutcome
 }
 
@@ -183,29 +180,28 @@ function createSlots({ memory }: Shared): Slots {
   }
 }
 
-/** A job that a thread was given, and the slot for its response. */
 interface Assignment {
   readonly job: Job
   readonly slot: number
 }
 
-/** The assigned jobs of a thread: the current or next one, and the queued ones. */
+/** A thread's assigned jobs: the current or next one, and the queued ones. */
 interface Inbox extends Pick<ReaderThread, 'jobs' | 'atWorkFor' | 'takeBack' | 'stop'> {
   readonly assignments: readonly Assignment[]
   add(job: Job, slot: number): void
-  /** Notes that jobs were sent to the thread, the first of them with this slot. */
+  /** Called when jobs are sent to the thread, with the slot of the first. */
   sent(slot: number): void
   end(assignment: Assignment, outcome: ReadOutcome): void
-  /** Reports the jobs that are left when the thread has ended. */
+  /** Reports the remaining jobs after the thread has ended. */
   abandon(): void
 }
 
 function createInbox({ states, times }: Shared, { ended, lost }: ReaderEvents): Inbox {
   const assignments: Assignment[] = []
-  /** Known start of the first job. */
+  /** Latest known start of the first job. */
   let since = elapsed()
   const revoke = (slot: number, from: number): boolean => Atomics.compareExchange(states, slot, from, revoked) === from
-  // A response that is ready only waits for the event loop.
+  // A finished response is only waiting for the event loop.
   const isAtWork = (): boolean => assignments.length > 0 && Atomics.load(states, assignments[0]!.slot) <= started
   return {
     assignments,
@@ -248,9 +244,9 @@ function createInbox({ states, times }: Shared, { ended, lost }: ReaderEvents): 
   }
 }
 
-/** Sends messages to a thread: plans once, and the jobs of one turn of the event loop together. */
+/** Sends messages to a thread: each plan once, and the jobs of an event loop turn together. */
 interface JobSender {
-  /** Sends a plan that the thread does not have. @throws Error if it cannot be copied */
+  /** Sends a plan unless the thread has it. @throws Error if it cannot be cloned */
   register(plan: PlanHandle): void
   run(run: Run): void
   forget(plan: number): void
@@ -268,7 +264,7 @@ function createJobSender(worker: Worker, sent: (slot: number) => void): JobSende
     runs = []
   }
 
-  /** Sends a message after the assigned jobs. */
+  /** Sends a message after the pending jobs. */
   function post(message: ToReader): void {
     sendRuns()
     worker.postMessage(message)
@@ -292,31 +288,28 @@ function createJobSender(worker: Worker, sent: (slot: number) => void): JobSende
   }
 }
 
-/** The threads for one kind of reads. */
+/** A group of threads for one kind of reads. */
 export interface ThreadShare {
   readonly readers: readonly ReaderThread[]
   readonly maxThreads: number
-  /** Starts a thread; resolves when it can read. */
+  /** Starts a thread; resolves once it is ready. */
   start(): Promise<void>
   /** Starts a thread unless there are enough, or one has just failed to open the database. */
   grow(): void
 }
 
-/** The events of a thread that the share passes on. */
 export type ThreadShareEvents = Pick<ReaderEvents, 'ended' | 'free' | 'failed'>
 
-/** Options of a share. */
 export interface ThreadShareOptions {
   readonly data: Omit<ReaderData, 'shared'>
   readonly maxThreads: number
-  /** Common to both shares: what prevents one thread from opening the database prevents the others as well. */
+  /** Shared by both groups: a failure to open the database affects both. */
   readonly backoff: Backoff
   readonly events: ThreadShareEvents
-  /** A thread has ended without having begun these jobs. */
+  /** A thread has ended without starting these jobs. */
   lost(notBegun: readonly Job[]): void
 }
 
-/** Opens a share without threads. */
 export function createThreadShare({ data, maxThreads, backoff, events, lost }: ThreadShareOptions): ThreadShare {
   const readers: ReaderThread[] = []
 
@@ -327,7 +320,7 @@ export function createThreadShare({ data, maxThreads, backoff, events, lost }: T
       lost: (working, notBegun) => {
         readers.splice(readers.indexOf(reader), 1)
         if (!hasOpened) backoff.failed()
-        // The job that ended this thread would end the next one as well.
+        // The job that killed this thread would kill the next one, too.
         if (working !== null)
           refuse(working, unavailableError('The database cannot be read at the moment', new Error('A reader thread ended at its work')))
         lost(notBegun)
@@ -350,7 +343,7 @@ export function createThreadShare({ data, maxThreads, backoff, events, lost }: T
   }
 }
 
-/** A pause after each attempt that failed, twice as long as the one before. */
+/** Exponential backoff. */
 export interface Backoff {
   isPausing(): boolean
   failed(): void
@@ -361,7 +354,6 @@ export interface Backoff {
 const shortestPause = 25
 const longestPause = 5_000
 
-/** Opens a backoff without failures. */
 export function createBackoff(): Backoff {
   let failures = 0
   let nextAttempt = 0

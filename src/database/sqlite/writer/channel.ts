@@ -1,5 +1,5 @@
-// The life of the writer's thread, and the connection to it. Orders carry whole statements and plans; when they are sent, those that the
-// thread already has are replaced by numbers.
+// The writer's thread and the connection to it. Orders carry whole statements and plans; those that the thread already has are sent as
+// numbers.
 import { Worker } from 'node:worker_threads'
 import type { ApiError } from '../../../foundation/errors/errors.js'
 import type { PlanHandle } from '../../database.js'
@@ -8,7 +8,6 @@ import { responseTooLarge, responseTooLargeCode } from '../../response/write.js'
 import { isDrift } from '../errors.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
-/** A task for the thread. */
 export type Order =
   | { readonly kind: 'begin'; readonly change: number | null }
   | { readonly kind: 'rollback' }
@@ -20,28 +19,27 @@ export type Order =
   | { readonly kind: 'read'; readonly plan: PlanHandle; readonly parameters: readonly unknown[]; readonly isBounded: boolean }
   | { readonly kind: 'forget'; readonly plan: PlanHandle }
 
-/** The writer's connection to its thread. */
 export interface Channel {
-  /** False once the thread has died or is closing. */
+  /** False once the thread is closing or has died. */
   isOpen(): boolean
-  /** Sends an order that has an answer, with `later` together with the next one. @throws ApiError 503 if the thread dies first */
+  /** Sends an order and awaits its response. `later`: send it along with the next order. @throws ApiError 503 if the thread dies first */
   ask<Answer>(order: Order, later?: boolean): Promise<Answer>
-  /** Sends an order that has no answer. */
+  /** Sends an order without a response. */
   tell(order: Order, later?: boolean): void
-  /** Ends the thread after the orders that were sent. */
+  /** Ends the thread after the pending orders. */
   close(): Promise<void>
 }
 
-/** An order on its way to the thread; `id` is 0 if it has no answer. */
+/** An order with its request id; 0 if it has no response. */
 interface NumberedOrder {
   readonly id: number
   readonly order: Order
 }
 
-/** The most statements that the thread knows by number; the text of others is sent each time. */
+/** Maximum statements that the thread knows by number; others are sent as text each time. */
 const knownTexts = 1_000
 
-/** Encodes orders by what the thread has been sent before. */
+/** Encodes orders, replacing texts and plans sent before by their numbers. */
 function createEncoder(): (numbered: NumberedOrder) => ToWriter {
   const texts = new Map<string, number>()
   const plans = new Set<number>()
@@ -84,7 +82,6 @@ function createEncoder(): (numbered: NumberedOrder) => ToWriter {
   }
 }
 
-/** The requests that the thread has not answered yet. */
 interface PendingRequests {
   isEmpty(): boolean
   add<Answer>(id: number): Promise<Answer>
@@ -114,7 +111,7 @@ function createPendingRequests(): PendingRequests {
   }
 }
 
-/** Collects orders, and sends them in one message when the current callback and its microtasks have ended. */
+/** Collects orders and sends them in one message after the current callback and its microtasks. */
 interface Batch {
   /** Adds an order; with `later` it waits for the next one. */
   add(id: number, order: Order, later: boolean): void
@@ -145,14 +142,11 @@ function createBatch(send: (orders: readonly NumberedOrder[]) => void): Batch {
   }
 }
 
-/**
- * Starts the thread. `died` is called if it ends unexpectedly: its requests are rejected with 503, and the database rolls back uncommitted
- * changes.
- */
+/** Starts the thread. `died` is called if it ends unexpectedly: its requests are rejected with 503, and the database rolls back. */
 function startChannel(data: WriterData, died: (error: Error) => void): Channel {
   const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
     workerData: data,
-    // Closing a descriptor of the database's file would release the locks of all connections (file/health.ts).
+    // Closing a descriptor of the database file would release the locks of all connections (file/health.ts).
     trackUnmanagedFds: false,
   })
   const encode = createEncoder()
@@ -181,7 +175,7 @@ function startChannel(data: WriterData, died: (error: Error) => void): Channel {
     try {
       worker.postMessage(orders.map(encode))
     } catch (error) {
-      // The project's code passed a value that cannot be copied. None of the orders was sent, but the encoder has noted them as sent.
+      // The project's code passed a value that cannot be cloned. Nothing was sent, but the encoder considers it sent.
       die(error as Error)
     }
   }
@@ -208,19 +202,19 @@ function startChannel(data: WriterData, died: (error: Error) => void): Channel {
   }
 }
 
-/** The thread of a writer, which runs from the first transaction on, and is replaced when it has died. */
+/** A writer's thread, started by the first transaction and replaced if it dies. */
 export interface WriterThread {
-  /** The connection to the thread, which is started unless it runs. */
+  /** The connection to the thread, started if necessary. */
   running(): Channel
-  /** True if no other process has committed since the last call, as known to the thread; false without a thread. */
+  /** True if the thread knows that no other process has committed since the last call; false without a thread. */
   isAlone(): Promise<boolean>
-  /** Sends an order that has no answer, if a thread was started; with `later` together with the next one. */
+  /** Sends an order without a response if a thread is running; `later`: along with the next order. */
   tell(order: Order, later?: boolean): void
-  /** Ends the thread after the orders that were sent. */
+  /** Ends the thread after the pending orders. */
   close(): Promise<void>
 }
 
-/** `starting` is called before each start, `died` as by `openChannel`. */
+/** `starting` is called before each start; `died` as in `startChannel`. */
 export function createWriterThread(data: WriterData, starting: () => void, died: (error: Error) => void): WriterThread {
   let channel: Channel | null = null
   return {
@@ -238,7 +232,7 @@ export function createWriterThread(data: WriterData, starting: () => void, died:
 
 const cannotWriteError = (cause: unknown): ApiError => unavailableError('The database cannot be written to at the moment', cause)
 
-/** Converts an error of the thread: to 503 if the database is locked or its disk is full; anything else is a bug. */
+/** Converts an error of the thread: 503 if the database is locked or its disk is full; anything else is a bug. */
 function toApiError(code: string, message: string): Error {
   if (code === responseTooLargeCode) return responseTooLarge()
   if (code === outdated) return outdatedModelError()
@@ -248,5 +242,5 @@ function toApiError(code: string, message: string): Error {
   return isTrouble.test(code) ? cannotWriteError(cause) : cause
 }
 
-/** Codes of SQLite for problems of the disk or the file, not of the statement. */
+/** SQLite codes for problems with the disk or the file rather than the statement. */
 const isTrouble = /^(SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|PROTOCOL|NOMEM)|OCTAVO_LOST_FILES)/

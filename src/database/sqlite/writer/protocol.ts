@@ -1,4 +1,4 @@
-// Messages between the writer and its thread. They are sent in batches, and processed in order.
+// Messages between the writer and its thread, sent in batches and processed in order.
 import type { ChangeResult } from '../../database.js'
 import type { ReadPlan } from '../../plan.js'
 import type { Signing } from '../../response/signed-addresses.js'
@@ -8,10 +8,10 @@ import type { FileIdentities } from '../file/health.js'
 export interface WriterData {
   readonly sqlite: SqliteOptions
   readonly signing: Signing | null
-  /** The files that the service has opened; null: they are not watched. */
+  /** The files that the service has opened; null: not watched. */
   readonly files: FileIdentities | null
   readonly writtenBytes: number
-  /** Adds the number of the driver's statements to commits. */
+  /** Report the number of executed statements with each commit. */
   readonly counts: boolean
 }
 
@@ -23,32 +23,32 @@ interface StatementOf {
 }
 
 export type ToWriter =
-  /** `change`: the last change of the model that its statements were made for; null: they depend on no model. */
+  /** `change`: the model change that its statements were built for; null: independent of the model. */
   | { readonly id: number; readonly kind: 'begin'; readonly change: number | null }
   | { readonly id: number; readonly kind: 'rollback' }
-  /** `more`: another transaction comes next, so the commit to disk may be shared with it. */
+  /** `more`: another transaction follows, so it may share this commit. */
   | { readonly id: number; readonly kind: 'commit'; readonly more: boolean }
   | ({ readonly id: number; readonly kind: 'rows' | 'run' } & StatementOf)
-  /** A statement without a response; its failure is reported by the commit. */
+  /** A statement without a response; the commit reports its failure. */
   | ({ readonly id: 0; readonly kind: 'follow' } & StatementOf)
-  /** A read inside the transaction; a plan is sent once, and referenced by its number later. */
+  /** A read inside the transaction. A plan is sent once, with a number for later references. */
   | {
       readonly id: number
       readonly kind: 'read'
       readonly plan: number
       readonly told: ReadPlan | null
       readonly parameters: readonly unknown[]
-      /** At most `writtenBytes`. */
+      /** Limits the response to `writtenBytes`. */
       readonly isBounded: boolean
     }
-  /** Asks for commits of other processes since the last check. */
+  /** Checks for commits of other processes since the last check. */
   | { readonly id: number; readonly kind: 'look' }
   | { readonly kind: 'forget'; readonly plan: number }
-  /** No transaction comes next: what shares a commit is committed. */
+  /** No transaction follows: commits held transactions. */
   | { readonly kind: 'flush' }
   | { readonly kind: 'close' }
 
-/** The error code of a transaction for an outdated model. */
+/** Error code for a transaction built for an outdated model. */
 export const outdated = 'OCTAVO_OUTDATED_MODEL'
 
 export type FromWriter =
@@ -59,7 +59,7 @@ export type FromWriter =
   | { readonly id: number; readonly isAlone: boolean }
   | { readonly id: number; readonly code: string; readonly message: string }
 
-/** Result of a statement that changed rows, with the id of the last inserted one. */
+/** Result of a write, with the last inserted id. */
 export interface Inserted extends ChangeResult {
   readonly id: number
 }

@@ -1,5 +1,5 @@
-// The writer's thread: one connection that executes statements in order. Consecutive transactions share one commit to disk: each is a
-// savepoint in it, and none is acknowledged before that commit.
+// The writer's thread: one connection that executes statements in order. Consecutive transactions share a commit to disk (group commit):
+// each is a savepoint, acknowledged after the commit.
 import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ReadPlan } from '../../plan.js'
@@ -10,16 +10,16 @@ import { prepareRead } from '../execute.js'
 import { lostFiles, watchFiles } from '../file/health.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
-/** Prepared statements that are kept. */
+/** Maximum cached prepared statements. */
 const kept = 500
-/** Maximum transactions of a shared commit, milliseconds during which transactions join, and for which it waits for the next one. */
+/** Limits of a shared commit: transactions, milliseconds during which they may join, and milliseconds of waiting for the next one. */
 const shared = { transactions: 32, milliseconds: 25, idle: 2 }
 
 const port = parentPort!
 const { sqlite, signing, files, writtenBytes, counts } = workerData as WriterData
 let statementsRun = 0
 const database = reopenSqlite(sqlite, counts ? () => void statementsRun++ : undefined)
-/** Checks that the files are still the opened ones, on a connection without a transaction. */
+/** Checks that the files are still those that were opened, on a connection without transactions. */
 const watch = files === null ? null : watchFiles(reopenSqlite(sqlite), files, 1)
 checkFiles()
 const signer = signing === null ? null : await (await import('../../response/signed-addresses.js')).createSigner(signing)
@@ -30,12 +30,12 @@ const prepared = createStatementCache(database, kept)
 const plans = new Map<number, ReadPlan | PreparedRead>()
 const texts: string[] = []
 
-/** Commits that wait for the one they share, with the statements of their transactions. */
+/** Transactions awaiting the shared commit, with their statement counts. */
 let held: { readonly id: number; readonly statements: number }[] = []
 let sharedSince = 0
-/** The open transaction: none, a separate one, or a savepoint in a shared one. */
+/** The current transaction: none, a separate one, or a savepoint in a shared one. */
 let open: 'none' | 'own' | 'inside' = 'none'
-/** Why it cannot go on and must not be committed: it could not begin, or one of its statements failed. */
+/** The error that prevents the current transaction from being committed: it failed to begin, or a statement failed. */
 let broken: unknown = null
 let answers: FromWriter[] = []
 let isClosing = false
@@ -45,7 +45,7 @@ port.on('message', (messages: readonly ToWriter[]) => {
   clearTimeout(waiting)
   for (const message of messages) perform(message)
   tell()
-  // The main thread may be busy with something else: the database is not kept from others for that.
+  // The main thread may be busy; do not hold the write lock for long.
   if (held.length > 0 && open === 'none') waiting = setTimeout(giveUpWaiting, shared.idle)
   if (!isClosing) return
   database.close()
@@ -57,11 +57,11 @@ function tell(): void {
   answers = []
 }
 
-/** A log that a long reader made large is made small again once nothing is written: milliseconds of rest, and bytes. */
+/** When idle, shrinks a log that grew during a long read: milliseconds without writes, and minimum bytes. */
 const tidying = { rest: 2_000, bytes: 4_194_304 }
 let wrote = performance.now()
 
-/** Moves the log into the database and truncates it, unless a reader needs it; does not wait. */
+/** Checkpoints and truncates the log unless a reader needs it; does not wait. */
 function shrinkLog(): void {
   if (open !== 'none' || held.length > 0 || performance.now() - wrote < tidying.rest) return
   const size = statSync(`${sqlite.filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
@@ -72,7 +72,7 @@ function shrinkLog(): void {
     database.pragma('wal_checkpoint(TRUNCATE)')
     watch?.settle()
   } catch {
-    // Another process is in the way, or the disk is full: the next look may find that gone.
+    // Another process holds a lock, or the disk is full: retried later.
   } finally {
     database.pragma(`busy_timeout = ${sqlite.busyTimeout}`)
   }
@@ -127,31 +127,31 @@ function answer(message: Extract<ToWriter, { readonly id: number }>): void {
         if (done !== null) answers.push(done)
       } catch (error) {
         broken ??= error
-        // SQLite itself ends the whole transaction when the disk is full, for one: nothing of it is left.
+        // On some errors, such as a full disk, SQLite rolls back the whole transaction.
         if (!database.inTransaction) lose(error)
         if (kind !== 'follow') throw error
       }
   }
 }
 
-/** The version of what other connections have committed, when it was last looked at. */
+/** `data_version` at the last check. */
 let seen: unknown = null
 
-/** Whether no other connection has committed since the last call; false for the first one. */
+/** Whether no other connection has committed since the last call; false on the first call. */
 function isAlone(): boolean {
   const before = seen
   seen = prepared('select data_version from pragma_data_version').pluck().get()
   return seen === before
 }
 
-/** Remembers texts and plans, even if their transaction has failed. */
+/** Stores texts and plans, even if their transaction has failed. */
 function remember(message: Extract<ToWriter, { readonly told: unknown }>): void {
   if (message.kind === 'read') {
     if (message.told !== null) plans.set(message.plan, message.told)
   } else if (message.told !== null && message.text !== -1) texts[message.text] = message.told
 }
 
-/** Selects a row if a change of the model that moves content follows another one. */
+/** Selects a row if a later model change moves content. */
 const moved = 'select 1 from octavo_model_history where id > ? and moves = 1 limit 1'
 
 function begin(change: number | null): void {
@@ -183,7 +183,7 @@ function commit(id: number, more: boolean): void {
   if (!more || held.length >= shared.transactions || performance.now() - sharedSince > shared.milliseconds) commitHeld()
 }
 
-/** Commits what waits for it; only now is it acknowledged. */
+/** Commits held transactions and acknowledges them. */
 function commitHeld(): void {
   if (held.length === 0) return
   try {
@@ -201,15 +201,15 @@ function commitHeld(): void {
   }
 }
 
-/** A commit to files that are gone, or that others wrote to, would be lost. */
+/** Commits to deleted or foreign files would be lost. */
 function checkFiles(): void {
   const trouble = watch?.look() ?? null
   if (trouble !== null) throw Object.assign(new Error(trouble), { code: lostFiles })
 }
 
-/** Takes back the transaction that is under way, and none of those that it shares a commit with. */
+/** Rolls back the current transaction, but not those sharing its commit. */
 function rollback(): void {
-  // An error that ended the transaction by itself leaves nothing to roll back.
+  // If an error has ended the transaction, there is nothing to roll back.
   if (open !== 'none' && database.inTransaction) {
     if (open === 'own') prepared('rollback').run()
     else {
@@ -220,7 +220,7 @@ function rollback(): void {
   open = 'none'
 }
 
-/** All transactions of the shared commit are lost; none was acknowledged. */
+/** Fails all transactions of the shared commit; none was acknowledged. */
 function lose(error: unknown): void {
   for (const { id } of held) fail(id, error)
   held = []
@@ -243,7 +243,7 @@ function run(message: Extract<ToWriter, { readonly kind: 'rows' | 'run' | 'follo
   return { id, changed: { rows: changes, id: Number(lastInsertRowid) } }
 }
 
-/** A plan is prepared when it is first read. */
+/** Prepares a plan on first use. */
 function planOf(number: number): PreparedRead {
   const known = plans.get(number)!
   if (typeof known === 'function') return known
@@ -252,7 +252,7 @@ function planOf(number: number): PreparedRead {
   return plan
 }
 
-/** The answer to a plan as the transaction sees it; null where one row was asked for and is not there. */
+/** Executes a plan inside the transaction; null if the requested row does not exist. */
 function read(plan: PreparedRead, values: readonly unknown[], sink: Sink): Uint8Array | null {
   sink.begin(room)
   if (!plan(values, sink)) return null

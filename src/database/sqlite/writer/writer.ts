@@ -1,5 +1,5 @@
-// The only writer of a SQLite database: queued transactions run on a separate thread, so that neither statements nor the disk block
-// requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
+// The single writer of a SQLite database: a queue of transactions executed on a separate thread, so that neither statements nor the disk
+// block requests. `BEGIN IMMEDIATE`, one at a time; commits are durable when acknowledged.
 
 import type { RawBuilder } from 'kysely'
 import { elapsed } from '../../../foundation/runtime/clock.js'
@@ -15,39 +15,38 @@ import type { Inserted } from './protocol.js'
 
 export interface WriterOptions {
   readonly sqlite: SqliteOptions
-  /** Transactions that may wait. */
+  /** Maximum number of queued transactions. */
   readonly writeQueue: number
-  /** Milliseconds that one transaction may take, waiting included. */
+  /** Milliseconds for a transaction, including its time in the queue. */
   readonly writeTimeout: number
-  /** The largest answer that a bounded read may have, in bytes. */
+  /** Maximum bytes of a bounded read's response. */
   readonly writtenBytes: number
   readonly signing: Signing | null
-  /** The files that the service has opened: nothing is acknowledged once they are not at their place; null: not looked at. */
+  /** The files that the service has opened: nothing is acknowledged once they are lost; null: not watched. */
   readonly files: FileIdentities | null
-  /** Notes the tables that each transaction changes. */
+  /** Records the tables that each transaction changes. */
   readonly changes: TableChanges
-  /** Called after each commit with the number of the driver's statements, including begin and commit. */
+  /** Called after each commit with the number of executed statements, including begin and commit. */
   readonly committed?: (statements: number) => void
 }
 
-/** The writer of a SQLite database. */
 export interface SqliteWriter extends WriteDatabase {
-  /** Waits for its turn and keeps the thread idle: `work` writes on another connection. @throws ApiError 503 if the queue is full */
+  /** Runs `work` in its turn with the thread idle, so that it can write on another connection. @throws ApiError 503 if the queue is full */
   alone<Result>(work: () => Promise<Result>): Promise<Result>
-  /** True if no other process is known to have committed since the last call. Commits of this writer are noted before it resolves. */
+  /** True if no other process is known to have committed since the last call. Commits of this writer are recorded before it resolves. */
   isAlone(): Promise<boolean>
 }
 
-/** Result of a transaction that is being committed. The next one starts while the disk still writes. */
+/** A transaction being committed. The next one starts while the disk still writes. */
 interface Committing<Result> {
   readonly result: Result
-  /** True if the thread may delay its commit, to share it with the next transaction. */
+  /** Whether the thread may delay the commit, to share it with the next transaction. */
   readonly isHeld: boolean
-  /** Resolves to the number of its statements when it is on disk. */
+  /** Resolves to the number of its statements once it is on disk. */
   readonly committed: Promise<number>
 }
 
-/** Does `work` in a turn, and sends its commit. @throws what the work failed with; nothing is committed then */
+/** Runs `work` in a transaction and sends the commit. @throws the error of `work`, after a rollback */
 async function workIn<Result>(
   turn: WriterTransaction,
   work: (transaction: Transaction) => Promise<Result>,
@@ -63,10 +62,7 @@ async function workIn<Result>(
   }
 }
 
-/**
- * Creates the writer. Its thread starts with the first transaction. `failed` receives errors of threads that died; their transactions fail
- * with 503.
- */
+/** Creates the writer. Its thread starts with the first transaction. `failed` receives errors of dead threads. */
 export function createWriter(options: WriterOptions, failed: (error: Error) => void): SqliteWriter {
   const { sqlite, signing, files, writtenBytes, writeQueue, writeTimeout, changes } = options
   const counts = options.committed !== undefined
@@ -76,12 +72,12 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
   let isHolding = false
   let plans = 0
 
-  /** A new thread cannot know earlier writes of other processes, so all knowledge is discarded. */
+  /** A new thread has no knowledge of other processes' writes, so all knowledge is discarded. */
   function forget(): void {
     generation.current++
   }
 
-  /** No transaction follows: nothing may be held back for it. */
+  /** Commits held transactions, as none follows. */
   function flush(): void {
     if (isHolding) thread.tell({ kind: 'flush' })
     isHolding = false
@@ -126,39 +122,32 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
   }
 }
 
-/** A transaction that has begun. */
 export interface WriterTransaction {
   readonly transaction: Transaction
   /**
-   * Sends the commit, after which nothing more can be asked for. Resolves to the number of its statements when it is on disk. `more`:
-   * another transaction follows, so the commit may be shared with it.
-   * @throws ApiError 503 if its time is over, or was over when it asked for a statement
+   * Sends the commit; resolves to the number of statements once it is on disk. `more`: another transaction follows, so it may share the
+   * commit.
+   * @throws ApiError 503 if the deadline has passed, now or before an earlier statement
    */
   commit(more: boolean): Promise<number>
-  /** Rolls back, and resolves when that is done. */
   rollback(): Promise<void>
 }
 
-/** State of a transaction for its callers. */
 type TransactionState =
   | { readonly kind: 'open' }
-  /** A late statement was not sent: the transaction fails, even if the statement is not awaited. */
+  /** A late statement was refused: the transaction fails, even if the statement is not awaited. */
   | { readonly kind: 'refused'; readonly error: Error }
-  /** The commit or the rollback was sent. */
+  /** The commit or rollback was sent. */
   | { readonly kind: 'over' }
 
-/**
- * Number of transactions that may have written to any document: those of this service; commits of other processes change
- * `Dialect.stateSeen`.
- */
+/** Number of this service's transactions that may have written to any document. Commits of other processes change `Dialect.stateSeen`. */
 export interface Generation {
   current: number
 }
 
-/** The error of a write whose time is over. */
 export const timeoutError = (): Error => unavailableError('The write took too long')
 
-/** Knowledge of a transaction about earlier ones; `committing` is called when its commit is sent. */
+/** A transaction's knowledge of earlier ones; `committing` is called when its commit is sent. */
 function beginHistory(generation: Generation): { readonly history: History; committing(): void } {
   const before = generation.current
   let after = before + 1
@@ -178,23 +167,23 @@ function beginHistory(generation: Generation): { readonly history: History; comm
 }
 
 export interface WriterTransactionOptions {
-  /** When it must be over (`elapsed`). */
+  /** Deadline (`elapsed`). */
   readonly deadline: number
   readonly generation: Generation
   /** As in `WriteDatabase.transaction`; null for none. */
   readonly change: number | null
-  /** Notes the tables that it changes, before its commit is acknowledged. */
+  /** Records the changed tables before the commit is acknowledged. */
   readonly changes: TableChanges
 }
 
-/** Begins a transaction. None may be under way. */
+/** Begins a transaction. No other may be in progress. */
 export function beginTransaction(channel: Channel, { deadline, generation, change, changes }: WriterTransactionOptions): WriterTransaction {
   const { history, committing } = beginHistory(generation)
   const changed = collectChangedTables()
   const note = () => noteChanged(changes, changed.all())
   let state: TransactionState = { kind: 'open' }
 
-  /** Why nothing can be sent; null: it can. */
+  /** Returns why nothing can be sent; null: it can. */
   function refusal(): Error | null {
     if (state.kind === 'open' && elapsed() > deadline) state = { kind: 'refused', error: timeoutError() }
     if (state.kind === 'open') return null
@@ -236,7 +225,7 @@ export function beginTransaction(channel: Channel, { deadline, generation, chang
       state = { kind: 'over' }
       committing()
       const committed = channel.ask<number>({ kind: 'commit', more })
-      // Before anyone else hears of it; also where it failed, or where that is not known. The next turn begins before anyone waits for this.
+      // Recorded before the commit is acknowledged or the next turn begins; also if it failed or its outcome is unknown.
       committed.then(note, note)
       return committed
     },
@@ -247,17 +236,16 @@ export function beginTransaction(channel: Channel, { deadline, generation, chang
   }
 }
 
-/** Writes that take turns. */
 export interface WriteQueue {
-  /** Turns that wait, and the one that is taken. */
+  /** Number of waiting turns, plus the current one. */
   length(): number
-  /** Takes a turn after those that came before. @throws ApiError 503 if the line is full */
+  /** Takes a turn after all earlier ones. @throws ApiError 503 if the queue is full */
   take<Result>(turn: () => Promise<Result>): Promise<Result>
-  /** Resolves when the turns that were asked for so far are over. */
+  /** Resolves once all turns requested so far are over. */
   over(): Promise<unknown>
 }
 
-/** Opens a line of at most `places` turns. `emptied` is called when a turn is over and no other waits. */
+/** Creates a queue of up to `places` turns. `emptied` is called when the last one is over. */
 function createWriteQueue(places: number, emptied: () => void): WriteQueue {
   let length = 0
   let last: Promise<unknown> = Promise.resolve()
