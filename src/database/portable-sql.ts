@@ -1,17 +1,18 @@
-// SQL common to all databases. The MySQL driver rewrites the phrases that differ there, by name (mysql/translate-sql.ts).
+// SQL that every database understands. MySQL's driver translates phrases that it writes differently by their names
+// (mysql/translate-sql.ts).
 import { type RawBuilder, sql } from 'kysely'
 import type { ScalarType } from '../foundation/public/attribute-types.js'
 import type { LinkStorage } from '../model/schema/types.js'
 
-/** Phrases that a driver may have to rewrite. */
+/** The phrases of portable SQL that a driver may write differently. */
 export type PortablePhrase = 'same' | 'differs' | 'joined' | 'contentOf' | 'insertMissing' | 'upsert' | 'updateFrom' | 'insertDefaults'
 
 const phrases = new WeakMap<readonly string[], PortablePhrase>()
 
-/** The phrase that a template was registered for. */
+/** The phrase that a node's texts belong to. */
 export const phraseOf = (texts: readonly string[]): PortablePhrase | undefined => phrases.get(texts)
 
-/** Returns `sql`, registering the template's phrase. Template arrays are singletons per call site, so they serve as keys. */
+/** Returns `sql`, which also notes the name of the phrase: the texts of a template are one object for the life of the process. */
 const portable =
   <Value>(phrase: PortablePhrase) =>
   (texts: TemplateStringsArray, ...parts: readonly unknown[]): RawBuilder<Value> => {
@@ -28,53 +29,57 @@ const upsertSql = portable('upsert')
 const updateFromSql = portable('updateFrom')
 const insertDefaultsSql = portable('insertDefaults')
 
-/** Null-safe equality. */
+/** True where both values are equal, or both are null. */
 export const isSame = (left: unknown, right: unknown): RawBuilder<boolean> => sameSql`${left} is not distinct from ${right}`
 
-/** Null-safe inequality. */
+/** True where the values are not equal, and not both null. */
 export const differs = (left: unknown, right: unknown): RawBuilder<boolean> => differsSql`${left} is distinct from ${right}`
 
-/** Types without localization have no locale, even if another program has stored one. */
+/** Types without localization have no locale, even if another program has written one into their rows. */
 interface Localized {
   readonly localized: boolean
 }
 
-/** The locale of the row `alias`; null if its type is not localized. */
+/** The locale of the version in the row `alias`; null where its type has none. */
 export const localeOf = ({ localized }: Localized, alias: string): RawBuilder<unknown> => (localized ? sql.id(alias, 'locale') : sql`null`)
 
-/** A condition that the locales are equal; empty for types without localization. */
+/** A condition that both locales are the same; empty for types without localization. */
 export const andSameLocale = ({ localized }: Localized, one: unknown, other: unknown): RawBuilder<unknown> =>
   localized ? sql` and ${isSame(one, other)}` : sql``
 
-/** `now`, or the column's value if that is later. */
+/** The moment `now`, or that of the column where it is later. */
 export const notBefore = (column: RawBuilder<unknown>, now: Stored): RawBuilder<unknown> =>
   sql`case when ${column} > ${now} then ${column} else ${now} end`
 
+/** Part of a text: a column, a bound value, or a literal. */
 export type TextPart = RawBuilder<unknown> | string
 
 const textPart = (part: TextPart): RawBuilder<unknown> => (typeof part === 'string' ? sql.lit(part) : part)
 
-/** Concatenates text parts; null if any part is null. A string becomes a literal, so it must not come from a request. */
+/**
+ * Texts and the values of columns as one text; null where one of them is null. A string becomes a literal of the statement, so it must
+ * not come from a request.
+ */
 export const concat = (...parts: readonly TextPart[]): RawBuilder<unknown> => sql.join(parts.map(textPart), sql` || `)
 
-/** `concat` with a separator. */
+/** The same with `separator` between them. */
 export const joinWith = (separator: string, parts: readonly TextPart[]): RawBuilder<unknown> =>
   concat(...parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])))
 
-/** Concatenates the texts of a group, separated by commas, in the given order. */
+/** The texts of a group joined by commas, in this order. */
 export const joinedTexts = (text: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<unknown> =>
   joinedSql`string_agg(cast(${text} as text), ',' order by ${order})`
 
-/** A text that changes when rows are added or removed or their texts change. */
+/** A text that is another one when there are other rows, or one of their texts is another. */
 export const contentDigest = (text: RawBuilder<unknown>): RawBuilder<unknown> => contentSql`string_agg(${text}, ',')`
 
 const names = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.id(column)))
 
-/** Inserts the selected rows, skipping existing keys. */
+/** Inserts the rows that `source` selects, but for those whose key is there already. */
 export const insertMissing = (table: string, columns: readonly string[], source: RawBuilder<unknown>): RawBuilder<unknown> =>
   insertMissingSql`insert into ${sql.table(table)} (${names(columns)}) ${source} on conflict do nothing`
 
-/** Inserts a row, or applies `changes` to the existing row with the same `key`. */
+/** Inserts a row, or changes the one that has the same `key`. `changes`: assignments, to the columns of the row that is there. */
 export const upsert = (
   table: string,
   row: Readonly<Record<string, Stored | RawBuilder<unknown>>>,
@@ -84,7 +89,7 @@ export const upsert = (
   upsertSql`insert into ${sql.table(table)} (${names(Object.keys(row))}) values (${sql.join(Object.values(row))})
     on conflict (${names(key)}) do update set ${changes}`
 
-/** Updates `table` (aliased `as`) from another table joined by `where`. */
+/** Changes rows of `table`, which is aliased `as`, by the rows of another table that `where` joins to them. */
 export const updateFrom = (
   table: string,
   as: string,
@@ -93,19 +98,20 @@ export const updateFrom = (
   where: RawBuilder<unknown>,
 ): RawBuilder<unknown> => updateFromSql`update ${sql.table(table)} as ${sql.id(as)} set ${changes} from ${source} where ${where}`
 
-/** Ids selected from the table being modified. `distinct` makes MySQL materialize the subquery, which it requires. */
+/** The ids that a select finds in the table that is changed by them. MySQL reads that table only before the change: `distinct` has it do so. */
 export const idsFound = (id: RawBuilder<unknown>, from: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select id from (select distinct ${id} as id from ${from}) as found)`
 
+/** Inserts a row of default values. */
 export const insertDefaults = (table: string): RawBuilder<unknown> => insertDefaultsSql`insert into ${sql.table(table)} default values`
 
-/** A select: its columns and `from` clause; null selects a single row. */
+/** Rows of a select: its columns and its `from` clause; null: one row. */
 export interface SelectedRows {
   readonly columns: Readonly<Record<string, RawBuilder<unknown>>>
   readonly from: RawBuilder<unknown> | null
 }
 
-/** `union all` of the selects. */
+/** The rows of some selects, one after the other. */
 export const selectAll = (selects: readonly SelectedRows[]): RawBuilder<unknown> =>
   sql.join(
     selects.map(({ columns, from }) => {
@@ -115,11 +121,12 @@ export const selectAll = (selects: readonly SelectedRows[]): RawBuilder<unknown>
     sql` union all `,
   )
 
-/** Rows that represent documents, with their position. `once`: each document counts at its first position only. */
+/** Rows that represent documents, and their order. `once`: a document counts at its first position. */
 export interface ListedDocuments {
   readonly document: RawBuilder<unknown>
   readonly place: RawBuilder<unknown>
   readonly id: RawBuilder<unknown>
+  /** The `from` clause. */
   readonly from: RawBuilder<unknown>
   readonly once?: boolean
 }
@@ -129,16 +136,16 @@ const selectListed = ({ document, place, id, from, once = false }: ListedDocumen
     ? sql`select ${document} as document, min(${place}) as place, min(${id}) as id from ${from} group by 1`
     : sql`select ${document} as document, ${place} as place, ${id} as id from ${from}`
 
-/** Concatenates the documents of several selects, ordered by position. */
+/** The documents of some selects as one text, in the order of their places. */
 export const listedText = (selects: readonly ListedDocuments[]): RawBuilder<unknown> =>
   sql`(select ${joinedTexts(sql`document`, sql`place, id`)} from (${sql.join(selects.map(selectListed), sql` union all `)}) as listed)`
 
 export type Stored = string | number | bigint | null
 
-/** Explains, as the end of a sentence, why a column does not preserve a timestamp; null if it does. */
+/** Why a column does not give a moment back as it was written, as the end of a sentence; null: it does. */
 export type MomentFault = (milliseconds: number, type: ScalarType) => string | null
 
-/** Links a row to a target, as the last link on both sides. Unordered relations have no order columns. */
+/** Links a row to a target, as the last link of both; a relation without an order has no such column. */
 export function linkLast({ table, here, there, order, inverseOrder }: LinkStorage, row: number, target: number): RawBuilder<unknown> {
   const next = (column: string | null, among: string, id: number) =>
     column === null

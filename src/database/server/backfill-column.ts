@@ -1,20 +1,20 @@
-// Values of a column as another column has them that takes their place after a change of the content model.
+// Fills a column from another column after a model change, converting its values.
 import { type Conversion, convertValue, isSame } from '../../model/diff/conversions.js'
 import type { Column, ColumnType } from '../../model/tables/table.js'
 import type { RowColumn, RowValue } from '../transfer/rows.js'
 import type { Coercion } from './coerce-values.js'
 
-/** A column that is filled from another one of its table. */
+/** A column to be filled from another column of its table. */
 export interface Backfill {
   readonly table: string
   readonly from: string
   readonly to: string
   readonly conversion: Conversion
-  /** An earlier conversion led to `from` from values that are kept in this column. */
+  /** The column with the original values of `from`, if `from` is itself the result of a conversion. */
   readonly restores?: { readonly from: string; readonly conversion: Conversion } | undefined
 }
 
-/** Converts a value to the input of conversion rules. JSON has the form of API responses, regardless of the server's. */
+/** Converts a value to the input of conversion rules. JSON is serialized as in API responses, regardless of the server's format. */
 function toConvertible({ kind }: RowColumn, value: RowValue): string | number {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (kind !== 'json') return typeof value === 'number' ? value : String(value)
@@ -25,11 +25,10 @@ function toConvertible({ kind }: RowColumn, value: RowValue): string | number {
   }
 }
 
-/** Writes through the API round to the column's decimals as well. */
+/** Rounding to the column's decimals is fine: writes through the API do it, too. */
 const isRounded = ({ kind }: RowColumn, value: RowValue, given: RowValue): boolean =>
   kind === 'number' && value !== null && Math.abs(Number(value) - Number(given)) < 1
 
-/** The columns of a filling, and how values are fitted into those that values go to. */
 interface BackfillColumns {
   readonly from: RowColumn
   readonly to: RowColumn
@@ -37,7 +36,7 @@ interface BackfillColumns {
   readonly former: RowColumn | null
 }
 
-/** A value in a column, by a rule. What the column cannot hold becomes null. */
+/** Converts a value for a column; null if the column cannot hold the result. */
 function convert(conversion: Conversion, from: RowColumn, value: RowValue, to: RowColumn, fit: Coercion): RowValue {
   const given = value === null ? null : convertValue(conversion, toConvertible(from, value))
   if (given === null) return null
@@ -45,7 +44,7 @@ function convert(conversion: Conversion, from: RowColumn, value: RowValue, to: R
   return fitted.problem === undefined || isRounded(to, fitted.value, given) ? fitted.value : null
 }
 
-/** Returns the conversion of rows; the result of an earlier conversion is converted back. */
+/** Returns a row conversion that restores unchanged results of an earlier conversion from their original. */
 function rowConverter(
   { conversion, restores }: Backfill,
   { from, to, former }: BackfillColumns,
@@ -62,10 +61,9 @@ function rowConverter(
   }
 }
 
-/** Rows of a batch. */
 const batch = 1_000
 
-/** Access to a server's rows for a backfill: columns of a table, rows after an id, and updates by id. */
+/** Access to a server's rows: the columns of a table, rows after an id, and updates by id. */
 export interface BackfillRows {
   columns(table: string): Promise<ReadonlyMap<string, RowColumn>>
   coercionTo(column: RowColumn): Coercion
@@ -73,7 +71,7 @@ export interface BackfillRows {
   write(columns: readonly [id: RowColumn, column: RowColumn], rows: readonly (readonly [RowValue, RowValue])[]): Promise<void>
 }
 
-/** Fills a column in batches of rows by id. */
+/** Fills a column in batches of rows, ordered by id. */
 export async function backfillColumn({ columns, coercionTo, read, write }: BackfillRows, filling: Backfill): Promise<void> {
   const found = await columns(filling.table)
   const [id, from, to] = [found.get('id')!, found.get(filling.from)!, found.get(filling.to)!]
@@ -89,7 +87,7 @@ export async function backfillColumn({ columns, coercionTo, read, write }: Backf
   }
 }
 
-/** Types that hold every value of another one. */
+/** Types that can hold every value of another type. */
 const wider: Partial<Record<ColumnType, readonly ColumnType[]>> = {
   integer: ['bigint', 'float'],
   real: ['float'],
@@ -99,7 +97,7 @@ const wider: Partial<Record<ColumnType, readonly ColumnType[]>> = {
 
 const getLength = (type: ColumnType): number => Number(/^varchar\((\d+)\)$/.exec(type)?.[1] ?? Number.NaN)
 
-/** Otherwise values are converted one by one. */
+/** Whether `to` can hold every value of `from`; otherwise values are converted one by one. */
 export function isWiderType(from: Column, to: Column): boolean {
   if (from.type === to.type || wider[from.type]?.includes(to.type) === true) return true
   const length = getLength(from.type)

@@ -1,7 +1,7 @@
-// Coerces values of another database to the column types of a server. Every value that changes comes with a sentence for the report.
+// Coerces values of another database to a server's column types. Every changed value comes with a problem for the report.
 import { type CoercedValue, exactNumber, fullTime, isDecimal, type RowColumn, type RowValue } from '../transfer/rows.js'
 
-/** Coerces a value that is not null. */
+/** Coerces a non-null value. */
 export type Coercion = (value: RowValue) => CoercedValue
 
 const notANumber: CoercedValue = { value: null, problem: 'is not a number' }
@@ -11,7 +11,7 @@ const toNumber = (value: RowValue): number =>
 
 const roundHalfAway = (number: number): number => Math.sign(number) * Math.round(Math.abs(number))
 
-/** As such columns are read: a bigint only where a number is not exact. */
+/** A bigint only if a number would be inexact, as on reading. */
 const integerValue = (value: bigint): RowValue => (Number.isSafeInteger(Number(value)) ? Number(value) : value)
 
 export function coerceInteger(bits: number, isSigned = true): Coercion {
@@ -49,14 +49,14 @@ export function coerceDecimal(precision: number, scale: number): Coercion {
   }
 }
 
-/** The length of decimals without trailing zeros; an expression would take quadratic time. */
+/** The length without trailing zeros. A regular expression would take quadratic time. */
 function lengthWithoutZeros(decimals: string): number {
   let length = decimals.length
   while (decimals[length - 1] === '0') length--
   return length
 }
 
-/** Significant digits of a number in single precision. */
+/** Significant digits in single precision. */
 const singleDigits = 7
 
 export const coerceFloat =
@@ -82,7 +82,7 @@ export function isDay(year: number, month: number, day: number): boolean {
   return day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
 }
 
-/** A time of day in its full form; null: the value is something else. */
+/** A time of day in full form; null: not a time of day. */
 export function timeOfDay(value: RowValue): string | null {
   const [whole, hour, minute, second = '0'] = /^(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,6})?)?$/.exec(String(value)) ?? []
   return whole !== undefined && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60 ? fullTime(whole) : null
@@ -91,12 +91,12 @@ export function timeOfDay(value: RowValue): string | null {
 const coerceBytes: Coercion = (value) =>
   value instanceof Uint8Array ? { value } : { value: Buffer.from(String(value)), problem: 'is not bytes' }
 
-/** The characters that a server cannot store. */
+/** Characters that a server cannot store. */
 export interface TextRules {
   /** Matches one of them. */
   readonly unstorable: RegExp
   readonly problem: string
-  /** Whether JSON with escapes of these characters is rejected too. */
+  /** Whether JSON with escapes of these characters is rejected, too. */
   readonly hasUnstorableEscapes: boolean
 }
 
@@ -109,7 +109,7 @@ const coerceText =
     if (value instanceof Uint8Array) return { value: null, problem: 'is not a text' }
     const text = String(value)
     if (rules.unstorable.test(text)) return { value: [...storableText(text, rules)].slice(0, maxLength).join(''), problem: rules.problem }
-    // A text has at most as many characters as UTF-16 units.
+    // A text has no more characters than UTF-16 units.
     if (text.length <= maxLength) return { value: text }
     const characters = [...text]
     if (characters.length <= maxLength) return { value: text }
@@ -124,7 +124,7 @@ function storableJson(value: unknown, rules: TextRules): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storableText(key, rules), storableJson(inner, rules)]))
 }
 
-/** A text that is not JSON becomes a JSON string, as the API shows it. */
+/** Text that is not JSON becomes a JSON string, as in API responses. */
 const coerceJson =
   (rules: TextRules): Coercion =>
   (value) => {
@@ -144,7 +144,7 @@ const coerceJson =
       : { value: JSON.stringify(storable), problem: rules.problem }
   }
 
-/** The coercions that depend on the server, by the kind of a column. */
+/** The coercions that depend on the server, by column kind. */
 export interface ServerCoercions {
   readonly text: TextRules
   readonly integer: (type: string) => Coercion
@@ -154,7 +154,7 @@ export interface ServerCoercions {
   readonly datetime: (type: string, size: readonly number[]) => Coercion
 }
 
-/** Returns the coercion to a column. */
+/** Returns a function that coerces values to the column. */
 export const coercionFor =
   (server: ServerCoercions) =>
   (column: RowColumn): Coercion => {

@@ -1,11 +1,11 @@
-// Lets at most some number of tasks run at once; others wait in a queue of limited length, until they are over.
+// Limits the number of concurrent tasks. Others wait in a bounded queue until they are cancelled.
 import type { ApiError } from '../../foundation/errors/errors.js'
 import { unavailableError } from '../errors.js'
 
-/** A look at who still waits; milliseconds. */
+/** Milliseconds between checks for cancelled waiters. */
 const pollIntervalMs = 100
 
-/** `refusal`: the error message if the queue is full. */
+/** `refusal`: error message if the queue is full. `isOver`: the error of a cancelled task, or null. */
 export function createConcurrencyLimit(
   most: number,
   queue: number,
@@ -14,7 +14,7 @@ export function createConcurrencyLimit(
   let running = 0
   const waiting = new Set<() => void>()
 
-  /** Resolves when it is the caller's turn. @throws what `isOver` returns before that */
+  /** Resolves when it is the caller's turn. @throws the error of `isOver` */
   async function turn(isOver: () => ApiError | null): Promise<void> {
     if (waiting.size >= queue) throw unavailableError(refusal)
     let timer: NodeJS.Timeout | undefined

@@ -1,4 +1,4 @@
-// Options of the reads and writes of a service on a server, and statistics about waiting for connections.
+// Connection options of a service's reads and writes, and statistics of connection waits.
 
 import type { Config } from '../../foundation/config/config.js'
 import type { ServerSettings } from '../../foundation/config/database.js'
@@ -7,37 +7,35 @@ import type { PoolActivity, ReadDatabase } from '../database.js'
 import { maxWriteResponseBytes } from '../limits.js'
 import type { Signer } from '../response/signed-addresses.js'
 
-/** For reads. */
 export interface ReadOptions {
   readonly settings: ServerSettings
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number
-  /** Light reads that may wait for a connection. */
+  /** Maximum number of light reads waiting for a connection. */
   readonly readQueue: number
-  /** Milliseconds that a read may take, waiting included. */
+  /** Milliseconds for a read, including waiting. */
   readonly readTimeoutMs: number
-  /** Bytes of one answer at most. */
+  /** Maximum bytes of one response. */
   readonly responseBytes: number
-  /** Signs addresses of files; null: all are public. */
+  /** Signs file URLs; null: all files are public. */
   readonly signer: Signer | null
 }
 
-/** For writes. */
 export interface WriteOptions {
   readonly settings: ServerSettings
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number
-  /** Transactions that may wait for a connection. */
+  /** Maximum number of transactions waiting for a connection. */
   readonly writeQueue: number
-  /** Milliseconds that one transaction may take, waiting and tries included. */
+  /** Milliseconds for a transaction, including waiting and retries. */
   readonly writeTimeoutMs: number
-  /** The largest answer that a bounded read may have, in bytes. */
+  /** Maximum bytes of a bounded read's response. */
   readonly writtenBytes: number
-  /** Signs addresses of files in results; null: all are public. */
+  /** Signs file URLs in responses; null: all files are public. */
   readonly signer: Signer | null
 }
 
-/** The options of a service: its reads and its writes share the connections of the settings. */
+/** Divides the configured connections between reads and writes. */
 export function connectionOptions(
   { limits }: Pick<Config, 'limits'>,
   settings: ServerSettings,
@@ -60,17 +58,15 @@ export function connectionOptions(
   }
 }
 
-/** Counted since the start. */
 export type WaitCounts = Pick<PoolActivity, 'timeouts' | 'waits' | 'waitedSeconds'>
 
-/** The waits of one pool. */
 export interface ConnectionWaits {
-  /** Counts one wait, however it ends. `work` asks for the connection. */
+  /** Counts a wait, whether it succeeds or fails. `work` acquires the connection. */
   count<Connection>(work: () => Promise<Connection>): Promise<Connection>
   counts(): WaitCounts
 }
 
-/** Begins to count. `isTimeout`: whether an error says that all connections were in use for too long. */
+/** `isTimeout`: whether an error means that no connection became free in time. */
 export function createConnectionWaits(isTimeout: (error: unknown) => boolean): ConnectionWaits {
   let timeouts = 0
   let waits = 0
@@ -92,7 +88,6 @@ export function createConnectionWaits(isTimeout: (error: unknown) => boolean): C
   }
 }
 
-/** Reads, with the connections that they have. */
 export interface ServerReads extends ReadDatabase {
   activity(): PoolActivity
 }

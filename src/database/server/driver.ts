@@ -10,7 +10,7 @@ import { formatServer, type Lend, type ServerConnection, type ServerKind } from 
 import { openServerDatabase, openServerForCommand, prepareFor } from './open.js'
 import { openUninstallation } from './uninstall.js'
 
-/** `firstRows`: what fills a new database with the first content of a model. */
+/** `firstRows`: fills a new database with a model's first content. */
 export function serverDriver<Client, Pool, Reached extends ServerConnection<Pool>>(
   kind: ServerKind<Client, Pool, Reached>,
   firstRows: (locale: string, model: Model, fill: FillDatabase) => WriteFirstRows,
@@ -21,7 +21,7 @@ export function serverDriver<Client, Pool, Reached extends ServerConnection<Pool
   return {
     exists: () => true,
     getName: ({ database }) => nameOf(database.server!),
-    // A server's database is there or cannot be reached.
+    // A server's database exists or cannot be reached.
     refuseLost: () => {},
     refuseEmptied: () => {},
     classifyError: () => null,
@@ -71,7 +71,7 @@ export function serverDriver<Client, Pool, Reached extends ServerConnection<Pool
   }
 }
 
-/** Reaches the server for `open`. A failure closes it. `name`: its name in errors. */
+/** Connects to the server for `open`, disconnecting if it fails. `name`: the server's name in errors. */
 async function reach<Client, Pool, Reached extends ServerConnection<Pool>, Result>(
   kind: ServerKind<Client, Pool, Reached>,
   settings: ServerSettings,
@@ -85,7 +85,7 @@ async function reach<Client, Pool, Reached extends ServerConnection<Pool>, Resul
   })
 }
 
-/** The same with a connection that `close` ends. */
+/** Like `reach`, with a dedicated connection that `close` ends. */
 export const reachAlone = <Client, Pool, Reached extends ServerConnection<Pool>, Result>(
   kind: ServerKind<Client, Pool, Reached>,
   settings: ServerSettings,

@@ -1,33 +1,32 @@
-// Writes that take turns: those that wait are run together, one after the other in one transaction, and share its commit.
+// Group commit: queued writes are executed one after the other in one transaction and share its commit.
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { Transaction } from '../database.js'
 import { unavailableError } from '../errors.js'
 
-/** The work of a write, which has to be over at `deadline` (`elapsed`). */
+/** A queued write, which must be over at `deadline` (`elapsed`). */
 export interface QueuedWrite {
   readonly work: (transaction: Transaction) => Promise<unknown>
   readonly deadline: number
 }
 
-/** When the last of them has to be over. */
 export const latestDeadline = (turns: readonly QueuedWrite[]): number => Math.max(...turns.map(({ deadline }) => deadline))
 
 /** Outcome of a write: committed, or failed without effect. */
 export type WriteOutcome = { readonly result: unknown } | { readonly error: unknown }
 
-/** A transaction that several writes share. */
+/** A transaction shared by several writes. */
 interface SharedTransaction {
-  /** Marks the beginning of the next write, before its statements. */
+  /** Sets a savepoint before each write. */
   mark(isFirst: boolean): unknown
   /** Executes a write. @throws its error */
   run(turn: QueuedWrite): Promise<unknown>
-  /** Takes back what came after the last mark. */
+  /** Rolls back to the last savepoint. */
   takeBack(): Promise<unknown>
-  /** True if an error ends the whole transaction. */
+  /** True if an error aborts the whole transaction. */
   isFatal(error: unknown): boolean
 }
 
-/** Executes writes one after the other. What fails by itself is taken back alone. @throws what leaves nothing of the transaction */
+/** Executes writes one after the other, rolling back failed ones individually. @throws an error that aborts the whole transaction */
 export async function runWrites(
   turns: readonly QueuedWrite[],
   { mark, run, takeBack, isFatal }: SharedTransaction,
@@ -39,7 +38,7 @@ export async function runWrites(
       outcomes.push({ result: await run(turn) })
     } catch (error) {
       if (isFatal(error)) throw error
-      // If the server has rolled back more than the savepoint, the other writes are lost too.
+      // If the rollback fails, the transaction is gone, and with it the other writes.
       await Promise.resolve(takeBack()).catch(() => {
         throw error
       })
@@ -49,23 +48,23 @@ export async function runWrites(
   return outcomes
 }
 
-/** Executes writes in one transaction. Resolves to what each led to; rejects where nothing of any is known to be committed. */
+/** Executes writes in one transaction. Resolves to their outcomes; rejects if nothing is known to be committed. */
 export type RunGroup = (turns: readonly QueuedWrite[]) => Promise<readonly WriteOutcome[]>
 
-/** Writes that share a commit at most. */
+/** Maximum number of writes per commit. */
 const maxGroupSize = 16
 
 interface Waiting extends QueuedWrite {
   resolve(outcome: WriteOutcome): void
 }
 
-/** Queues a write. @throws its error; ApiError 503 if the queue is full or its time is over before it runs */
+/** Queues a write. @throws its error; ApiError 503 if the queue is full or its deadline passes while it waits */
 export type RunInGroup = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number) => Promise<Result>
 
 export interface GroupCommitOptions {
-  /** Writes that may wait. */
+  /** Maximum number of queued writes. */
   readonly queue: number
-  /** Whether some of the writes may succeed without the others after this error, which commits nothing. */
+  /** Whether a part of the group may succeed after this error, which aborted the transaction. */
   mayPass(error: unknown): boolean
 }
 
@@ -73,7 +72,7 @@ export function createGroupCommit(run: RunGroup, { queue, mayPass }: GroupCommit
   const waiting = new Set<Waiting>()
   let isRunning = false
 
-  /** Splits the group if one of its writes conflicts with a write outside of the group. */
+  /** Retries halves of a group that conflicted with a write outside of it. */
   async function runAll(turns: readonly QueuedWrite[]): Promise<readonly WriteOutcome[]> {
     try {
       return await run(turns)

@@ -1,7 +1,7 @@
-// Reachability of the server. A lost connection starts polling, which stops once the server responds.
+// Monitors the server's reachability. A lost connection starts polling, which stops once the server responds.
 
 export interface Reachability {
-  /** A connection was lost, or could not be made. */
+  /** A connection was lost or could not be opened. */
   failed(error: Error): void
   /** Null while the server can be reached; otherwise a sentence for the health check. */
   trouble(): string | null
@@ -9,14 +9,14 @@ export interface Reachability {
 }
 
 export interface ReachabilityOptions {
-  /** Resolves if the server answers a statement. */
+  /** Resolves if the server responds. */
   probe(): Promise<unknown>
-  /** Called once for each outage, and when it is over. */
+  /** Called at the start and at the end of each outage. */
   lost(error: unknown): void
   found(): void
 }
 
-/** Milliseconds between two looks while the server cannot be reached. */
+/** Milliseconds between probes while the server cannot be reached. */
 const pollIntervalMs = 500
 
 export function createHealthMonitor({ probe, lost, found }: ReachabilityOptions): Reachability {

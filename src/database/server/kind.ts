@@ -14,10 +14,10 @@ import type { ReadOptions, ServerReads, WriteOptions } from './connections.js'
 import type { UninstallParts } from './uninstall.js'
 import type { ServerWrites } from './writes.js'
 
-/** Lends a connection: the only one, or one of a pool whose connections are free soon. */
+/** Lends a connection: a dedicated one, or one of a pool with short waits. */
 export type Lend<Client> = <Result>(work: (client: Client) => Promise<Result>) => Promise<Result>
 
-/** A server that can be reached. `small`: a pool for what everything depends on. */
+/** A reachable server. `small`: the pool for essential statements. */
 export interface ServerConnection<Pool> {
   readonly settings: ServerSettings
   readonly small: Pool
@@ -25,19 +25,19 @@ export interface ServerConnection<Pool> {
 }
 
 export interface ServerPreparation {
-  /** Milliseconds to wait for another process that prepares the same database. */
+  /** Milliseconds to wait for another process preparing the same database. */
   readonly wait: number
-  /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
+  /** Whether this service issues sessions: their table then gets the columns missing from older versions of Strapi. */
   readonly sessions: boolean
-  /** Fills a new database, in one transaction. */
+  /** Fills a new database in one transaction. */
   fill: WriteFirstRows
 }
 
-/** The parts of a service's database that depend on the kind of the server. */
+/** The parts of a service's database that depend on the server. */
 export interface ServiceParts extends Pick<Database, 'main' | 'commits' | 'names' | 'applyChange' | 'checkSteps' | 'describeSteps'> {
   readonly reads: ServerReads
   readonly writes: ServerWrites
-  /** Null: there are no replicas. */
+  /** Null: no replicas. */
   replicas(): ReplicaActivity | null
 }
 
@@ -48,38 +48,38 @@ export interface ServiceOptions<Client, Reached> {
   readonly options: { readonly reads: ReadOptions; readonly writes: WriteOptions }
   readonly logger: Logger
   readonly opened: Pick<Closers, 'add'>
-  /** Receives losses of connections. */
+  /** Called on connection loss. */
   failed(error: Error): void
 }
 
 export interface ServerKind<Client, Pool, Reached extends ServerConnection<Pool>> {
-  /** The beginning of addresses that are shown. */
+  /** Scheme of displayed URLs. */
   readonly scheme: string
-  /** Reaches the server. `name`: its name in errors. @throws ConfigError */
+  /** Connects to the server. `name`: its name in errors. @throws ConfigError */
   connect(settings: ServerSettings, failed?: (error: Error) => void, name?: string): Promise<Reached>
-  /** @throws ConfigError if connections do not use the schema of the settings */
+  /** @throws ConfigError if connections do not use the configured schema */
   checkSchema(client: Client, settings: ServerSettings): Promise<void>
-  /** Opens a pool for creating indexes. */
+  /** Opens a pool for index creation. */
   openIndexPool(settings: ServerSettings): { readonly pool: Pool; close(): Promise<void> }
   activity(pool: Pool): ReturnType<ServerReads['activity']>
-  /** Runs work on a free connection. `milliseconds`: it is cancelled after them; absent: the work may take any time. */
+  /** Runs work on a free connection. `milliseconds`: time limit, after which it is cancelled; none by default. */
   lend<Result>(pool: Pool, work: (client: Client) => Promise<Result>, milliseconds?: number): Promise<Result>
-  /** Takes a connection out of a pool until `end`, which closes it. */
+  /** Takes a connection out of a pool; `end` closes it. */
   take(pool: Pool): Promise<{ readonly client: Client; end(): void }>
-  /** The rows of a statement without values. */
+  /** Executes a statement without bind parameters. */
   query(client: Client, text: string): Promise<readonly (readonly unknown[])[]>
   createMain(lend: Lend<Client>, reached: Reached, failed?: (error: Error) => void): MainConnection
   isUnprepared(client: Client): Promise<boolean>
   inspect(client: Client): Inspection
   findMismatches(client: Client, model: Model): Promise<SchemaMismatches>
   readDeclaredColumns(client: Client): Promise<DeclaredColumn>
-  /** Begins a snapshot. `maxReadMs`: after them the server ends a read. */
+  /** Begins a snapshot. `maxReadMs`: statement timeout on the server. */
   beginSnapshot(client: Client, maxReadMs?: number): Promise<Client>
-  /** Takes the lock of starting processes. */
+  /** Takes the startup lock. */
   lockStart(client: Client, wait: number): Promise<void>
-  /** Prepares the database; types of columns may be others afterwards. */
+  /** Prepares the database. Column types may change. */
   prepare(reached: Reached, model: Model, preparation: ServerPreparation): Promise<Prepared & { readonly notUnique?: readonly string[] }>
-  /** The statement that creates the table of the time zone. */
+  /** Creates the time zone table. */
   readonly createZoneTable: string
   createIndexes(pool: Pool, config: Config, model: Model, report: ReportOwnIndex, stop?: AbortSignal): Promise<number>
   readonly spans: Database['spans']
@@ -88,7 +88,7 @@ export interface ServerKind<Client, Pool, Reached extends ServerConnection<Pool>
   openSource(client: Client, name: string, close: () => Promise<void>): Promise<RowSource>
   openTarget(client: Client, name: string, close: () => Promise<void>): RowTarget
   openReplacement(client: Client, name: string, wait: number, close: () => Promise<void>): RowReplacement
-  /** The rows under the model's names, where the database has shorter ones. */
+  /** Shows the model's full names for tables and columns that the database truncates. */
   withModelNames<Rows extends Pick<RowSource, 'tables'> & Partial<Pick<RowSource, 'lastNumbers'> & Pick<RowTarget, 'references'>>>(
     rows: Rows,
     model: Model,
@@ -96,17 +96,16 @@ export interface ServerKind<Client, Pool, Reached extends ServerConnection<Pool>
   readonly uninstall: UninstallParts
 }
 
-/** The server and database as they may be shown: without a password. */
+/** The server and database for display, without a password. */
 export function formatServer(scheme: string, { url, host, port, name }: Pick<ServerSettings, 'url' | 'host' | 'port' | 'name'>): string {
   if (url === null) return `${host}:${port}/${name}`
   if (!URL.canParse(url)) return `${scheme}://…`
   const parsed = new URL(url)
-  // A password with an unescaped slash or at sign ends in the host or the path: nothing before the last at sign is shown.
+  // An unescaped slash or at sign in a password moves parts of it to the host or path: show only the text after the last at sign.
   const isOdd = parsed.pathname.includes('@')
   return `${scheme}://${isOdd ? parsed.pathname.slice(parsed.pathname.lastIndexOf('@') + 1) : parsed.host + parsed.pathname}`
 }
 
-/** The error of a server that cannot be used. */
 export const unusableServer = (name: string, error: unknown): ConfigError =>
   error instanceof ConfigError
     ? error

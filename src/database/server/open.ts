@@ -1,4 +1,4 @@
-// Opens the database of a project on a server, for a service or for a command that writes.
+// Opens a project's database on a server, for a service or for a command that writes.
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
 import type { ServerSettings } from '../../foundation/config/database.js'
@@ -16,12 +16,12 @@ import type { Lend, ServerConnection, ServerKind } from './kind.js'
 import { checkTimeZone } from './time-zone.js'
 import { serverActivity } from './writes.js'
 
-/** Milliseconds for the server to answer a look whether it is there. */
+/** Timeout of a health probe in milliseconds. */
 const probeTimeoutMs = 3_000
 
 /**
- * Creates missing tables, columns and, in a new database, the first rows. `wait`: milliseconds for locks. @throws ConfigError if the
- * database cannot be prepared
+ * Creates missing tables and columns and, in a new database, the first rows. `wait`: lock timeout in milliseconds.
+ * @throws ConfigError if it fails
  */
 export const prepareFor = <Client, Pool, Reached extends ServerConnection<Pool>>(
   kind: ServerKind<Client, Pool, Reached>,
@@ -32,7 +32,7 @@ export const prepareFor = <Client, Pool, Reached extends ServerConnection<Pool>>
   wait: number,
 ): ReturnType<typeof kind.prepare> => kind.prepare(reached, model, { wait, sessions: config.auth.jwtManagement === 'refresh', fill })
 
-/** Prepares the database, and warns of what in an existing one differs from the model. */
+/** Prepares the database and warns of schema drift in an existing one. */
 async function prepareAndWarn<Client, Pool, Reached extends ServerConnection<Pool>>(
   kind: ServerKind<Client, Pool, Reached>,
   config: Config,
@@ -70,8 +70,8 @@ function indexInBackground<Client, Pool, Reached extends ServerConnection<Pool>>
 }
 
 /**
- * Opens the database of a service: a small pool for what everything depends on, a pool for reads and one for writes.
- * @throws ConfigError with a sentence if the database cannot be reached or prepared
+ * Opens a service's database: a small pool for essential statements, and a pool each for reads and writes.
+ * @throws ConfigError if the database cannot be reached or prepared
  */
 export async function openServerDatabase<Client, Pool, Reached extends ServerConnection<Pool>>(
   kind: ServerKind<Client, Pool, Reached>,
@@ -129,7 +129,7 @@ export async function openServerDatabase<Client, Pool, Reached extends ServerCon
   }
 }
 
-/** Opens the database for a command that writes a few rows. @throws ConfigError as `openServerDatabase` */
+/** Opens the database for a command that writes a few rows. @throws ConfigError like `openServerDatabase` */
 export async function openServerForCommand<Client, Pool, Reached extends ServerConnection<Pool>>(
   kind: ServerKind<Client, Pool, Reached>,
   config: Config,

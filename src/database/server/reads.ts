@@ -1,5 +1,5 @@
-// Reads of a service on a server: plans on a bounded pool. Expensive plans, by their measured cost, get a part of the connections, so that
-// cheap ones always find one. Reads that are obsolete or too slow are cancelled.
+// A service's reads on a server: plans on a bounded pool. Heavy plans, by measured cost, are limited to a share of the connections, so that
+// light ones find a free one. Obsolete and slow reads are cancelled.
 import { ApiError } from '../../foundation/errors/errors.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadDatabase, ReadResult } from '../database.js'
@@ -18,21 +18,20 @@ interface RegisteredPlan<Reader> {
   cost: number
 }
 
-/** A plan is heavy from this cost on; milliseconds. */
+/** Lower bound of heavy plans in milliseconds. */
 const heavyFromMs = 50
 
-/** Milliseconds between two checks whether a read is still wanted. */
+/** Milliseconds between checks whether a read is still wanted. */
 const watchIntervalMs = 100
 
-/** Milliseconds of grace for a read that is over its time; then its connection is cut. */
+/** Grace period of an overdue read in milliseconds, before its connection is cut. */
 const cancelPatienceMs = 1_000
 
-/** Execution of a read on one server. */
 export interface ReadTerms {
   readonly isGone: () => boolean
-  /** When its time is over (`elapsed`). */
+  /** Deadline (`elapsed`). */
   readonly end: number
-  /** The standby that is to execute it; null: the primary. */
+  /** The standby to execute it; null: the primary. */
   readonly standby: string | null
 }
 
@@ -41,24 +40,24 @@ export interface RoleReads extends ServerReads {
   executeBy(known: PlanHandle, values: Values, terms: ReadTerms): Promise<ReadResult>
 }
 
-/** The parts of reads that depend on the kind of the server. */
+/** The parts of reads that depend on the server. */
 export interface ReadParts<Client, Reader> extends Pick<ReadDatabase, 'dialect' | 'close'>, Pick<ServerReads, 'activity'> {
   prepare(plan: ReadPlan): Reader
-  /** Reads that wait for a connection. */
+  /** Number of reads waiting for a connection. */
   waiting(): number
   lend(work: (client: Client) => Promise<ReadResult>, timeoutMs: number): Promise<ReadResult>
   readonly retry: Retry
   /** @throws ResponseTooLarge beyond the limit of the options */
   read(client: Client, reader: Reader, values: Values, standby: string | null): Promise<ReadResult>
-  /** Asks the server to end what a connection executes. */
+  /** Cancels the connection's current statement on the server. */
   cancel(client: Client): Promise<void>
-  /** Called with a connection whose read was asked to end, before it is used again: the request may come late. */
+  /** Called before a connection is reused after `cancel`: the cancellation may arrive late. */
   afterCancel(client: Client): Promise<unknown>
   isCancelled(error: unknown): boolean
   toApiError(error: unknown): unknown
 }
 
-/** Opens the reads; a connection is made with the first one. */
+/** Connections are opened on demand. */
 export function createServerReads<Client, Reader>(options: ReadOptions, parts: ReadParts<Client, Reader>): RoleReads {
   const heavy = createConcurrencyLimit(Math.max(1, options.connections >> 1), maxHeavyReadsInQueue, 'Too many reads are waiting')
   const registered = new Map<number, RegisteredPlan<Reader>>()
@@ -107,7 +106,7 @@ export function createServerReads<Client, Reader>(options: ReadOptions, parts: R
   }
 }
 
-/** Runs a read, and cancels it once `isOver` returns an error. */
+/** Executes a read and cancels it once `isOver` returns an error. */
 async function watchRead<Client>(
   { cancel, afterCancel, isCancelled }: Pick<ReadParts<Client, unknown>, 'cancel' | 'afterCancel' | 'isCancelled'>,
   client: Client,
@@ -140,13 +139,13 @@ export interface PlanRows {
   readonly total: number | null
 }
 
-/** A first room for an answer; bytes. */
+/** Initial buffer size of a response. */
 const roomBytes = 16 * 1024
 
-/** Writes the result of a plan from its rows. @throws ResponseTooLarge beyond `maxBytes` */
+/** Writes the response of a plan from its rows. @throws ResponseTooLarge beyond `maxBytes` */
 export type WriteResult = (read: PlanRows, values: Values, maxBytes: number) => ReadResult
 
-/** `signer`: signs addresses of private files; null: everyone may read them. */
+/** `signer`: signs URLs of private files; null: all files are public. */
 export function prepareResult(plan: ReadPlan, signer: Signer | null, nullsLast: boolean): WriteResult {
   const nothing: PlanRows = { rows: new Map(), total: null }
   let found = nothing

@@ -1,5 +1,5 @@
-// Transactions that are run again: after a conflict in turn with others that conflicted, after a loss on another connection. While many
-// conflict, they take turns from the start.
+// Retries transactions: in the write queue after a conflict, on another connection after a connection loss. While conflicts are frequent,
+// transactions are queued from the first attempt on.
 
 import type { ApiError } from '../../foundation/errors/errors.js'
 import { elapsed, pause } from '../../foundation/runtime/clock.js'
@@ -7,34 +7,35 @@ import { elapsed, pause } from '../../foundation/runtime/clock.js'
 /** Outcome of a commit whose acknowledgement was lost. */
 export type CommitOutcome = 'committed' | 'aborted' | 'unknown'
 
-/** Classifies transaction errors. */
 export interface TransactionErrors {
-  /** The transaction conflicted with another one and may succeed when it is run again. */
+  /** The transaction conflicted with another one, and a retry may succeed. */
   isConflict(error: unknown): boolean
-  /** A lock timeout. Grouping the transaction would make others wait too. */
+  /** A lock timeout. In the write queue, the transaction would make others wait, too. */
   isLockWait(error: unknown): boolean
   isConnectionLoss(error: unknown): boolean
-  /** The error as callers get it. */
+  /** The error for the client. */
   toApiError(error: unknown): unknown
 }
 
-/** Options of a retry. */
 export interface RetryOptions extends TransactionErrors {
   readonly conflicts: ConflictMonitor
-  /** Receives losses of connections. */
+  /** Called on connection loss. */
   failed(error: Error): void
-  /** The transaction is begun again. */
+  /** Called before each retry. */
   repeated(): void
 }
 
-/** Milliseconds to wait after the first conflict, and at most. */
+/** Base and maximum of the backoff, in milliseconds. */
 const firstPauseMs = 2
 const maxPauseMs = 100
 
-/** Times that a transaction is begun again because its connection was lost. */
+/** Maximum number of retries after connection loss. */
 const maxLosses = 2
 
-/** Tries until nothing conflicts, or the time is over (`elapsed`). What conflicted takes its turn with others that did, unless it waited for a lock. */
+/**
+ * Retries until there is no conflict or the deadline (`elapsed`) has passed. Conflicts are retried in the queue, unless they were lock
+ * timeouts.
+ */
 export async function retryTransaction<Result>(
   run: (inTurn: boolean) => Promise<Result>,
   deadline: number,
@@ -68,17 +69,15 @@ export interface ConflictMonitor {
   happened(): void
   /** A transaction was committed. */
   ended(): void
-  /** Whether transactions are grouped from their first attempt on. With few conflicts they run concurrently. */
+  /** Whether transactions are queued from the first attempt on. With few conflicts they run concurrently. */
   areLikely(): boolean
 }
 
-/** The increase of the likelihood by a conflict, and its decay by a commit. */
+/** Increment of the likelihood per conflict, and its decay per commit. */
 const conflictStep = 0.2
 const decay = 0.99
 
-/**
- * Grouping starts at the first likelihood and ends below the second. A concurrent write outside of the group makes the group start again.
- */
+/** Queueing starts at the first likelihood and ends below the second: a concurrent write outside the queue makes the whole group retry. */
 const serializeFrom = 0.3
 const serializeUntil = 0.03
 
@@ -98,30 +97,29 @@ export function createConflictMonitor(): ConflictMonitor {
   }
 }
 
-/** Times that something is tried, each on another connection, before its caller learns that connections are lost. */
+/** Maximum attempts, each on another connection, before a connection loss is reported. */
 const tries = 3
 
-/** Times that what conflicts is tried; each change of a table, an index that is made included, costs one. */
+/** Maximum attempts after conflicts. Each schema change, such as a created index, costs one. */
 const maxConflicts = 20
 
 const never = () => false
 
 const notOver = () => null
 
-/** Tries something that may be tried again. `isOver`: why no further try is of use; null: one is. @throws that, or the last error */
+/** Retries `work`. `isOver` returns the error that makes a retry pointless, or null. @throws that error, or the last one */
 export type Retry = <Result>(work: () => Promise<Result>, isOver?: () => ApiError | null) => Promise<Result>
 
-/** Classifies errors of a driver. */
 export interface LossErrors {
-  /** The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. */
+  /** The connection is lost or could not be opened, or the server refuses to serve. Uncommitted transactions are rolled back. */
   isConnectionLoss(error: unknown): boolean
-  /** No response in time: a retry may take as long. */
+  /** Timed out: a retry may take as long. */
   isTimeout(error: unknown): boolean
-  /** It conflicted with something that others do, and may succeed at once; absent: nothing conflicts. */
+  /** A conflict with a concurrent operation: an immediate retry may succeed. Absent: there are none. */
   isConflict?(error: unknown): boolean
 }
 
-/** `failed` receives every loss. */
+/** `failed` is called on each connection loss. */
 export const lossRetrier =
   ({ isConnectionLoss, isTimeout, isConflict = never }: LossErrors, failed: (error: Error) => void): Retry =>
   async (work, isOver = notOver) => {

@@ -1,27 +1,25 @@
-// The time zone of a database. Strapi's columns keep what a clock shows, so every process has to read it by a clock of the same zone: that
-// of the first start is kept, and another one is warned of.
+// The time zone of a database. Strapi stores local times without a zone, so all processes must use the same zone: the first start records
+// its zone, and a different one causes a warning.
 import { createHash } from 'node:crypto'
 
-/** Its only row is the zone in which the timestamps of this database were written. */
+/** Its only row is the zone of the timestamps in this database. */
 export const zoneTable = 'octavo_time_zone'
 
-/** The columns of that table. */
 export const zoneColumns: readonly string[] = ['id integer primary key', 'zone varchar(200) not null']
 
-/** Runs a statement; resolves to the first value of its first row, or null. */
+/** Executes a statement; resolves to the first value of its first row, or null. */
 export type AskZone = (statement: string) => Promise<unknown>
 
-/** The part of the log that is used. */
 interface ZoneLog {
   warn(message: string): void
   error(message: string): void
 }
 
-/** Zones are compared by their offsets in these years, since one zone has many names. */
+/** Zones are compared by their offsets in these years, since a zone may have several names. */
 const firstYear = 1990
 const lastYear = 2040
 
-/** The offsets of the zone of this process, in minutes, twice a month. */
+/** UTC offsets of this process's zone in minutes, twice a month. */
 const getOffsets = (from: number, to: number): readonly number[] =>
   Array.from({ length: (to - from + 1) * 24 }, (_, index) =>
     new Date(Date.UTC(from, Math.floor(index / 2), 1 + 14 * (index % 2))).getTimezoneOffset(),
@@ -37,8 +35,8 @@ function ownZone(): string {
 const changesClocks = (year: number): boolean => new Set(getOffsets(year, year + 1)).size > 1
 
 /**
- * Stores the zone of the first start, and warns about a different one, and about a zone with an ambiguous hour. `createTable`: creates the
- * table if it is missing.
+ * Records the zone of the first start; warns about a different one and about zones with daylight saving time. `createTable`: creates the
+ * table if missing.
  */
 export async function checkTimeZone(ask: AskZone, createTable: string, log: ZoneLog, now: Date): Promise<void> {
   const own = ownZone()
@@ -72,15 +70,15 @@ async function storedZone(ask: AskZone, createTable: string, own: string): Promi
 
 const twoDigits = (number: number): string => String(number).padStart(2, '0')
 
-/** The parts of a wall clock's text: `2024-07-01`, `08:30:00.000`, and the year. */
+/** Parts of a local time: the year, and the rest. */
 export interface WallClock {
-  /** 0 is the year before the first. */
+  /** Year 0 precedes year 1. */
   readonly year: number
-  /** `07-01 08:30:00.000` */
+  /** For example `07-01 08:30:00.000`. */
   readonly rest: string
 }
 
-/** The wall clock of this process at a timestamp in milliseconds. */
+/** The local time of a timestamp in milliseconds. */
 export function toWallClock(milliseconds: number): WallClock {
   const moment = new Date(milliseconds)
   const day = `${twoDigits(moment.getMonth() + 1)}-${twoDigits(moment.getDate())}`
@@ -88,10 +86,7 @@ export function toWallClock(milliseconds: number): WallClock {
   return { year: moment.getFullYear(), rest: `${day} ${time}` }
 }
 
-/**
- * Whether the wall clock identifies a timestamp: in the repeated hour at the end of daylight saving time, two timestamps have the same wall
- * clock.
- */
+/** Whether the local time identifies the timestamp: in the repeated hour at the end of daylight saving time, two timestamps share one. */
 function isUnambiguous(milliseconds: number): boolean {
   const shown = new Date(milliseconds)
   const read = new Date(2000, 0, 1)
@@ -99,18 +94,18 @@ function isUnambiguous(milliseconds: number): boolean {
   return read.setHours(shown.getHours(), shown.getMinutes(), shown.getSeconds(), shown.getMilliseconds()) === milliseconds
 }
 
-/** Why a clock does not show a moment as no other, as the end of a sentence; null: it does. */
+/** Explains, as the end of a sentence, why a local time does not identify the timestamp; null if it does. */
 export const ambiguousTimeProblem = (milliseconds: number): string | null =>
   isUnambiguous(milliseconds) ? null : "cannot be stored: the clock in the server's time zone (TZ) shows another time in the same way"
 
 const text = /^(\d+)-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?( BC)?$/
 
-/** The timestamp of a wall clock in the zone of this process, truncated to milliseconds. Null: not a valid time. */
+/** The timestamp of a local time in this process's zone, truncated to milliseconds. Null: invalid. */
 export function fromWallClock(shown: string): number | null {
   const parts = text.exec(shown)
   if (parts === null) return null
   const [, year, month, day, hour, minute, second, fraction = '', isBefore] = parts
-  // Servers without strict modes accept such dates.
+  // Servers in non-strict modes accept such dates.
   if (month === '00' || day === '00') return null
   const moment = new Date(2000, 0, 1)
   moment.setFullYear(isBefore === undefined ? Number(year) : 1 - Number(year), Number(month) - 1, Number(day))

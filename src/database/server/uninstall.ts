@@ -1,18 +1,18 @@
-// Removes what Octavo has added to the database of a server: tables, indexes and permissions. PostgreSQL does it in one transaction; on MySQL
-// a repeated command continues an interrupted one.
+// Removes Octavo from a server's database: tables, indexes and permissions. PostgreSQL does it in one transaction; on MySQL, repeating the
+// command continues an interrupted removal.
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { pause } from '../../foundation/runtime/clock.js'
 import { isOctavoTable } from '../../model/tables/octavo-tables.js'
 import { quoted } from '../../model/tables/table.js'
 import { permissionTables, type Uninstallation } from '../driver.js'
 
-/** The statements of an uninstallation that depend on the server. */
+/** The statements that depend on the server. */
 export interface UninstallParts {
-  /** The rows of all tables, with their names. */
+  /** Selects the names of all tables. */
   readonly tables: string
-  /** The rows of Octavo's indexes on other tables: their names, and those of their tables. */
+  /** Selects (index, table) of Octavo's indexes on other tables. */
   readonly indexes: string
-  /** The other connections that prevent it, as the end of a `select`; and the error. */
+  /** Other open connections, as the end of a `select`; and the error message. */
   readonly connected: string
   readonly connectedProblem: string
   begin(waitMs: number): string
@@ -22,17 +22,16 @@ export interface UninstallParts {
   readonly inUseProblem: string
 }
 
-/** Executes a statement. */
 type RunStatement = (text: string) => Promise<readonly (readonly unknown[])[]>
 
 interface UninstallOptions {
   readonly actions: readonly string[]
-  /** Milliseconds to wait for tables in use. */
+  /** Lock timeout in milliseconds. */
   readonly wait: number
   close(): Promise<void>
 }
 
-/** Opens the uninstallation; nothing is changed before `remove`. */
+/** Nothing is changed before `remove`. */
 export function openUninstallation(query: RunStatement, parts: UninstallParts, { actions, wait, close }: UninstallOptions): Uninstallation {
   const count = async (from: string): Promise<number> => Number((await query(`select count(*) from ${from}`))[0]![0])
   const isOurs = `action in (${['null', ...actions.map((action) => `'${action.replaceAll("'", "''")}'`)].join(', ')})`
@@ -77,11 +76,11 @@ export function openUninstallation(query: RunStatement, parts: UninstallParts, {
   }
 }
 
-/** Time limit for other connections to end, and the interval of the checks. */
+/** Time limit for other connections to close, and interval of the checks. */
 const patienceMs = 2_000
 const intervalMs = 100
 
-/** @throws ConfigError while another connection is open */
+/** @throws ConfigError if other connections are still open */
 async function refuseOthers(countOthers: () => Promise<number>, problem: string): Promise<void> {
   // A connection that was just closed may still be listed.
   for (let waited = 0; waited < patienceMs && (await countOthers()) > 0; waited += intervalMs) await pause(intervalMs)

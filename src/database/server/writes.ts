@@ -1,5 +1,5 @@
-// The writes of a service on a server, many at a time. One that conflicts with another is run again, in turn with others that conflicted;
-// while many conflict, they take turns from the start.
+// A service's writes on a server, executed concurrently. Conflicts are retried in the write queue; while conflicts are frequent, writes are
+// queued from the first attempt on.
 
 import { sql } from 'kysely'
 import { elapsed } from '../../foundation/runtime/clock.js'
@@ -10,34 +10,33 @@ import type { ServerReads, WriteOptions } from './connections.js'
 import { createGroupCommit, type RunGroup } from './group-commit.js'
 import { createConflictMonitor, retryTransaction, type TransactionErrors } from './retry-transaction.js'
 
-/** Execution of a server's serializable transactions. */
+/** Executes serializable transactions on a server. */
 export interface WriteExecution {
-  /** One try, until `deadline` (`elapsed`). @throws what made it fail; nothing is committed then */
+  /** A single attempt until `deadline` (`elapsed`). @throws its error, after which nothing is committed */
   runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result>
-  /** Excludes others of the same kind, also those of other services. */
+  /** Executes queued writes, excluding groups of other services. */
   readonly runGroup: RunGroup
-  /** Every write is grouped, since locks do not exclude writes on other nodes. */
+  /** Whether every write is queued, because locks do not exclude writes on other nodes. */
   readonly isAlwaysGrouped?: boolean
   readonly activity: ServerWrites['activity']
-  /** Transactions that wait for a connection. */
+  /** Number of transactions waiting for a connection. */
   waiting(): number
   readonly errors: TransactionErrors
-  /** Receives losses of connections. */
+  /** Called on connection loss. */
   failed(error: Error): void
   close(): Promise<void>
 }
 
-/** The writes of a server. */
 export interface ServerWrites extends WriteDatabase {
   activity(): readonly PoolActivity[]
-  /** Transactions that were begun again. */
+  /** Number of retried transactions. */
   retriedTransactions(): number
 }
 
-/** Of the connections for writes, those that one transaction alone may take; writes in turn keep one, where there are two. */
+/** Number of connections for concurrent transactions. One of several is reserved for the write queue. */
 export const maxConcurrent = (connections: number): number => Math.max(1, connections - 1)
 
-/** Plans as a driver reads them inside of transactions, by their handles. */
+/** Prepared plans for reads inside transactions. */
 export interface RegisteredPlans<Reader> extends Pick<WriteDatabase, 'register' | 'unregister'> {
   readerOf(handle: PlanHandle): Reader
 }
@@ -73,7 +72,7 @@ export function createServerWrites(
   let retries = 0
   const repeated = () => void retries++
   const conflicts = createConflictMonitor()
-  // If the group's lock is unavailable, another attempt may wait as long.
+  // A group that timed out waiting for its lock would wait as long again.
   const mayPass = (error: unknown): boolean => errors.isConflict(error) && !errors.isLockWait(error)
   const inTurn = createGroupCommit(together, { queue: writeQueue, mayPass })
 
@@ -105,8 +104,9 @@ export function createServerWrites(
 type RunTransaction<Result> = (work: (transaction: Transaction) => Promise<Result>) => Promise<Result>
 
 /**
- * Runs a transaction that looks first whether a change of the model which moves content follows `change`, or is under way; null: it does
- * not look. It goes on without waiting for that. @throws ApiError 503 if so; nothing is written then
+ * Adds a check to a transaction that no model change that moves content is later than `change` or in progress; null: no check. The check
+ * runs concurrently with `work`.
+ * @throws ApiError 503 if it fails, with nothing written
  */
 async function checkingModel<Result>(
   change: number | null,
@@ -136,7 +136,7 @@ async function checkingModel<Result>(
   })
 }
 
-/** `main`: the connections for small statements. */
+/** `main`: the pool for small statements. */
 export const serverActivity = (
   main: PoolActivity,
   reads: ServerReads,
