@@ -1,3 +1,4 @@
+// The SQLite driver.
 import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Config } from '../../foundation/config/config.js'

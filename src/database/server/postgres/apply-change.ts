@@ -1,5 +1,4 @@
-// Applies a change of the content model on PostgreSQL in one transaction on a dedicated connection. Any failure leaves the database
-// unchanged.
+// Applies a model change on PostgreSQL in one transaction on a dedicated connection. Any failure leaves the database unchanged.
 
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
@@ -36,22 +35,22 @@ import type { PostgresCommitOutcomes } from './transaction.js'
 export interface PostgresChangeOptions {
   readonly settings: ServerSettings
   readonly outcomes: PostgresCommitOutcomes
-  /** Milliseconds to wait for tables in use; later requests for them wait as long. */
+  /** Lock timeout in milliseconds. Later requests for a table wait for as long. */
   readonly wait: number
-  /** Receives the loss of the connection. */
+  /** Called on connection loss. */
   failed(error: Error): void
 }
 
-/** Attempts to lock the tables; waiting requests run in the pauses between them. Milliseconds of a pause. */
+/** Attempts to lock the tables, and the pause between them in milliseconds, in which waiting requests run. */
 const tries = 3
 const pauseBetween = 500
 
-/** A lock timeout, or a deadlock. */
+/** A lock timeout or a deadlock. */
 const isRetryable = (error: unknown): boolean => isConflict(error) || getCode(error) === cancelled
 
 /**
- * Carries out a change. Resolves to false, and changes nothing, where it is outdated.
- * @throws ApiError 503 where the tables are in use for too long or the server is lost; nothing has happened then
+ * Applies a change. Resolves to false, without changes, if it is outdated.
+ * @throws ApiError 503, after a rollback, if the tables are in use or the server is lost
  */
 export async function applyPostgresChange(options: PostgresChangeOptions, work: ModelWork): Promise<boolean> {
   const pool = openPool(options.settings, { max: 1, pipelined: false, failed: options.failed })
@@ -102,7 +101,7 @@ async function applyOn(client: pg.PoolClient, pool: pg.Pool, { outcomes, wait }:
   return true
 }
 
-/** Commits. If the connection is lost, asks the server for the outcome. */
+/** Commits. If the connection is lost, determines the outcome. */
 async function commit(client: pg.PoolClient, outcomes: PostgresCommitOutcomes, epoch: string): Promise<void> {
   const { rows } = await client.query<{ readonly id: string }>('select pg_current_xact_id()::text as id')
   try {
@@ -128,7 +127,7 @@ const words: ScriptDialect = {
   idsFrom: (found) => postgresDialect.idsFrom(found) as () => number,
 }
 
-/** Runs steps in their order. `model` is the new model. */
+/** Runs steps in order. `model` is the new model. */
 export async function runModelSteps(session: StepSession, steps: readonly PlanStep[], model: Model): Promise<void> {
   const lastTable = steps.findLastIndex(({ kind }) => kind === 'createTable')
   for (const [index, step] of steps.entries()) {
@@ -138,7 +137,7 @@ export async function runModelSteps(session: StepSession, steps: readonly PlanSt
   }
 }
 
-/** New tables may reference others that come later. */
+/** Foreign keys of new tables, which may reference tables created later. */
 async function addForeignKeys({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
   for (const step of steps)
     if (step.kind === 'createTable') for (const key of step.table.foreignKeys) await client.query(addForeignKey(step.table.name, key))
@@ -171,11 +170,11 @@ async function runStep(session: StepSession, step: PlanStep, model: Model): Prom
 async function keepRows(session: StepSession, step: StepOf<'keepRows'>): Promise<void> {
   for (const statement of archiveRows(step)) await session.ask(statement)
   const { rows } = await session.client.query(`select from ${quoted(step.as)} limit 1`)
-  // Nothing was kept: no table has to be looked after.
+  // Drop the archive table if it is empty.
   if (rows.length === 0) await session.client.query(`drop table ${quoted(step.as)}`)
 }
 
-/** Moves rows, with the archived values in their columns if requested. */
+/** Moves rows, with their archived columns on request. */
 async function moveRows(session: StepSession, step: StepOf<'moveRows'>): Promise<void> {
   const kept: MovedColumn[] = []
   if (step.withKept === true) {
@@ -198,7 +197,7 @@ async function convert(
   await fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion, restores })
 }
 
-/** Values that do not fit are archived. */
+/** Widens the column in place, or converts it, archiving the old values. */
 async function declare(session: StepSession, step: StepOf<'declareColumn'>): Promise<void> {
   const { table, column, former } = step
   if (isDeclaredInPlace(step)) for (const statement of widenColumn(table, column)) await session.ask(statement)
@@ -221,7 +220,7 @@ async function renameForeignKey({ client }: StepSession, { table, from, to }: St
   else await client.query(`alter table ${quoted(table)} rename constraint ${quoted(from)} to ${quoted(to.name)}`)
 }
 
-/** Tables of the panel: one that an older Strapi made has not all of them. */
+/** Steps on tables of Strapi's panel; older versions of Strapi lack some of them. */
 const isPanelStep = (step: PlanStep): step is StepOf<'setValues' | 'deleteRows'> =>
   (step.kind === 'setValues' || step.kind === 'deleteRows') && /^(?:strapi|admin)_/.test(step.table)
 
@@ -230,7 +229,7 @@ async function isThere({ client }: StepSession, table: string): Promise<boolean>
   return rows[0]!.oid !== null
 }
 
-/** Octavo's indexes are named after their columns; renamed ones are created again in the background. */
+/** Drops Octavo's indexes on a renamed table or column, whose names are outdated; they are recreated in the background. */
 async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<void> {
   const renamed = getRenamedPart(step)
   if (renamed === null) return
@@ -243,18 +242,17 @@ async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<
   for (const { name } of rows) await client.query(`drop index ${quoted(name)}`)
 }
 
-/** The tables that a step is about. */
 function getTables(step: PlanStep): readonly string[] {
   if (step.kind === 'moveRows') return [step.from, step.to]
   return 'table' in step && typeof step.table === 'string' ? [step.table] : []
 }
 
-/** Whether the tables of a step may be read: it changes only rows, such as permissions, which every request needs. */
+/** Whether the step's table remains readable. Steps on rows, such as permissions, must not block every request. */
 const allowsReads = ({ kind }: PlanStep): boolean => kind === 'setValues' || kind === 'deleteRows'
 
-/** Locks the tables of all steps at once, before anything is changed. */
+/** Locks the tables of all steps before anything is changed. */
 export async function lockTables({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
-  // Waits for writers, which have read the history, and blocks new ones. Readers of the current model are not blocked.
+  // Waits for writers, which lock the history in row share mode, and blocks new ones, but not readers of the current model.
   await client.query('lock table octavo_model_history in exclusive mode')
   const { ownTables } = await readCatalog(client)
   const there = new Set(ownTables)
@@ -266,7 +264,6 @@ export async function lockTables({ client }: StepSession, steps: readonly PlanSt
   if (whole.length > 0) await client.query(`lock table ${whole.map(quoted).join(', ')} in access exclusive mode`)
 }
 
-/** Fills it. */
 function fillPostgresColumn(client: pg.ClientBase, { table, from, to, conversion, restores }: Backfill): Promise<void> {
   const { tables, read } = reading(client, '')
   const name = storedName(table)

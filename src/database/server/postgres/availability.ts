@@ -1,4 +1,4 @@
-// Reaches the PostgreSQL server of a project.
+// Connects to a project's PostgreSQL server.
 import type pg from 'pg'
 import type { ServerSettings } from '../../../foundation/config/database.js'
 import { shared } from '../../../foundation/runtime/coalesce.js'
@@ -9,17 +9,16 @@ import { type AskServer, createStatements, type Executed, execute, openPool, typ
 import { writePostgresSql } from './dialect.js'
 import { isConflict, isConnectionLoss, isTimeout, toApiError } from './errors.js'
 
-/** Connections for permissions and health. */
+/** Connections for permissions and health checks. */
 const smallPool = 2
 /** Connections for describing statements. */
 const describingPool = 2
 
-/** A server that can be reached. */
 export interface PostgresServerConnection extends ServerConnection<pg.Pool> {
   readonly statements: Statements
 }
 
-/** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
+/** Opens the small pool and checks that the server responds. @throws ConfigError */
 export async function connectToServer(
   settings: ServerSettings,
   failed: (error: Error) => void = () => {},
@@ -40,8 +39,7 @@ export async function connectToServer(
 }
 
 /**
- * Another text once a transaction that wrote has ended, here or elsewhere: which transactions a snapshot sees. A server that was started
- * again may have forgotten transactions, and gives their ids to others.
+ * Changes whenever a writing transaction ends, in any process. Includes the start time, since a restarted server may reuse transaction ids.
  */
 const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()::text'
 
@@ -49,7 +47,7 @@ export interface PostgresMain extends MainConnection {
   readonly ask: AskServer
 }
 
-/** `failed` receives losses of connections, also those that no caller notices. */
+/** `failed` is called on each connection loss, including those that are retried. */
 export function createMainConnection(
   lend: Lend<pg.PoolClient>,
   statements: Statements,
@@ -71,7 +69,7 @@ export function createMainConnection(
       const { rows } = await run(snapshot, [])
       return rows[0]!.join(' ')
     } catch (error) {
-      // Changes during an outage are unknown, so they count as a change.
+      // Changes during an outage are unknown, so assume that there were some.
       seen = ''
       throw error
     }

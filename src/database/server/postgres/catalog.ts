@@ -1,4 +1,4 @@
-// The catalog of a PostgreSQL database: tables, columns, indexes, differences from the model, dangling rows.
+// The catalog of a PostgreSQL database: tables, columns, indexes, schema drift, dangling rows.
 import type pg from 'pg'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
@@ -7,10 +7,10 @@ import { quoted, storedName } from '../../../model/tables/table.js'
 import type { DeclaredColumn, Inspection } from '../../database.js'
 import { declaredType } from './create-tables.js'
 
-/** Executes statements: a pool, or one of its connections. */
+/** A pool or a connection. */
 export type Queryable = Pick<pg.ClientBase, 'query'>
 
-/** A column as it is declared: `character varying(255)`. */
+/** A column and its declared type, such as `character varying(255)`. */
 export interface CatalogColumn {
   readonly name: string
   readonly type: string
@@ -18,11 +18,11 @@ export interface CatalogColumn {
 
 /** The relations of the current schema. */
 export interface Catalog {
-  /** Columns by table, views included. */
+  /** Columns by table or view. */
   readonly tables: ReadonlyMap<string, readonly CatalogColumn[]>
-  /** Tables that belong to the content, not to an extension, and no views. */
+  /** Tables that do not belong to an extension; no views. */
   readonly ownTables: readonly string[]
-  /** Whether each index is usable; an interrupted creation leaves an unusable one. */
+  /** Whether each index is valid; an interrupted creation leaves an invalid one. */
   readonly indexes: ReadonlyMap<string, boolean>
 }
 
@@ -50,7 +50,7 @@ export async function readCatalog(database: Queryable): Promise<Catalog> {
   }
 }
 
-/** The names of the server's own catalog, which come before those of any schema. */
+/** Names in pg_catalog, which take precedence over those of any schema. */
 export async function catalogNames(database: Queryable): Promise<ReadonlySet<string>> {
   const { rows } = await database.query<{ readonly name: string }>(
     `select relname as name from pg_class where relnamespace = 'pg_catalog'::regnamespace`,
@@ -68,10 +68,7 @@ function schemaProblem(wanted: string, current: string | null, exists: boolean, 
   return `The schema of the connection is "${current}", not "${wanted}". Set DATABASE_SCHEMA to "${current}", or change the search_path of the user`
 }
 
-/**
- * Checks that connections use the configured schema.
- * @throws ConfigError with a sentence if it does not exist or another one comes first
- */
+/** Checks that connections use the configured schema. @throws ConfigError if it does not exist or is not the current one */
 export async function checkSchema(database: Queryable, schema: string): Promise<void> {
   const { rows } = await database.query<{ readonly current: string | null; readonly exists: number; readonly database: string }>(
     `select current_schema() as current, current_database() as database,
@@ -83,7 +80,7 @@ export async function checkSchema(database: Queryable, schema: string): Promise<
   if (problem !== null) throw new ConfigError(problem)
 }
 
-/** Begins a transaction with one snapshot for all reads, which a failed statement does not end. */
+/** Begins a snapshot that survives failed statements. */
 export async function beginSnapshot(client: Queryable): Promise<Queryable> {
   await client.query('begin isolation level repeatable read, read only; savepoint begun')
   const query = async (...statement: Parameters<Queryable['query']>) => {
@@ -104,7 +101,7 @@ interface InspectedKey {
   readonly key: string
 }
 
-/** The foreign keys of the current schema that have one column. */
+/** Single-column foreign keys of the current schema. */
 async function readForeignKeys(connection: Queryable): Promise<readonly InspectedKey[]> {
   const { rows } = await connection.query<InspectedKey>(
     `select c.relname as table, a.attname as column, t.relname as parent, b.attname as key
@@ -116,7 +113,7 @@ async function readForeignKeys(connection: Queryable): Promise<readonly Inspecte
   return rows
 }
 
-/** Rows that reference missing ones: imports and replication may leave them, since they can switch foreign keys off. */
+/** Rows with dangling references, left by imports or replication with foreign keys disabled. */
 async function danglingRows(connection: Queryable): Promise<readonly string[]> {
   const found: string[] = []
   for (const { table, column, parent, key } of await readForeignKeys(connection)) {
@@ -129,7 +126,7 @@ async function danglingRows(connection: Queryable): Promise<readonly string[]> {
   return found
 }
 
-/** Looks at the tables of a database and its foreign keys. */
+/** Inspects the tables and foreign keys of a database. */
 export const inspectPostgres = (connection: Queryable): Inspection => ({
   tables: async () => {
     const { tables } = await readCatalog(connection)
@@ -139,14 +136,14 @@ export const inspectPostgres = (connection: Queryable): Inspection => ({
   danglingRows: () => danglingRows(connection),
 })
 
-/** Families of types: within one, a value is read as it is. */
+/** Groups of types that are read alike. */
 const families: readonly (readonly string[])[] = [
   ['varchar', 'character varying', 'text', 'character'],
   ['integer', 'smallint', 'bigint', 'real', 'double precision', 'numeric'],
   ['json', 'jsonb'],
 ]
 
-/** Looks at the schema of the database only, not at rows. */
+/** Compares the schema with the model, without reading rows. */
 export async function findSchemaMismatches(database: Queryable, model: Model): Promise<SchemaMismatches> {
   const { tables, ownTables } = await readCatalog(database)
   return compareWithModel(model, {

@@ -1,4 +1,4 @@
-// The statements of one step of a change of the content model (docs/spec/model-plans.md) in PostgreSQL's words.
+// PostgreSQL statements for each step of a model change (docs/spec/model-plans.md).
 import { type RawBuilder, sql } from 'kysely'
 import { toExpression } from '../../../model/diff/sql-text.js'
 import type { PlanStep, StepOf } from '../../../model/diff/steps.js'
@@ -9,7 +9,7 @@ import { isWiderType } from '../backfill-column.js'
 import { addForeignKey, createIndex, createTable, declaredType } from './create-tables.js'
 import { writePostgresSql } from './dialect.js'
 
-/** Steps that statements alone do. Foreign keys of new tables are added when all of these are there. */
+/** Steps that are plain statements. Foreign keys of new tables are added after all of these. */
 export type StatedPostgresStep = StepOf<
   | 'createTable'
   | 'renameTable'
@@ -30,11 +30,11 @@ type StepStatements = readonly RawBuilder<unknown>[]
 const alter = (table: string, ...changes: readonly string[]): RawBuilder<unknown> =>
   sql.raw(`alter table ${quoted(table)} ${changes.join(', ')}`)
 
-/** A column is added with `not null` only where it has a default: there may be rows. */
+/** A column definition without `not null` if there is no default, since the table may have rows. */
 const defined = ({ name, type, notNull, default: standard }: Column): string =>
   `${quoted(name)} ${declaredType(type)}${standard === null ? '' : `${notNull ? ' not null' : ''} default ${standard}`}`
 
-/** A unique index is a constraint, as Strapi makes it; others may have made an index of it. */
+/** Unique indexes are constraints, as created by Strapi, or plain indexes created by other tools. */
 const dropIndex = (table: string, { name, unique }: Pick<Index, 'name' | 'unique'>): StepStatements => [
   ...(unique ? [alter(table, `drop constraint if exists ${quoted(name)}`)] : []),
   sql.raw(`drop index if exists ${quoted(name)}`),
@@ -43,7 +43,7 @@ const dropIndex = (table: string, { name, unique }: Pick<Index, 'name' | 'unique
 const renameColumn = (table: string, column: string, to: string): RawBuilder<unknown> =>
   alter(table, `rename column ${quoted(column)} to ${quoted(to)}`)
 
-/** A column under a name that nothing writes. */
+/** Renames a column and removes its constraints, so that new rows may omit it. */
 export const archiveColumn = (table: string, { name, notNull, default: standard }: Column, as: string): StepStatements => [
   renameColumn(table, name, as),
   ...(standard === null ? [] : [alter(table, `alter column ${quoted(as)} drop default`)]),
@@ -52,11 +52,11 @@ export const archiveColumn = (table: string, { name, notNull, default: standard 
 
 export const addColumn = (table: string, column: Column): RawBuilder<unknown> => alter(table, `add column ${defined(column)}`)
 
-/** Otherwise the column is created again and filled. */
+/** Whether the type can be changed in place; otherwise the column is recreated and filled. */
 export const isDeclaredInPlace = ({ former, column }: Pick<StepOf<'declareColumn'>, 'former' | 'column'>): boolean =>
   declaredType(former.type) === declaredType(column.type) || isWiderType(former, column)
 
-/** A column that is declared as one that holds all its values. */
+/** Changes a column to a type that holds all its values. */
 export function widenColumn(table: string, { name, type, notNull, default: standard }: Column): StepStatements {
   const column = `alter column ${quoted(name)}`
   const isRequired = notNull && standard !== null
@@ -71,7 +71,7 @@ export function widenColumn(table: string, { name, type, notNull, default: stand
   ]
 }
 
-/** The statements that move rows. New rows get ids greater than the moved ones and than any id that the source table has used. */
+/** Moves rows. New rows get ids beyond those of the moved rows and beyond any id the source table has used. */
 export function moveRowsStatements(step: StepOf<'moveRows'>): StepStatements {
   const sequenceOf = (table: string) => `pg_get_serial_sequence('${quoted(table).replaceAll("'", "''")}', 'id')`
   const last = (table: string) => `pg_sequence_last_value(${sequenceOf(table)}::regclass)`
@@ -79,13 +79,12 @@ export function moveRowsStatements(step: StepOf<'moveRows'>): StepStatements {
   return [toExpression(rowStatement(step)), sql.raw(`select setval(${sequenceOf(step.to)}, ${greatest})`)]
 }
 
-/** The statements that keep rows: the table that they go to, and their copies. */
+/** Creates an archive table and copies the rows. */
 export const archiveRows = (step: StepOf<'keepRows'>): StepStatements => [
   sql.raw(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where false`),
   toExpression(archiveRowsStatement(step)),
 ]
 
-/** Returns the statements of a step, in their order. */
 export function stepStatements(step: StatedPostgresStep): StepStatements {
   switch (step.kind) {
     case 'createTable':
@@ -130,7 +129,7 @@ const texts = (statements: readonly RawBuilder<unknown>[]): readonly string[] =>
 const replaced = ({ table, column, former, as }: Pick<StepOf<'convertColumn'>, 'table' | 'column' | 'former' | 'as'>) =>
   texts([...archiveColumn(table, { ...former, name: column.name }, as), addColumn(table, column)])
 
-/** Returns the statements of a step, and comments for computed values. */
+/** The SQL of a step, for display, with comments for values that the service computes. */
 export function describePostgresStep(step: PlanStep): readonly string[] {
   switch (step.kind) {
     case 'renameInSettings':

@@ -1,5 +1,5 @@
-// The stored forms of PostgreSQL's column types, and those that the rest of the service knows: milliseconds since 1970, 0 and 1, JSON
-// as text, decimals as numbers. A value is written by the type of the parameter that it is bound to, and read by that of its column.
+// Converts between PostgreSQL's column types and the service's values: timestamps as milliseconds since 1970, booleans as 0 and 1, JSON as
+// text, decimals as numbers. Values are encoded by parameter type and decoded by column type.
 import type { Stored } from '../../portable-sql.js'
 import { isDecimal } from '../../transfer/rows.js'
 import { fromWallClock, toWallClock } from '../time-zone.js'
@@ -19,13 +19,13 @@ const oid = {
   jsonb: 3802,
 } as const
 
-/** A moment as the wall clock of this process has it. Years before the first are named as PostgreSQL names them. */
+/** A timestamp in local time, with PostgreSQL's notation for years before 1. */
 function wallClock(milliseconds: number): string {
   const { year, rest } = toWallClock(milliseconds)
   return `${String(year > 0 ? year : 1 - year).padStart(4, '0')}-${rest}${year > 0 ? '' : ' BC'}`
 }
 
-/** A number of milliseconds that was counted as if the wall clock of a row showed UTC, as the moment that it means. */
+/** Converts milliseconds that were computed from a local time as if it were UTC. */
 export function fromWallMilliseconds(counted: number): number {
   const shown = new Date(counted)
   const moment = new Date(2000, 0, 1)
@@ -35,7 +35,7 @@ export function fromWallMilliseconds(counted: number): number {
 
 const falses: readonly unknown[] = [0, false, '0', 'f', 'false', '']
 
-/** A value as the text of a parameter of this type. */
+/** Encodes a value as the text of a parameter of this type. */
 export function encodeParameter(type: number | undefined, value: unknown): string | null {
   if (value === null || value === undefined) return null
   switch (type) {
@@ -46,7 +46,7 @@ export function encodeParameter(type: number | undefined, value: unknown): strin
     case oid.timestamptz:
       return typeof value === 'number' ? new Date(value).toISOString() : String(value)
     case oid.numeric:
-      // A text that is not a number is greater than all numbers, as in SQLite.
+      // Text that is not a number compares greater than all numbers, as in SQLite.
       return typeof value === 'string' && !isDecimal(value) ? 'Infinity' : String(value).trim()
     case oid.bytea:
       return `\\x${Buffer.from(value as Uint8Array).toString('hex')}`

@@ -36,10 +36,10 @@ const coerceTime: Coercion = (value) => {
 }
 
 const minTimestamp = Date.UTC(-4713, 10, 25)
-/** The last timestamp of JavaScript. */
+/** JavaScript's last timestamp. */
 const maxTimestamp = 8.64e15
 
-/** A column without a zone stores the wall clock of this process. */
+/** Columns without time zone store local time. */
 const coerceTimestamp =
   (hasZone: boolean): Coercion =>
   (value) => {
@@ -55,7 +55,7 @@ const coerceTimestamp =
     return { value: shown, problem: 'is not unique on the wall clock of this time zone (TZ)' }
   }
 
-/** Returns the coercion to a column. */
+/** Returns a function that coerces values to the column. */
 export const coercionTo = coercionFor({
   text: { unstorable: /\0|\p{Surrogate}/u, problem: 'has a NUL character or half of a surrogate pair', hasUnstorableEscapes: true },
   integer: (type) => coerceInteger(type === 'bigint' ? 64 : type === 'smallint' ? 16 : 32),

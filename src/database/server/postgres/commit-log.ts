@@ -1,5 +1,5 @@
-// The log of commits: the last statement of each writing transaction records the tables it changed. Services read the log to invalidate
-// their caches.
+// The commit log: the last statement of each writing transaction records its changed tables. Services read the log to invalidate their
+// caches.
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { ApiError } from '../../../foundation/errors/errors.js'
@@ -12,15 +12,15 @@ import { commitTable, createCommitTables, epochTable } from './create-tables.js'
 import { getCode, isMissingRelation, isMissingRight } from './errors.js'
 import type { Sender } from './sender.js'
 
-/** The id of the transaction under way, as a number. */
+/** The id of the current transaction, as a number. */
 const ownId = 'cast(cast(pg_current_xact_id() as text) as bigint)'
 
-/** A database that was restored from a dump may have rows of another server, whose ids come again here. */
+/** On conflict: a database restored from a dump may have rows of another server with the same ids. */
 const insert = `insert into ${commitTable} (id, tables) values (${ownId}, $1) on conflict (id) do update set tables = excluded.tables`
 
 /**
- * Logs the tables changed by the running transaction, along with its other statements, while the log is available. `tables`: null if
- * unknown. A failure is reported by the commit.
+ * Logs the transaction's changed tables (null: unknown), pipelined with its other statements, if the log is available. The commit reports a
+ * failure.
  */
 export function logCommit(sender: Sender, access: CommitLogAccess, tables: ReadonlySet<string> | null): void {
   if (!access.isUsed()) return
@@ -28,35 +28,35 @@ export function logCommit(sender: Sender, access: CommitLogAccess, tables: Reado
   sender.perform(insert, (statement) => executePrepared(sender.client, statement, values)).catch(() => {})
 }
 
-/** Transactions that the log goes back; a service that has not looked for longer takes everything for changed. */
+/** Transactions retained in the log. A service that has not polled for longer assumes that everything has changed. */
 const maxTransactions = 20_000
 /** Commits of one service between cleanups. */
 const removeEvery = 100
-/** Maximum milliseconds of a cleanup; the next one continues. */
+/** Timeout of a cleanup in milliseconds; the next one continues. */
 const removalTimeout = 1_000
 
-/** A row that says that the removal itself has changed no table. */
+/** Records that the cleanup itself has changed no table. */
 const logRemoval = `insert into ${commitTable} (id, tables) select ${ownId}, '[]' from (select count(*) from old) counted
   on conflict (id) do update set tables = excluded.tables`
 
-/** Removes rows from `$1` on that are too old. Those that another service is removing are left to it. */
+/** Deletes expired rows from `$1` on, skipping those locked by another service's cleanup. */
 const removeOld = `with old as (delete from ${commitTable} where id in (select id from ${commitTable}
     where id >= $1 and id < ${ownId} - ${maxTransactions} order by id for update skip locked) returning 1) ${logRemoval}`
 
-/** Removes the rows of another server: ids that this one has not given yet. */
+/** Deletes rows of another server: ids that this one has not assigned yet. */
 const removeForeign = `with old as (delete from ${commitTable}
   where id >= cast(cast(pg_snapshot_xmax(pg_current_snapshot()) as text) as bigint) returning 1) ${logRemoval}`
 
 const newest = `select cast(coalesce(max(id), 0) as text) from ${commitTable}`
 
-/** Executes a statement that needs every grant on the log which a service needs that writes. @throws where it cannot be used */
+/** Executes a statement that requires every grant on the log. @throws if the log is unavailable */
 export const tryWritingLog = async (ask: AskServer): Promise<void> => void (await ask(removeForeign, []))
 
 /** Limits the size of the log. Returns a function to call after each commit. */
 export function createLogCleanup(small: pg.Pool, statements: Statements, access: CommitLogAccess): () => void {
   let commits = 0
   let isRemoving = false
-  /** All before it were removed: the index need not be looked through from its beginning, where removed rows may still be. */
+  /** Start of the retained rows: lets the index scan skip dead entries at its beginning. */
   let from = '0'
 
   async function removeOnce(client: pg.PoolClient): Promise<void> {
@@ -69,7 +69,7 @@ export function createLogCleanup(small: pg.Pool, statements: Statements, access:
   return () => {
     if (++commits % removeEvery !== 0 || isRemoving || !access.isUsed()) return
     isRemoving = true
-    // The next removal takes what this one could not.
+    // On failure, the next cleanup continues.
     onConnection(small, removeOnce, removalTimeout)
       .catch((error: unknown) => void access.refused(error))
       .finally(() => {
@@ -78,11 +78,11 @@ export function createLogCleanup(small: pg.Pool, statements: Statements, access:
   }
 }
 
-/** Availability of the log, as known to this service. */
+/** Tracks whether the log is available. */
 export interface CommitLogAccess {
-  /** Whether the log is used. While it is not, a call may start an attempt to use it again. */
+  /** Whether the log is used. If not, a call may start another attempt. */
   isUsed(): boolean
-  /** Whether a statement failed because the log is unavailable, which stops its use. */
+  /** Whether an error means that the log is unavailable, which stops its use. */
   refused(error: unknown): boolean
 }
 
@@ -94,20 +94,20 @@ export interface CommitLogAccessOptions {
   found(): void
 }
 
-/** Milliseconds between two tries whether the log can be used again. */
+/** Milliseconds between attempts to use the log again. */
 const retryIntervalMs = 5_000
 
 /** Permanent failures: a missing grant, relation or column, or a different relation (SQLSTATE class 42). */
 const isRefusal = (error: unknown): boolean => getCode(error).startsWith('42')
 
-/** The error of a statement about the log that the server has refused; null: it is another error. */
+/** The server's error if it rejected a statement on the log; null: another error. */
 function toRefusal(error: unknown): Error | null {
   const cause = error instanceof ApiError ? error.cause : error
   const { statement = '' } = (cause ?? {}) as { readonly statement?: string }
   return isRefusal(cause) && statement.includes(commitTable) ? (cause as Error) : null
 }
 
-/** Begins with a log that is used. */
+/** The log is initially assumed to be available. */
 export function createCommitLogAccess({ tryLog, lost, found }: CommitLogAccessOptions): CommitLogAccess {
   let isUsed = true
   let tryAt = 0
@@ -152,7 +152,7 @@ function adviceFor(error: Error, schema: string): string {
   return `the log of commits cannot be used: ${consequence}. Look at the table ${commitTable} in the schema "${schema}"; the next start of the service creates it where it is missing`
 }
 
-/** Writes to the log of the service when the log of commits cannot be used, with what to do, and when it can again. */
+/** Logs a warning, with a remedy, when the commit log becomes unavailable, and a message when it recovers. */
 export const loggingAccess = (schema: string, logger: Pick<Logger, 'warn' | 'info'>): Pick<CommitLogAccessOptions, 'lost' | 'found'> => ({
   lost: (error) => logger.warn({ reason: error.message }, adviceFor(error, schema)),
   found: () => logger.info('the log of commits can be used again: responses are cached again'),
@@ -164,16 +164,16 @@ export interface PostgresCommits {
   readonly positionAfter: PositionAfter
 }
 
-/** Milliseconds between the beginnings of two looks. */
+/** Minimum milliseconds between the starts of two polls. */
 const minPollIntervalMs = 1
 
-/** Transactions that are looked at one by one; where more have ended, everything counts as changed. */
+/** Maximum transactions examined per poll; beyond that, everything counts as changed. */
 const maxEnded = 10_000
 
 /**
- * A poll: the snapshot, the server, the end of its write-ahead log, and the transactions that have ended since the snapshot `$1` of the
- * server `$2`, with their tables, or with their status if they are not in the log. A row counts only if it was written by the transaction
- * it names: others come from a dump of another server. A server that crashes forgets transactions, and empties the table of its epoch.
+ * A poll: the snapshot, the server, its WAL position, and the transactions that ended since the snapshot `$1` of the server `$2`, with
+ * their tables, or their status if not logged. A row counts only if written by the transaction it names: others come from another server's
+ * dump. A crash forgets transactions and empties the unlogged epoch table.
  */
 const pollStatement = (hasReplicas: boolean): string => `with now as materialized (
     select pg_current_snapshot() as seen, cast(cast($1 as text) as pg_snapshot) as before,
@@ -196,56 +196,49 @@ const pollStatement = (hasReplicas: boolean): string => `with now as materialize
     )
   end as text) from now`
 
-/**
- * A look that needs no table: the snapshot, the server and the end of its log. A server that crashes begins again with another checkpoint. What ended
- * transactions have changed is not known.
- */
+/** A poll without tables: the snapshot, the server and its WAL position. A crash shows as a new checkpoint. Changed tables are unknown. */
 const pollStatementWithoutLog = (hasReplicas: boolean): string => `select cast(pg_current_snapshot() as text),
   concat_ws(' ', pg_postmaster_start_time(), (select checkpoint_lsn from pg_control_checkpoint())), 1, ${hasReplicas ? endOfLog : 'null'}, null`
 
-/** A transaction's id as a number. */
 function idAsNumber(text: string): string {
   return `cast(cast(${text} as text) as bigint)`
 }
 
 const newEpoch = `insert into ${epochTable} (id, epoch) values (1, cast(gen_random_uuid() as text)) on conflict do nothing`
 
-/** Begins an epoch. Without one a crash would not be noticed. Resolves to false where that is not possible. */
+/** Begins an epoch, without which a crash would go unnoticed. Resolves to false if that fails. */
 const beginEpoch = (ask: AskServer): Promise<boolean> =>
   ask(newEpoch, []).then(
     () => true,
     () => false,
   )
 
-/** A transaction: its logged tables as JSON, or null if unknown; the status of a transaction that is not in the log. */
+/** An ended transaction: its logged tables as JSON, or null if unknown; the status if it is not in the log. */
 type Ended = readonly [logged: string | null, status: string | null]
 
 /** The state at the last poll. */
 interface LastPoll {
-  /** The position of the log that contains all that the snapshot sees; null: it is not known. */
+  /** A WAL position that covers everything visible to the snapshot; null: unknown. */
   readonly position: LogPosition | null
   readonly snapshot: string
   readonly server: string
 }
 
-/** No snapshot of any server. */
+/** Matches no server. */
 const nothing: LastPoll = { snapshot: '1:1:', server: '', position: null }
 
-/** Looks at the log of commits. @throws where it cannot be read */
+/** Polls the log. @throws if it cannot be read */
 export const tryReadingLog = async (ask: AskServer, hasReplicas: boolean): Promise<void> =>
   void (await ask(pollStatement(hasReplicas), [nothing.snapshot, nothing.server]))
 
-/**
- * Watches the commits. While the log cannot be used, it is known whether anything was committed, but not what.
- * `hasReplicas`: the position of the server's log is asked for too.
- */
+/** Watches commits. Without the log it is known that something was committed, but not what. `hasReplicas`: also poll the WAL position. */
 export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: boolean): PostgresCommits {
   const look = pollStatement(hasReplicas)
   const withoutLog = pollStatementWithoutLog(hasReplicas)
   const dependents = createDependents(ask)
   const changes = createTableChanges(dependents.known)
   let seen = nothing
-  /** When the last look began that has succeeded (`elapsed`). */
+  /** Start time of the last successful poll (`elapsed`). */
   let known = Number.NEGATIVE_INFINITY
   let isLogged = false
   let told = -1
@@ -269,7 +262,7 @@ export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: 
       known = began
       isLogged = withLog
     } catch (error) {
-      // Changes during an outage are unknown, so they count as changes.
+      // Changes during an outage are unknown, so assume that there were some.
       seen = nothing
       forget()
       if (withLog && log.refused(error)) return lookOnce()
@@ -300,7 +293,7 @@ export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: 
 
 interface PollResult extends LastPoll {
   readonly hasEpoch: boolean
-  /** The transactions that have ended since the look before; null: they are not known, or nothing has changed at all. */
+  /** Transactions that ended since the last poll; null: unknown, or nothing has changed. */
   readonly ended: readonly Ended[] | null
 }
 
@@ -308,13 +301,13 @@ function parsePoll(row: readonly unknown[], before: LastPoll): PollResult {
   const [snapshot, server, hasEpoch, written, text] = row as [string, string, number, string | null, string | null]
   const ended = text === null ? null : (JSON.parse(text) as readonly Ended[])
   const isUnchanged = snapshot === before.snapshot && server === before.server
-  // Later entries of the log belong to uncommitted transactions and need not have been replayed.
+  // Later WAL entries belong to uncommitted transactions and need not have been replayed.
   const isCommitted = ended === null ? !isUnchanged : ended.some(([, status]) => status !== 'aborted')
   const position = isCommitted ? (written === null ? null : parsePosition(written)) : before.position
   return { snapshot, server, position, hasEpoch: hasEpoch === 1, ended }
 }
 
-/** Notes what the transactions have changed. Returns false where that is not known of one of them. */
+/** Records the tables that the transactions changed. Returns false if those of one are unknown. */
 function noteEnded(changes: TableChanges, ended: readonly Ended[]): boolean {
   for (const [logged, status] of ended) {
     if (logged === null && status === 'aborted') continue
@@ -325,25 +318,27 @@ function noteEnded(changes: TableChanges, ended: readonly Ended[]): boolean {
   return true
 }
 
-/** Dependencies in the catalog; read again after commits of unknown extent. */
+/** Table dependencies from the catalog, reloaded after commits of unknown extent. */
 export interface Dependents {
-  /** For `openTableChanges`. */
+  /** For `createTableChanges`. */
   known(): DependentTables
   /** False if there are foreign tables, whose commits are not visible here. */
   isKnowable(): boolean
-  /** Reads the catalog, unless it was read since `forget`. */
+  /** Reads the catalog unless loaded since `forget`. */
   load(): Promise<void>
   forget(): void
 }
 
-/** The schemas in the search path; temporary tables of other sessions are in none of them. */
+/** Schemas in the search path, which excludes temporary tables of other sessions. */
 const isOurs = 'n.nspname = any (current_schemas(false))'
-/** Tables that reference others by foreign keys. */
+/** Tables with foreign keys. */
 const isReferring = "exists (select from pg_constraint c where c.conrelid = r.oid and c.contype = 'f')"
 const ofExtension = (catalog: string, oid: string): string =>
   `exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`
 
-/** Foreign keys as pairs of tables, and whether there are triggers, rules or views, which may do anything; and tables of other servers. */
+/**
+ * Foreign keys as pairs of tables; whether there are triggers, rules or views, whose effects are unknown; whether there are foreign tables.
+ */
 const catalog = `select
   (select cast(coalesce(json_agg(distinct jsonb_build_array(above.relname, below.relname)), '[]') as text)
     from pg_constraint c join pg_class above on above.oid = c.confrelid join pg_class below on below.oid = c.conrelid where c.contype = 'f'),
@@ -353,7 +348,6 @@ const catalog = `select
       where (${isOurs} or (r.relkind <> 'v' and ${isReferring})) and not ${ofExtension('pg_class', 'r.oid')}))::int,
   (exists (select from pg_class r join pg_namespace n on n.oid = r.relnamespace where r.relkind = 'f' and ${isOurs}))::int`
 
-/** Begins with nothing known. */
 export function createDependents(ask: AskServer): Dependents {
   let isLoaded = false
   let known: DependentTables = null
@@ -376,7 +370,7 @@ export function createDependents(ask: AskServer): Dependents {
   }
 }
 
-/** A position in a log. */
+/** A position in a write-ahead log. */
 export interface LogPosition {
   /** The cluster, database and timeline. */
   readonly history: string
@@ -385,16 +379,16 @@ export interface LogPosition {
 
 const cluster = `(select system_identifier from pg_control_system()), current_database()`
 
-/** The end of the log of a primary, as text; null on a standby. */
+/** A primary's WAL insert position, as text; null on a standby. */
 const endOfLog = `case when not pg_is_in_recovery() then concat_ws('/', ${cluster},
   cast(('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)) as text)) || ' ' || cast(pg_current_wal_insert_lsn() as text) end`
 
-/** The position a standby has replayed, as text; null: none. */
+/** The WAL position replayed by a standby, as text; null: none. */
 export const replayedLog = `concat_ws('/', ${cluster}, 'x' || upper(lpad(to_hex(greatest(
     (select timeline_id from pg_control_checkpoint()), (select min_recovery_end_timeline from pg_control_recovery()))), 8, '0')))
   || ' ' || cast(pg_last_wal_replay_lsn() as text)`
 
-/** Reads the text of a position, which ends with two hexadecimal numbers such as `16/B374D848`. */
+/** Parses a position, whose text ends with two hexadecimal numbers such as `16/B374D848`. */
 export function parsePosition(text: string): LogPosition {
   const space = text.lastIndexOf(' ')
   const [high, low] = text.slice(space + 1).split('/')
@@ -404,5 +398,5 @@ export function parsePosition(text: string): LogPosition {
 export const includesPosition = (log: LogPosition, position: LogPosition): boolean =>
   log.history === position.history && log.at >= position.at
 
-/** A position of the primary's log that includes everything visible there after `since`; null: unknown. */
+/** A WAL position that covers everything visible on the primary after `since`; null: unknown. */
 export type PositionAfter = (since: number) => Promise<LogPosition | null>

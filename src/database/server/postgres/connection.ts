@@ -1,5 +1,5 @@
-// Pools of connections to a PostgreSQL server, and statements on them: prepared once for each connection, their values encoded by the
-// types that the server gives the parameters.
+// Connection pools for a PostgreSQL server, and prepared statements, whose values are encoded by the parameter types that the server
+// infers.
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { LRUCache } from 'lru-cache'
@@ -18,21 +18,21 @@ const lifetime = 1_800
 /** Milliseconds after which an idle connection is closed. */
 const idleTime = 30_000
 
-/** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
+/** Milliseconds without traffic before TCP keepalive probes. */
 const keepAliveDelay = 10_000
 
 export function connectionOptions({ url, host, port, name, user, password, schema, ssl }: ServerSettings): pg.ClientConfig {
   return {
     ...(url === null ? { host, port, database: name, user, password } : { connectionString: url }),
     ...(ssl !== false && { ssl }),
-    // The only setting of a connection, and only where it is not the server's own: a pooler in transaction mode knows none.
+    // The only startup parameter, and only if needed: a pooler in transaction mode does not support any.
     ...(schema !== 'public' && { options: `-c search_path="${schema.replaceAll('"', '""')}"` }),
     application_name: 'octavo',
   }
 }
 
 export interface PoolOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max: number
   /** Sends statements before earlier ones have been executed. */
   readonly pipelined: boolean
@@ -42,7 +42,7 @@ export interface PoolOptions {
   failed(error: Error): void
 }
 
-/** Opens a pool; connections are made when they are needed. */
+/** Opens a pool, which connects on demand. */
 export function openPool(settings: ServerSettings, { max, pipelined, mayBeStandby = false, failed }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...connectionOptions(settings),
@@ -59,14 +59,13 @@ export function openPool(settings: ServerSettings, { max, pipelined, mayBeStandb
   } as pg.PoolConfig)
   pool.on('error', failed)
   pool.on('connect', (client) => {
-    // An error of a connection in use reaches the statements under way. Without a listener it would end the process.
+    // Errors of a connection in use reach its pending statements; without a listener they would also end the process.
     client.on('error', () => {})
     watchReplication(client)
   })
   return pool
 }
 
-/** The connections of a pool. */
 export const poolActivity = (name: PoolActivity['name'], pool: pg.Pool): PoolActivity => ({
   name,
   idle: pool.idleCount,
@@ -84,19 +83,19 @@ function getWaits(pool: pg.Pool): ConnectionWaits {
   return waits
 }
 
-/** Closes a connection at once: running statements fail as if it was lost. */
+/** Closes a connection at once; running statements fail with a connection loss. */
 function destroyConnection(client: pg.PoolClient): void {
   const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
   connection.stream.destroy()
 }
 
-/** Prepared statements that one connection may keep. */
+/** Maximum prepared statements per connection. */
 const maxPrepared = 1_000
 
 const countPrepared = (client: pg.PoolClient): number =>
   Object.keys((client as unknown as { readonly connection: { readonly parsedStatements: object } }).connection.parsedStatements).length
 
-/** The server rolls back an open transaction when the connection is closed. */
+/** Closing the connection makes the server roll back an open transaction. */
 function isInTransaction(client: pg.PoolClient): boolean {
   const status = client.getTransactionStatus()
   return status !== null && status !== 'I'
@@ -104,7 +103,7 @@ function isInTransaction(client: pg.PoolClient): boolean {
 
 /**
  * Runs work on a connection of the pool. A broken connection, or one with too many prepared statements, is not reused. `milliseconds`:
- * after this time the statement is cancelled and the connection is cut; 0: no limit.
+ * timeout, after which the statement is cancelled and the connection cut; 0: none.
  */
 export async function onConnection<Result>(
   pool: pg.Pool,
@@ -130,49 +129,46 @@ export async function onConnection<Result>(
     isEnded = true
     clearTimeout(timer)
     if (isBroken) destroyConnection(client)
-    // Once a request to end something is under way, it may come at any time.
+    // A cancellation in flight may arrive at any time.
     const isUseless = isBroken || cancelling !== null || isInTransaction(client) || isUnconfirmed(client)
     client.release(isUseless || countPrepared(client) > maxPrepared)
   }
 }
 
-/** A statement as a connection executes it. */
 export interface PreparedStatement {
-  /** The name of the prepared statement; undefined: it is not prepared. */
+  /** Name of the prepared statement; undefined: not prepared. */
   readonly name: string | undefined
   readonly text: string
-  /** The types of its parameters. */
+  /** Parameter types. */
   readonly types: readonly number[]
-  /** Called when the server rejects a prepared statement as outdated; absent: nothing is prepared. */
+  /** Called when the server rejects a prepared statement as outdated; absent if not prepared. */
   outdated?(): void
 }
 
-/** Milliseconds to describe one statement, which waits while its table is being changed. */
+/** Timeout for describing a statement, which blocks while its table is being altered. */
 const describeTimeout = 5_000
 
-/** Statements whose parameter types are kept. */
+/** Maximum number of statements with cached parameter types. */
 const maxStatements = 5_000
 
-/** The statements of one database. Parameter types are requested once, on any connection. */
+/** The statements of one database, with cached parameter types, which hold for all connections. */
 export interface Statements {
-  /** The statement if its types are known. */
+  /** The statement if its types are cached. */
   known(text: string): PreparedStatement | undefined
-  /**
-   * Asks for the types, on `client` if it does not pipeline. @throws the server's error for a statement that it does not accept
-   */
+  /** Asks the server for the types, on `client` if it does not pipeline. @throws the server's error for an invalid statement */
   describe(text: string, client?: pg.PoolClient): Promise<PreparedStatement>
-  /** Types of columns may have changed: discards all types and prepared statements. */
+  /** Discards all types and prepared statements after schema changes. */
   forget(): void
 }
 
-/** `pool`: without pipelining, and independent of other work, since changes of tables block it. */
+/** `pool`: not pipelined, and separate from other work, since schema changes block describing. */
 export function createStatements(pool: pg.Pool): Statements {
   const statements = new LRUCache<string, PreparedStatement>({ max: maxStatements })
   const asked = new Map<string, Promise<readonly number[]>>()
-  /** Number of calls of `forget`; a part of the statement names. */
+  /** Number of calls of `forget`; part of the names of prepared statements. */
   let age = 0
 
-  /** The types of one statement are asked for once at a time. */
+  /** Describes a statement; concurrent requests share the result. */
   function askTypes(text: string): Promise<readonly number[]> {
     const types =
       asked.get(text) ?? onConnection(pool, (free) => parameterTypes(free, text), describeTimeout).finally(() => asked.delete(text))
@@ -212,7 +208,7 @@ interface TypesMessage {
   readonly dataTypeIDs: readonly number[]
 }
 
-/** Asks the server which types it gives the parameters of a statement, without executing it. */
+/** Asks the server for a statement's parameter types, without executing it. */
 function parameterTypes(client: pg.PoolClient, text: string): Promise<readonly number[]> {
   return new Promise<readonly number[]>((resolve, reject) => {
     let types: readonly number[] = []
@@ -247,47 +243,45 @@ interface Messages {
   sync(): void
 }
 
-/** Characters of a statement that an error shows. */
+/** Maximum characters of a statement in an error. */
 const shownText = 4_000
 
-/** Adds a statement to the error that it fails with, for the log; values are not in it. */
+/** Adds the statement, without values, to its error, for the log. */
 const failureOf =
   (text: string) =>
   (error: Error): never => {
     throw Object.assign(error, { statement: text.slice(0, shownText) })
   }
 
-/** Executes statements: one connection, or any free one of a pool. */
 export type Connection = Pick<pg.ClientBase, 'query'>
 
-/** Executes a statement on a connection that is free soon, and returns its rows. */
+/** Executes a statement on a connection with short waits, and returns its rows. */
 export type AskServer = (text: string, values: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>
 
-/** The result of a statement: rows as lists of values. */
 export interface Executed {
   readonly rows: readonly (readonly Stored[])[]
   readonly columns: readonly string[]
-  /** Rows that were changed. */
+  /** Number of affected rows. */
   readonly changed: number
 }
 
-/** Connections whose statements are held back for the rest of a moment. */
+/** Sockets corked until the end of the tick. */
 const held = new WeakSet<Socket>()
 
-/** Sends the statements of one tick with a single write to the network, which costs as much as a statement. */
+/** Sends the statements of one tick in a single network write, which costs as much as a statement. */
 export function sendTogether(client: Connection): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection
   if (held.has(stream)) return
   held.add(stream)
   stream.cork()
-  // After all promises that are settled by now.
+  // Runs after all settled promises.
   process.nextTick(() => {
     held.delete(stream)
     stream.uncork()
   })
 }
 
-/** Executes a prepared statement; it is sent immediately, after earlier ones on the same connection. */
+/** Executes a prepared statement, sent immediately after earlier ones on the connection. */
 export async function executePrepared(
   client: Connection,
   { name, text, types, outdated }: PreparedStatement,
@@ -302,16 +296,16 @@ export async function executePrepared(
   return { rows, columns: fields.map((field) => field.name), changed: rowCount ?? 0 }
 }
 
-/** Executes a statement wherever its types have to be asked for first. */
+/** Executes a statement, describing it first if its types are not cached. */
 export async function execute(statements: Statements, client: Connection, text: string, values: readonly unknown[]): Promise<Executed> {
   return executePrepared(client, statements.known(text) ?? (await statements.describe(text)), values)
 }
 
-/** Rows as objects by the names of their columns. */
+/** Rows as objects by column name. */
 export const toObjects = ({ rows, columns }: Executed): readonly Readonly<Record<string, Stored>>[] =>
   rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))
 
-/** Driver internals: a session, and the messages before one. */
+/** Driver internals: the session, and the protocol messages that precede one. */
 interface ServerSession {
   readonly processID: number | null
   readonly secretKey: number | null
@@ -324,10 +318,10 @@ interface CancelMessages {
   cancel(processID: number, secretKey: number): void
 }
 
-/** Milliseconds until the request counts as lost. */
+/** Timeout of a cancellation request. */
 const cancelTimeoutMs = 1_000
 
-/** Asks the server to end what `client` executes. Resolves when it has the request, or cannot be reached; never rejects. */
+/** Cancels the current statement of `client`. Resolves once the server has the request or cannot be reached; never rejects. */
 export async function cancel(server: pg.ClientConfig, client: pg.PoolClient): Promise<void> {
   const { processID, secretKey } = client as unknown as ServerSession
   if (processID === null || secretKey === null) return
@@ -349,41 +343,41 @@ export async function cancel(server: pg.ClientConfig, client: pg.PoolClient): Pr
   clearTimeout(timer)
 }
 
-/** Milliseconds for the server to report its role. */
+/** Timeout for the server to report its role. */
 const roleTimeoutMs = 3_000
 
-/** Looks whether a new connection reached a primary. @throws Error with the code `onStandby` where it did not; it is cut then */
+/** Checks that a new connection has reached a primary. @throws Error with the code `onStandby`, after cutting the connection */
 async function refuseStandby(client: pg.ClientBase): Promise<void> {
   const look = { text: 'select pg_is_in_recovery()', rowMode: 'array', query_timeout: roleTimeoutMs } as const
   try {
     const { rows } = await client.query<[boolean]>(look as never)
     if (rows[0]![0]) throw Object.assign(new Error('The server is a standby'), { code: onStandby })
   } catch (error) {
-    // Saying goodbye would wait for an end that does not answer.
+    // Terminating gracefully would block on an unresponsive server.
     const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
     connection.stream.destroy()
     throw error instanceof Error && getCode(error) === '' ? timeoutError(error) : error
   }
 }
 
-/** The server's function that waits for standbys, named the same in every language. */
+/** The server function that waits for standbys. Its name does not depend on the language. */
 const waitingFunction = 'SyncRepWaitForLSN'
 
 const unconfirmed = new WeakSet<pg.ClientBase>()
 
-/** Records connections whose commit did not wait for its standbys. */
+/** Records connections with a commit that did not wait for its standbys. */
 function watchReplication(client: pg.ClientBase): void {
   client.on('notice', ({ routine }) => {
     if (routine === waitingFunction) unconfirmed.add(client)
   })
 }
 
-/** A commit on the connection did not wait for its standbys; the connection is not reused. */
+/** Whether a commit on this connection did not wait for its standbys; the connection is not reused. */
 export const isUnconfirmed = (client: pg.ClientBase): boolean => unconfirmed.has(client)
 
 /**
- * Waits until standbys have all commits of the primary so far, if the server waits for any: this commit comes after them, and is invisible.
- * @throws if they have not
+ * Waits until the synchronous standbys have all commits of the primary so far, by making a later commit without effect.
+ * @throws if they do not confirm
  */
 export async function confirmReplication(client: pg.PoolClient): Promise<void> {
   await client.query("select from pg_logical_emit_message(true, 'octavo', '')")

@@ -1,8 +1,8 @@
-// The text of tables in PostgreSQL's words: Strapi's layout and Octavo's own tables.
+// PostgreSQL's table definitions: Strapi's layout and Octavo's own tables.
 import { type OctavoColumnType, type OctavoTable, octavoTables } from '../../../model/tables/octavo-tables.js'
 import { type ColumnType, type ForeignKey, type Index, quoted, type Table } from '../../../model/tables/table.js'
 
-/** Types that have another name here, or more to be said about them, as Strapi declares them. */
+/** Strapi's type names on PostgreSQL, where they differ. */
 const declared: Partial<Record<ColumnType, string>> = {
   reference: 'integer',
   float: 'double precision',
@@ -20,7 +20,7 @@ export const declaredType = (type: ColumnType): string => declared[type] ?? type
 
 const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
 
-/** Creates a table without its foreign keys. Unique indexes are constraints, as Strapi makes them. */
+/** Creates a table without foreign keys. Unique indexes are constraints, as in Strapi. */
 export function createTable({ name, columns, indexes }: Table): readonly string[] {
   const defined = columns.map((column) => {
     if (column.increments) return `${quoted(column.name)} serial primary key`
@@ -38,7 +38,7 @@ export const createIndex = (table: string, { name, columns, unique }: Index): st
 export const addForeignKey = (table: string, { name, columns, references, onDelete }: ForeignKey): string =>
   `alter table ${quoted(table)} add constraint ${quoted(name)} foreign key (${list(columns)}) references ${quoted(references.table)} (${list(references.columns)}) on delete ${onDelete}`
 
-/** The statements that create tables with their indexes and, once all of them are there, their foreign keys. */
+/** Creates tables with their indexes, then their foreign keys. */
 export const createStatements = (tables: readonly Table[]): readonly string[] => [
   ...tables.flatMap(createTable),
   ...tables.flatMap(({ name, foreignKeys }) => foreignKeys.map((key) => addForeignKey(name, key))),
@@ -63,22 +63,22 @@ function createOctavoTable({ name, columns, key, numbered = false, unique, index
   ]
 }
 
-/** Has no rows: transactions that conflict lock it, one after the other (writes.ts). */
+/** Empty; queued writes lock it to exclude each other (writes.ts). */
 export const turnTable = 'octavo_write_turns'
 
-/** Has one row, and is emptied by every crash of the server, which does not restore it (transaction.ts). */
+/** Has one row; unlogged, so a server crash empties it (transaction.ts). */
 export const epochTable = 'octavo_server_epoch'
 
-/** Has a row for each of the last transactions that write (commit-log.ts); emptied by every crash of the server. */
+/** One row per recent writing transaction (commit-log.ts); unlogged, so a server crash empties it. */
 export const commitTable = 'octavo_commits'
 
-/** The statements that create the log of commits, and the table that shows when it is of another epoch. */
+/** Creates the commit log and its epoch table. */
 export const createCommitTables: readonly string[] = [
   `create unlogged table if not exists ${epochTable} (id integer primary key, epoch text not null)`,
   `create unlogged table if not exists ${commitTable} (id bigint primary key, tables text)`,
 ]
 
-/** The statements that create those of Octavo's own tables and indexes that are missing. */
+/** Creates Octavo's missing tables and indexes. */
 export const createOctavoStatements = (): readonly string[] => [
   ...octavoTables.flatMap(createOctavoTable),
   `create table if not exists ${turnTable} (id integer primary key)`,

@@ -1,4 +1,4 @@
-// PostgreSQL's part of the vocabulary in dialect.ts.
+// The PostgreSQL dialect.
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type RawBuilder, sql } from 'kysely'
 import { quoted } from '../../../model/tables/table.js'
 import type { BoundType, ComparisonSign, Dialect, Expression } from '../../dialect.js'
@@ -7,7 +7,7 @@ import { differs, listedText, selectAll } from '../../portable-sql.js'
 import { ambiguousTimeProblem } from '../time-zone.js'
 import { stateSeen } from './history.js'
 
-/** Writes SQL and never runs it. */
+/** Compiles SQL only. */
 const writer = new Kysely<unknown>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
@@ -17,7 +17,7 @@ const writer = new Kysely<unknown>({
   },
 })
 
-/** The text and the bound values of a query. */
+/** Compiles a query to its text and bind parameters. */
 export function writePostgresSql(query: Expression): { readonly text: string; readonly values: readonly unknown[] } {
   const { sql: text, parameters } = query.compile(writer)
   return { text, values: parameters }
@@ -38,22 +38,22 @@ const compare = (column: Expression, value: Expression, kind: 'contains' | 'star
   return sql<boolean>`right(${column}, length(${value})) = ${value}`
 }
 
-/** The lock that numbers rows in the order of commits. */
+/** Advisory lock that makes sequence numbers follow commit order. */
 const committing = 7_082_100_004
 
-/** The integers of 64 bits. */
+/** The range of 64-bit integers. */
 const least = sql.raw('-9223372036854775808')
 const greatest = sql.raw('9223372036854775807')
 
 const clamped = (whole: Expression): Expression => sql`cast(greatest(least(${whole}, ${greatest}), ${least}) as bigint)`
 
-/** An integer, or `other` beyond 64 bits. */
+/** An integer, or `other` if `value` exceeds 64 bits. */
 const within = (value: Expression, whole: Expression, other: number): Expression =>
   sql`cast(case when ${value} between ${least} and ${greatest} then ${whole} else ${sql.lit(other)} end as bigint)`
 
-/** A column of integers and a number that need not be one. The column is compared with integers, so that its index serves. */
+/** Compares an integer column with any number. The number is rounded to an integer, so that the column's index is used. */
 const wholeComparisons: Readonly<Record<ComparisonSign, (column: Expression, value: Expression) => RawBuilder<boolean>>> = {
-  // No integer is at least 1 and at most 0.
+  // 1 and 0 yield an empty range.
   '=': (column, value) =>
     sql`(${column} >= ${within(value, sql`ceil(${value})`, 1)} and ${column} <= ${within(value, sql`floor(${value})`, 0)})`,
   '<>': (column, value) => sql`${column} <> ${value}`,
@@ -63,10 +63,10 @@ const wholeComparisons: Readonly<Record<ComparisonSign, (column: Expression, val
   '>=': (column, value) => sql`${column} >= ${clamped(sql`ceil(${value})`)}`,
 }
 
-/** The types that bound rows have in a JSON text. */
+/** Column types of bound rows. */
 const typeNames: Readonly<Record<BoundType, string>> = { integer: 'integer', real: 'double precision', text: 'text' }
 
-/** Whether a number is in the range of ids; the server would refuse to look for others. */
+/** Whether a value fits an id column; the server would reject others. */
 const mayBeId = (value: number | string): boolean =>
   typeof value === 'string' || (Number.isInteger(value) && value >= -2_147_483_648 && value <= 2_147_483_647)
 
@@ -78,7 +78,7 @@ const sorted = (value: Expression, descending: boolean, nullsFirst: boolean): Ex
   return sql`${value} ${descending ? sql`desc` : sql`asc`}${nulls}`
 }
 
-/** Sigma has two small letters, by its place in a word. */
+/** Sigma has two lower-case forms, depending on its position in a word. */
 const folded = (text: Expression): Expression => sql`replace(${lower(text)}, 'ς', 'σ')`
 
 const timeOfDay = sql`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`
@@ -127,7 +127,7 @@ export const postgresDialect: Dialect = {
         return sql`cast(${column} as integer)`
       case 'datetime':
       case 'timestamp':
-        // A wall clock as milliseconds; half a microsecond more, for what the floating point number lacks.
+        // A local time as milliseconds; half a microsecond compensates for floating-point error.
         return sql`floor(date_part('epoch', ${column}) * 1000 + 0.0005)`
       default:
         return column
@@ -137,7 +137,7 @@ export const postgresDialect: Dialect = {
   list: (values) => {
     const possible = values.filter(mayBeId)
     if (possible.length === 1) return sql`${possible[0]}`
-    // One value, however many they are: the statement stays the same.
+    // A single array parameter keeps the statement text independent of the number of values.
     return sql`select unnest(cast(${arrayOf(possible)} as ${sql.raw(typeof values[0] === 'number' ? 'integer[]' : 'text[]')}))`
   },
   rows: (rows, columns, as) => {
@@ -152,13 +152,13 @@ export const postgresDialect: Dialect = {
   differs,
   positionBefore: (first) => sql`${first} - 1`,
   orderKey: sorted,
-  // Of any type.
+  // For every type.
   nullsAreGreatest: true,
   firstValue: (value, descending, nullsFirst) => sql`(array_agg(${value} order by ${sorted(value, descending, nullsFirst)}))[1]`,
-  // Rows that came from SQLite have what Strapi misread next to 1970.
+  // Rows that came from SQLite contain values that Strapi misread close to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(date_part('epoch', ${one}), 0)) >= 10000)`,
   timeOfDay,
-  // As a subquery it is computed once per statement, so that an index is of use.
+  // A subquery is evaluated once per statement, so that an index can be used.
   sharedClock: () => sql`(select ${timeOfDay})`,
   stateSeen,
   commitOrder: sql`select pg_advisory_xact_lock(${sql.lit(committing)})`,

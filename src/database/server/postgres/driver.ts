@@ -1,4 +1,4 @@
-// PostgreSQL as the server of a database.
+// The PostgreSQL driver.
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../../../foundation/config/config.js'
@@ -39,13 +39,13 @@ import {
 import { createCommitOutcomes } from './transaction.js'
 import { openWrites } from './writes.js'
 
-/** Connections that creating indexes takes. */
+/** Connections needed for index creation. */
 const indexPool = 2
 
-/** The lock of processes that start together: the same number in every version. */
+/** Advisory lock of starting processes: the same number in every version. */
 const starting = 7_082_100_003
 
-/** Watches commits and, while their log is available, their tables. */
+/** Watches commits and, while the commit log is available, their tables. */
 function watchCommitLog(ask: AskServer, { database }: Config, { schema }: ServerSettings, logger: Logger) {
   const hasReplicas = database.replicas.length > 0
   const log = createCommitLogAccess({
@@ -58,7 +58,7 @@ function watchCommitLog(ask: AskServer, { database }: Config, { schema }: Server
   return { log, ...watchCommits(ask, log, hasReplicas) }
 }
 
-/** The names of a server, whose catalog has its own. */
+/** The names reserved by this server's catalog. */
 async function readNames(pool: pg.Pool): Promise<DatabaseNames> {
   const catalog = await catalogNames(pool)
   return { ...databaseNames.postgres, isReservedTable: (name) => catalog.has(name) }
@@ -122,7 +122,7 @@ export const postgres: ServerKind<pg.PoolClient, pg.Pool, PostgresServerConnecti
   readDeclaredColumns,
   beginSnapshot: async (client, maxReadMs) => {
     if (maxReadMs !== undefined) await client.query(`set statement_timeout = ${Math.ceil(maxReadMs)}`)
-    // Nothing but `query` is used of it.
+    // Callers use `query` only.
     return (await beginSnapshot(client)) as pg.PoolClient
   },
   lockStart: async (client, wait) => {
@@ -132,7 +132,7 @@ export const postgres: ServerKind<pg.PoolClient, pg.Pool, PostgresServerConnecti
   },
   prepare: async ({ small, settings, statements }, model, preparation) => {
     const prepared = await prepareDatabase(small, model, { schema: settings.schema, ...preparation })
-    // Another process may have changed the types of columns.
+    // Another process may have changed column types.
     statements.forget()
     return prepared
   },
@@ -142,7 +142,7 @@ export const postgres: ServerKind<pg.PoolClient, pg.Pool, PostgresServerConnecti
   openService,
   openCommandWrites: (options, { small, statements }, lend) => {
     const { ask } = createMainConnection(lend, statements)
-    // A service that looks at its rows takes those that are missing for a change of everything.
+    // If the log is unavailable, services assume that everything has changed.
     const log = createCommitLogAccess({ tryLog: () => tryWritingLog(ask), lost: () => {}, found: () => {} })
     return openWrites(options, { small, statements, log, failed: () => {} })
   },
@@ -166,11 +166,10 @@ export const postgres: ServerKind<pg.PoolClient, pg.Pool, PostgresServerConnecti
   },
 }
 
-/** The driver of PostgreSQL. */
 export const postgresDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => WriteFirstRows): Driver =>
   serverDriver(postgres, firstRows)
 
-/** A connection whose statements wait for those before them: the next rows are read while others are asked for. */
+/** A connection that queues statements: the next rows are prefetched while others are requested. */
 function sequentially(client: pg.PoolClient): pg.ClientBase {
   let last: Promise<unknown> = Promise.resolve()
   const query = (...given: Parameters<typeof client.query>): Promise<unknown> => {
@@ -205,8 +204,8 @@ function openReplacement(pooled: pg.PoolClient, name: string, wait: number, clos
 }
 
 /**
- * The locks allow reads. They precede the snapshot, so that nothing is committed in between. Serializable, so that a concurrent write that
- * has read the replaced rows fails and is repeated.
+ * Takes locks that allow reads, before the snapshot, so that nothing is committed in between. Serializable, so that concurrent writes that
+ * have read the replaced rows fail and are retried.
  */
 async function begin(client: pg.ClientBase, tables: readonly RowTable[], wait: number): Promise<void> {
   const names = tables.map(({ name }) => quoted(name)).sort()

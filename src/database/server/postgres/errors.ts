@@ -1,30 +1,27 @@
-// Classifies errors of a PostgreSQL server or of a connection to it.
+// Classifies errors of a PostgreSQL server or connection.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { schemaDriftError, unavailableError } from '../../errors.js'
 
-/** SQLSTATE, or the code of a network error; empty: neither. */
+/** SQLSTATE or the code of a network error; empty: neither. */
 export const getCode = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
 
-/**
- * The transaction conflicted with another one and succeeds when it is run again: serialization failure, deadlock, lock not available, a
- * column that was given another type.
- */
+/** The transaction conflicted and a retry may succeed: serialization failure, deadlock, lock timeout, or a changed column type. */
 export const isConflict = (error: unknown): boolean =>
   ['40001', '40P01'].includes(getCode(error)) || isLockWait(error) || isOutdatedStatement(error)
 
-/** A statement that a connection has prepared has results of other types now. Functions of the server are named the same in every language. */
+/** A prepared statement's result types have changed. Names of server functions do not depend on the language. */
 export const isOutdatedStatement = (error: unknown): boolean =>
   getCode(error) === '0A000' && (error as { readonly routine?: unknown }).routine === 'RevalidateCachedQuery'
 
-/** A lock was not to be had in time. */
+/** A lock timeout. */
 export const isLockWait = (error: unknown): boolean => getCode(error) === '55P03'
 
 /** Octavo's error code for a connection to a standby. A retry may reach the primary. */
 export const onStandby = 'ON_STANDBY'
 
 /**
- * A write reached a server in recovery: with a pooler, a connection may lead to a primary first and to a standby later. Names of the
- * server's functions do not depend on the language.
+ * A write reached a standby: behind a pooler, a connection may lead to a primary first and to a standby later. Names of server functions do
+ * not depend on the language.
  */
 function isStandby(error: unknown): boolean {
   if (getCode(error) === onStandby) return true
@@ -35,7 +32,7 @@ function isStandby(error: unknown): boolean {
   )
 }
 
-/** The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. */
+/** The connection is lost or could not be opened, or the server refuses to serve. Uncommitted transactions are rolled back. */
 export function isConnectionLoss(error: unknown): boolean {
   if (isStandby(error)) return true
   const code = getCode(error)
@@ -43,10 +40,10 @@ export function isConnectionLoss(error: unknown): boolean {
   return code === '' && error instanceof Error && /^Connection terminated|not queryable|^timeout expired/.test(error.message)
 }
 
-/** A statement was cancelled, or exceeded its time limit. */
+/** SQLSTATE of a cancelled or timed-out statement. */
 export const cancelled = '57014'
 
-/** The error of a statement or connection without a response in time. A retry may take as long. */
+/** The error of a statement or connection that timed out. A retry may take as long. */
 export const timeoutError = (cause: unknown): Error =>
   Object.assign(new Error('The database did not respond in time', { cause }), { code: 'ETIMEDOUT' })
 
@@ -55,35 +52,34 @@ export const isTimeout = (error: unknown): boolean =>
 
 const replaced = 'OCTAVO_OTHER_STANDBY'
 
-/** The server of a read was promoted or restarted after it reported its position, so it may lack data. */
+/** The server was promoted or restarted after it reported its position, so it may lack data. */
 export const otherStandby = (): Error => Object.assign(new Error('The server is another replica, or no longer one'), { code: replaced })
 
 /** Whether an error makes a replica unusable, rather than only failing a read. */
 export const isReplicaFailure = (error: unknown): boolean => getCode(error) === replaced || isConnectionLoss(error)
 
-/** All connections of a pool were in use for as long as a connection may be waited for. */
+/** No connection of the pool became free in time. */
 export const isExhaustion = (error: unknown): boolean =>
   getCode(error) === '' && error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 
-/** Resources of the server are exhausted, it is read-only, or it ended a statement that took too long. */
+/** The server is out of resources or read-only, or a statement timed out. */
 const isRefusal = (code: string): boolean => /^(53|25006$|57014$|58)/.test(code)
 
-/** A value that a column cannot hold or be compared with. */
+/** A value that a column cannot store or be compared with. */
 const isBadValue = (code: string): boolean => code.startsWith('22')
 
-/** A statement beyond what the server can execute: columns, arguments, the depth of its stack. */
+/** The statement exceeds a server limit: columns, arguments, stack depth. */
 const isTooComplex = (code: string): boolean => code.startsWith('54')
 
-/** The database user lacks a grant. */
 export const isMissingRight = (error: unknown): boolean => getCode(error) === '42501'
 
-/** A table that a statement names is not there. */
+/** A missing table. */
 export const isMissingRelation = (error: unknown): boolean => getCode(error) === '42P01'
 
-/** A table or a column that a statement names is not there. */
+/** A missing table or column. */
 const isDrift = (code: string): boolean => /^(42P01|42703)$/.test(code)
 
-/** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
+/** Converts an error for the client: 400 for invalid values, 503 for transient errors. Others are returned unchanged. */
 export function toApiError(error: unknown): unknown {
   if (error instanceof ApiError) return error
   const code = getCode(error)

@@ -1,31 +1,30 @@
-// Derives from a transaction's snapshot which writes happened since an earlier transaction of this service. The server numbers the writing
-// transactions of all its databases, and a snapshot lists the visible ones. Transactions of this service are known by their ids; any other
-// may have written anything.
+// Derives from transaction snapshots which writes happened since an earlier transaction of this service. The server numbers the writing
+// transactions of all databases, and a snapshot tells which are visible. Those of this service are known by id; any other may have written
+// anything.
 import { sql } from 'kysely'
 import type { History } from '../../database.js'
 import { epochTable } from './create-tables.js'
 
-/** The visible transactions of a statement. A restarted server may reuse the ids of some of them. */
+/** The visible transactions, with the start time, since a restarted server may reuse ids. */
 export const snapshot = `concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`
 
 /**
- * The same, as text: first, next and open ids. Ids are compared as long as the rest stays the same: a server that was started again, has
- * crashed or has taken over from another may give them again.
+ * The same with the epoch, as text. Ids are comparable only while the rest is equal: a server that was restarted, crashed or failed over
+ * may reuse them.
  */
 export const stateSeen = sql`(select concat_ws(' ', ${sql.raw(snapshot)}, (select epoch from ${sql.table(epochTable)} where id = 1)))`
 
-/** The transactions of this service. */
 export interface OwnTransactions {
   begin(): OwnTransaction
 }
 
-/** A transaction, which several writes may share. */
+/** A transaction, possibly shared by several writes. */
 export interface OwnTransaction {
-  /** The server has given it this id. */
+  /** Records the id that the server has assigned. */
   identified(id: number): void
-  /** The next write in it. `hasWritten`: whether it has sent what may write. */
+  /** Begins the next write. `hasWritten`: whether it has sent a statement that may write. */
   next(hasWritten: () => boolean): History
-  /** Called before its commit is sent. */
+  /** Called before the commit is sent. */
   committing(): void
 }
 
@@ -35,13 +34,13 @@ interface Part {
 }
 
 interface Own {
-  /** The writes that have begun; empty when the commit is sent. */
+  /** The writes so far; emptied when the commit is sent. */
   readonly parts: Part[]
-  /** The last of its writes that may have written to any document when its commit was sent; -1: none, or it was not sent. */
+  /** The last write that may have changed any document, set when the commit is sent; -1: none, or not sent. */
   lastBreak: number
 }
 
-/** Identifies a document state: the transaction, its write, and the first id that its snapshot may not include. */
+/** Identifies a document state: the transaction, its write, and the oldest id that its snapshot may not include. */
 interface Mark {
   readonly own: Own
   readonly part: number
@@ -50,14 +49,14 @@ interface Mark {
 }
 
 interface Snapshot {
-  /** All transactions before `first` have ended; none from `next` on is seen, and none of `open`. */
+  /** Transactions before `first` have ended; those from `next` on, and those in `open`, are invisible. */
   readonly first: number
   readonly next: number
   readonly open: ReadonlySet<number>
   readonly server: string
 }
 
-/** Ids that are looked at one by one, own transactions and breaks that are remembered. Beyond them nothing is known. */
+/** Maximum ids examined individually, own transactions and breaks. Beyond that, all knowledge is discarded. */
 const maxTransactions = 10_000
 
 function parseSnapshot(seen: string): Snapshot {
@@ -69,19 +68,19 @@ function parseSnapshot(seen: string): Snapshot {
 
 const isBreak = ({ hasWritten, isDeclared }: Part): boolean => hasWritten() && !isDeclared
 
-/** One that has ended before its commit was sent was rolled back. */
+/** A transaction that ended before its commit was sent has been rolled back. */
 const leavesNothing = (own: Own | undefined): boolean => own !== undefined && own.lastBreak === -1
 
-/** Knowledge about ended transactions. */
+/** Knowledge of ended transactions. */
 interface Ledger {
-  /** The transactions of this service, by their ids, from `decided` on. */
+  /** This service's transactions by id, from `decided` on. */
   readonly known: Map<number, Own>
-  /** Those that have ended and may have written to any document, ascending. */
+  /** Ended transactions that may have written to any document, ascending. */
   readonly breaks: { readonly id: number; readonly own: Own | undefined }[]
   server: string
-  /** All before it have ended, and those of them that are breaks are in `breaks`. */
+  /** All transactions before this id have ended and been examined. */
   decided: number
-  /** Of moments whose `first` is before it nothing is known. */
+  /** Nothing is known of states whose `first` is lower. */
   forgotten: number
 }
 
@@ -91,7 +90,7 @@ function forgetAll(ledger: Ledger, { first, server }: Snapshot): void {
   Object.assign(ledger, { server, decided: first, forgotten: first })
 }
 
-/** Notes which of the transactions that have ended may have written to any document. */
+/** Records which ended transactions may have written to any document. */
 function observe(ledger: Ledger, snapshot: Snapshot): void {
   const { known, breaks } = ledger
   const isTooMuch = snapshot.first - ledger.decided > maxTransactions || breaks.length > maxTransactions || known.size > maxTransactions
@@ -139,7 +138,7 @@ function createHistory(ledger: Ledger, own: Own, hasWritten: () => boolean): His
   }
 }
 
-/** Creates the transactions of a service, without any knowledge yet. */
+/** Starts without any knowledge. */
 export function createOwnTransactions(): OwnTransactions {
   const ledger: Ledger = { known: new Map(), breaks: [], server: '', decided: 0, forgotten: 0 }
   return {
@@ -147,7 +146,7 @@ export function createOwnTransactions(): OwnTransactions {
       const own: Own = { parts: [], lastBreak: -1 }
       return {
         identified: (id) => {
-          // Too many ids without a query: the next snapshot starts from scratch.
+          // Without a query in between, ids pile up: start over at the next snapshot.
           if (ledger.known.size > maxTransactions) ledger.server = ''
           if (ledger.server === '') ledger.known.clear()
           if (id >= ledger.decided) ledger.known.set(id, own)

@@ -1,5 +1,5 @@
-// Creates Octavo's indexes on PostgreSQL while the tables are in use: one at a time, by one process at a time, and never in a transaction.
-// An interrupted creation is repeated.
+// Creates Octavo's indexes on PostgreSQL while the tables are in use: one at a time, by one process at a time, outside transactions. An
+// interrupted creation is repeated.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Model } from '../../../model/schema/types.js'
@@ -7,17 +7,16 @@ import { describeIndexes, type OwnIndex, type ReportOwnIndex } from '../../../mo
 import { fullName, quoted, storedName } from '../../../model/tables/table.js'
 import { type Catalog, readCatalog } from './catalog.js'
 
-/** The name of an index; long ones end in a hash, since PostgreSQL would truncate them to equal names. */
+/** The name of an index. Long names end in a hash, since truncation could make them equal. */
 export const indexName = ({ name }: OwnIndex): string => fullName(name)
 
 export interface IndexForm {
-  /** Null is the smallest value, as lists are sorted that the index is read for; otherwise the largest. */
+  /** Nulls sort as the smallest values, as in the lists that the index serves; otherwise as the greatest. */
   readonly nullsFirst: boolean
-  /** Without blocking writes; the statement cannot run in a transaction. */
+  /** Without blocking writes; not possible in a transaction. */
   readonly concurrently: boolean
 }
 
-/** The statement that creates an index. */
 export function indexStatement(index: OwnIndex, { nullsFirst, concurrently }: IndexForm): string {
   const { table, columns, where, descending, isOrder } = index
   const nulls = nullsFirst ? (descending ? ' nulls last' : ' nulls first') : ''
@@ -26,29 +25,29 @@ export function indexStatement(index: OwnIndex, { nullsFirst, concurrently }: In
   return `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoted(indexName(index))} on ${quoted(table)} (${order})${rows}`
 }
 
-/** Characters of a text that an index has room for, together with another text. */
+/** Maximum characters of an indexable text, which may share an index with another. */
 const indexedLength = 255
 
-/** Texts without a maximum length would be refused by an index if they are long. */
+/** Whether the type is of bounded length: long texts would exceed the size of an index entry. */
 function isBounded(type: string): boolean {
   if (/^(?:text|jsonb?|bytea|character varying)$/.test(type)) return false
   const [, length] = /^character(?: varying)?\((\d+)\)$/.exec(type) ?? []
   return length === undefined || Number(length) <= indexedLength
 }
 
-/** Requires a table with these columns, all of whose values fit into an index. */
+/** Whether the table has these columns and all their values fit into an index. */
 export function isIndexable({ tables }: Catalog, { table, columns }: OwnIndex): boolean {
   const types = new Map(tables.get(storedName(table))?.map(({ name, type }) => [name, type]))
   return types.has('id') && columns.map(storedName).every((column) => types.has(column) && isBounded(types.get(column)!))
 }
 
-/** The indexes of a model and the position of nulls in its lists. An existing index is not created again for another position. */
+/** The indexes of a model. An existing index is not recreated for a different position of nulls. */
 export interface WantedIndexes {
   readonly model: Model
   readonly nullsFirst: boolean
 }
 
-/** The lock of the process that creates indexes: the same number in every version. */
+/** Advisory lock for index creation: the same number in every version. */
 const indexing = 7_082_100_002
 
 /** Poll interval in milliseconds. */
@@ -56,13 +55,13 @@ const interval = 500
 
 const isStopped = (stop: AbortSignal | undefined): boolean => stop?.aborted === true
 
-/** Attempts to create an index after conflicts with other sessions. */
+/** Maximum attempts to create an index after conflicts with other sessions. */
 const attempts = 5
 
 /**
- * Creates the indexes that are missing, one after the other, and reports each before it starts. Waits while another process does the
- * same. `pool` needs two connections that do not pipeline. Returns how many were created.
- * @throws the server's first error, once every other index has been tried; nothing if `stop` was aborted
+ * Creates missing indexes, reporting each before it starts. Waits while another process does the same. `pool` needs two connections without
+ * pipelining. Returns the number of created indexes.
+ * @throws the first error, after trying all other indexes; nothing if `stop` was aborted
  */
 export async function createIndexes(pool: pg.Pool, wanted: WantedIndexes, report: ReportOwnIndex, stop?: AbortSignal): Promise<number> {
   while (!isStopped(stop)) {
@@ -70,7 +69,7 @@ export async function createIndexes(pool: pg.Pool, wanted: WantedIndexes, report
     const release = () => holder.release(true)
     holder.on('error', () => {})
     try {
-      // The transaction holds nothing but the lock. With a parameter it would keep its snapshot, which holds up every creation.
+      // The transaction only holds the lock. A bind parameter would make it keep its snapshot, which blocks concurrent index creation.
       await holder.query('begin isolation level read committed')
       await holder.query('set local idle_in_transaction_session_timeout = 0')
       const { rows } = await holder.query<{ readonly taken: number }>(`select pg_try_advisory_xact_lock(${indexing}) as taken`)
@@ -107,7 +106,7 @@ async function createMissing(
   return created
 }
 
-/** Errors of a statement that met another session on the same table: a deadlock, a lock that was not to be had. */
+/** Conflicts with another session on the table: a deadlock or a lock timeout. */
 const inTheWay: ReadonlySet<unknown> = new Set(['40P01', '55P03'])
 
 async function createOne(pool: pg.Pool, index: OwnIndex, statement: string, stop: AbortSignal | undefined): Promise<void> {
@@ -129,7 +128,7 @@ async function createOne(pool: pg.Pool, index: OwnIndex, statement: string, stop
   }
 }
 
-/** Whether an index is usable; undefined: it does not exist. */
+/** Whether an index is valid; undefined: it does not exist. */
 async function isUsable(pool: pg.Pool, name: string): Promise<boolean | undefined> {
   const { rows } = await pool.query<{ readonly valid: number }>(
     'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',
@@ -138,7 +137,7 @@ async function isUsable(pool: pg.Pool, name: string): Promise<boolean | undefine
   return rows[0] === undefined ? undefined : rows[0].valid === 1
 }
 
-/** Waits while another session creates an index of the table, or changes it otherwise; a minute at most. */
+/** Waits while another session creates an index on the table or alters it, for up to a minute. */
 async function untilUnchanging(pool: pg.Pool, table: string, stop: AbortSignal | undefined): Promise<void> {
   for (let waited = 0; waited < 60_000 && !isStopped(stop); waited += interval) {
     const { rows } = await pool.query<{ readonly busy: number }>(
@@ -154,7 +153,7 @@ async function untilUnchanging(pool: pg.Pool, table: string, stop: AbortSignal |
   }
 }
 
-/** Executes a statement that may take minutes; an abort closes its connection, and the server brings it to its end. */
+/** Executes a statement that may take minutes. An abort closes the connection, while the server finishes the statement. */
 async function onConnection(pool: pg.Pool, text: string, stop: AbortSignal | undefined): Promise<void> {
   const client = await pool.connect()
   let released = false

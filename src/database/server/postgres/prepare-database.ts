@@ -1,5 +1,5 @@
 // Prepares a PostgreSQL database for the model in one transaction: creates missing tables and columns and, in a new database, the first
-// rows. Strapi's tables are never dropped or rewritten. Only one of several starting processes does it.
+// rows. Strapi's tables are never dropped or rewritten. If several processes start, one prepares and the others wait.
 import type pg from 'pg'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
@@ -19,14 +19,14 @@ import { indexStatement, isIndexable } from './indexes.js'
 import { postgresTarget, withModelNames } from './rows.js'
 
 export interface PostgresPreparation extends ServerPreparation {
-  /** The schema that has the tables. */
+  /** The schema of the tables. */
   readonly schema: string
 }
 
-/** The lock for preparing a database or changing its tables: the same number in every version. */
+/** Advisory lock for preparing a database or altering its tables: the same number in every version. */
 export const preparing = 7_082_100_001
 
-/** A prepared database has this table. */
+/** Exists in every prepared database. */
 const firstTable = 'strapi_core_store_settings'
 
 /** Whether the current schema lacks the tables of the first start. */
@@ -39,15 +39,14 @@ export async function isUnprepared(database: Queryable): Promise<boolean> {
 }
 
 /**
- * Prepares the database; a failure, or the end of the process, leaves it as it was.
- * @throws ConfigError with a sentence if the schema does not exist, the user may not change it, or another process prepares it for longer
- * than `wait`
+ * Prepares the database atomically.
+ * @throws ConfigError if the schema does not exist, the user lacks grants, or another process holds the lock for longer than `wait`
  */
 export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: PostgresPreparation): Promise<Prepared> {
   await checkSchema(pool, preparation.schema)
   if (isPrepared(lackingIn(await readCatalog(pool), model, preparation))) return { isNew: false, added: [] }
   return inTransaction(pool, preparation, async (client) => {
-    // Another process may have prepared it while this one waited.
+    // Another process may have prepared it in the meantime.
     const catalog = await readCatalog(client)
     const lacking = lackingIn(catalog, model, preparation)
     if (isPrepared(lacking)) return { isNew: false, added: [] }
@@ -89,7 +88,7 @@ function lackingIn(catalog: Catalog, model: Model, { sessions, schema }: Postgre
   }
 }
 
-/** Runs `work` in one transaction under the lock. Its settings end with it, since a pooler may share the connection. */
+/** Runs `work` in a transaction under the lock. All settings are local to it, since a pooler may share the connection. */
 async function inTransaction<Result>(
   pool: pg.Pool,
   { wait, schema }: PostgresPreparation,

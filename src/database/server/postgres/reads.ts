@@ -1,4 +1,4 @@
-// Reads of a service on PostgreSQL: a plan is one statement with one row.
+// A service's reads on PostgreSQL: each plan is a single statement that returns one row.
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import type { ReadResult, ServerRole } from '../../database.js'
@@ -23,7 +23,7 @@ import { postgresDialect } from './dialect.js'
 import { cancelled, getCode, isConflict, isConnectionLoss, isTimeout, otherStandby, toApiError } from './errors.js'
 import { snapshot } from './history.js'
 
-/** Opens the reads; a connection is made with the first one. What fails on a replica is executed on the primary instead of once more. */
+/** Connections are opened on demand. Failures on a replica are not retried there but on the primary. */
 export function openReads(
   options: ReadOptions,
   statements: Statements,
@@ -40,11 +40,11 @@ export function openReads(
     retry: onPrimary ? lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed) : (work) => work(),
     read: async (client, reader, values, standby) => {
       const statement = statements.known(reader.text) ?? (await statements.describe(reader.text, client))
-      // A standby's snapshot text does not identify the snapshot, since it omits open transactions.
+      // A standby's snapshot text omits open transactions, so it does not identify the snapshot.
       return reader.read(client, statement, { values, limit: options.responseBytes, isCommitted: standby === null, standby })
     },
     cancel: (client) => cancel(pool.options, client),
-    // A request that came late ends this one.
+    // A late cancellation hits this statement.
     afterCancel: (client) => client.query('select pg_sleep(0.05)').catch(() => {}),
     isCancelled: (error) => getCode(error) === cancelled,
     toApiError,
@@ -54,39 +54,37 @@ export function openReads(
 }
 
 export interface PlanReader {
-  /** The text of its statement. */
   readonly text: string
-  /** Executes a plan's statement on a connection and writes its answer. @throws AnswerTooLarge beyond its limit */
+  /** Executes the plan's statement and writes the response. @throws ResponseTooLarge beyond the limit */
   read(client: Connection, statement: PreparedStatement, request: PlanReadRequest): Promise<ReadResult>
 }
 
 export interface PlanReadRequest {
   readonly values: Values
-  /** Bytes of the answer at most. */
+  /** Maximum bytes of the response. */
   readonly limit: number
-  /** Whether the connection sees exactly the committed rows; then a total known for the same snapshot is reused. */
+  /** Whether the connection sees exactly the committed rows, so that the total cached for a snapshot may be reused. */
   readonly isCommitted: boolean
-  /** The standby that is to execute it (`standby`); null: the primary. */
+  /** Identity of the standby to execute it (`standby`); null: the primary. */
   readonly standby: string | null
 }
 
-/** A total, and its snapshot. */
 interface KnownTotal {
   readonly snapshot: string
   readonly total: number
 }
 
-/** Totals that are kept for one plan, and characters of the values that one belongs to. */
+/** Maximum cached totals per plan, and maximum length of a cache key. */
 const keptTotals = 100
 const longestKey = 500
 
-/** The zone of this process shows the same clock as UTC. */
+/** Whether this process's time zone is equivalent to UTC. */
 const isUtc = (): boolean =>
   new Date(2024, 0, 1).getTime() === Date.UTC(2024, 0, 1) && new Date(2024, 6, 1).getTime() === Date.UTC(2024, 6, 1)
 
 /**
- * Prepares the reader of a plan. `signer`: signs addresses of private files; null: everyone may read them. `onStandby`: its reads fail with `otherStandby` on any server but
- * the one that is asked.
+ * Prepares a plan. `signer`: signs URLs of private files; null: all files are public. `onStandby`: reads fail with `otherStandby` on any
+ * server other than the requested one.
  */
 export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStandby = false): PlanReader {
   const composed = composeRead(plan, onStandby)
@@ -109,14 +107,14 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStand
   }
 }
 
-/** The values that the total depends on, as a text; null: the total is not kept. */
+/** The values that the total depends on, as a cache key; null: not cached. */
 function totalKey({ total }: ComposedRead, values: Values): string | null {
   if (total === null || total.values === null) return null
   const key = JSON.stringify(total.values.map((index) => values[index]))
   return key.length <= longestKey ? key : null
 }
 
-/** The bound values of a statement. `snapshot`: the snapshot of the known total; empty: unknown. */
+/** `snapshot`: that of the cached total; empty: none. */
 const bindParameters = ({ parameters }: ComposedRead, values: Values, snapshot: string): readonly unknown[] =>
   parameters.map((parameter) => {
     if (parameter.from === 'snapshot') return snapshot
@@ -128,7 +126,7 @@ interface Convertor {
   readonly convert: (value: unknown) => unknown
 }
 
-/** Reads the rows of one level from their JSON: what JSON has no form for gets the stored form that answers are written from. */
+/** Parses the rows of one level from JSON, and converts values that JSON cannot represent. */
 function partReader(columns: readonly MemberColumn[]): (text: string | null) => readonly ResultRow[] {
   const convertors = columns.flatMap(({ at, answer }): Convertor[] => {
     if (answer === 'json') return [{ at, convert: JSON.stringify }]
@@ -144,49 +142,48 @@ function partReader(columns: readonly MemberColumn[]): (text: string | null) => 
   }
 }
 
-/** A plan as one statement, and what its result columns are. */
+/** A plan as a single statement, and the meaning of its result columns. */
 export interface ComposedRead {
   readonly text: string
   readonly parameters: readonly BoundParameter[]
-  /** The plan's statement of each result column, and its columns that need conversion from JSON. */
+  /** For each result column, the plan's statement and the columns of its rows. */
   readonly parts: readonly { readonly statement: Statement; readonly columns: readonly MemberColumn[] }[]
   /** The total in the last result columns, if any. */
   readonly total: ComposedTotal | null
 }
 
-/** A parameter of a composed statement; `snapshot`: the snapshot of the known total. */
+/** A parameter of the composed statement; `snapshot`: the snapshot of the cached total. */
 export type BoundParameter = (Parameter & { readonly from: 'values' | 'constant' }) | { readonly from: 'snapshot' }
 
 export interface ComposedTotal {
-  /** Indexes of the request's values that determine it; null: it is always counted. */
+  /** Indexes of the request's values that determine the total; null: never cached. */
   readonly values: readonly number[] | null
 }
 
-/** A part of a read under way: its number names the table expression. */
+/** A statement of the plan, which becomes a common table expression. */
 interface Part {
   readonly statement: Statement
   readonly columns: readonly MemberColumn[]
   readonly text: string
-  /** Columns of its rows. */
+  /** Number of columns. */
   readonly width: number
 }
 
-/** A placeholder; quoted identifiers and texts are skipped. */
+/** A placeholder; quoted identifiers and literals are skipped. */
 const placeholder = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g
 
-/** A statement that is being composed. */
 interface Composition {
   readonly parameters: BoundParameter[]
   readonly parts: Part[]
 }
 
 /**
- * The executing standby, by its start time; null on other servers. A running server never becomes a standby, so this also identifies the
- * server of the snapshot.
+ * Identifies the executing standby by its start time; null on a primary. A running server never becomes a standby, so this also identifies
+ * the server of the snapshot.
  */
 export const standby = 'case when pg_is_in_recovery() then cast(pg_postmaster_start_time() as text) end as standby'
 
-/** Composes the statement of a plan. `tellsStandby`: its last column identifies the executing standby. */
+/** Composes the statement of a plan. `tellsStandby`: the last column identifies the executing standby. */
 function composeRead({ root, envelope }: ReadPlan, tellsStandby = false): ComposedRead {
   const last = tellsStandby ? [standby] : []
   const composition: Composition = { parameters: [], parts: [] }
@@ -208,7 +205,7 @@ function composeRead({ root, envelope }: ReadPlan, tellsStandby = false): Compos
   return { text: `with ${tables.join(', ')} select ${[...results, ...totals, ...last].join(', ')}`, parameters, parts, total }
 }
 
-/** The text of a statement with its parameters among those of the whole. `parents`: the select of the ids that it starts at. */
+/** Renumbers a statement's parameters for the composed statement. `parents`: a select of the parent ids. */
 function placeParameters({ parameters }: Composition, { sql, parameters: own }: Statement, parents: string | null): string {
   return sql.replace(placeholder, (match: string, number: string | undefined) => {
     if (number === undefined) return match
@@ -217,7 +214,7 @@ function placeParameters({ parameters }: Composition, { sql, parameters: own }: 
   })
 }
 
-/** Adds a statement as a table expression, and returns its number. */
+/** Adds a statement as a common table expression and returns its number. */
 function add(
   composition: Composition,
   statement: Statement,
@@ -249,7 +246,7 @@ function addFill(composition: Composition, fill: Fill, parents: string): void {
   }
 }
 
-/** The total: derived from the last page, null if known for this snapshot, otherwise counted. And the snapshot. */
+/** The total and the snapshot. The total is derived from the last page, null if cached for this snapshot, otherwise counted. */
 function totalColumns(composition: Composition, { start, limit }: ListEnvelope, count: Statement): readonly string[] {
   const bound = (index: number) => `cast($${composition.parameters.push({ from: 'values', index })} as bigint)`
   const found = `(select count(*) from ${tableOf(0)})`
@@ -259,14 +256,14 @@ function totalColumns(composition: Composition, { start, limit }: ListEnvelope, 
   return [`case when ${isLast} then ${bound(start)} + ${found} when not ${isKnown} then (${counted}) end as total`, `${snapshot} as seen`]
 }
 
-/** Columns of a statement for links to several tables: parent, type, id, position, link. */
+/** Columns of links to several tables: parent, type, id, position, link. */
 const linkColumns = 5
 
 const tableOf = (number: number): string => `"part${number}"`
 const nameOf = (at: number): string => `"c${at}"`
 const columnNames = (width: number): readonly string[] => Array.from({ length: width }, (_, at) => nameOf(at))
 
-/** The columns of a level's rows that are looked at. */
+/** Number of columns used of a level's rows. */
 function countColumns({ idAt, parentAt, orderAt, columns }: Level): number {
   const places = [idAt, parentAt ?? 0, ...orderAt, ...columns.flatMap(({ at, validAt = 0 }) => [at, validAt])]
   return Math.max(...places) + 1

@@ -1,5 +1,5 @@
-// Reads on replicas: a replica is used if it has replayed everything that was visible on the primary after the request arrived; otherwise
-// the primary. Clients cannot observe the difference.
+// Reads on replicas. A replica is used if it has replayed everything visible on the primary after the request arrived; otherwise the
+// primary is used. Clients cannot observe the difference.
 
 import type { Logger } from 'pino'
 import type { Config } from '../../../foundation/config/config.js'
@@ -18,7 +18,7 @@ import { isReplicaFailure, otherStandby, timeoutError } from './errors.js'
 import { openReads, standby } from './reads.js'
 
 export interface ReadsWithReplicas extends ServerReads {
-  /** Null: there are none. */
+  /** Null: no replicas. */
   replicas(): ReplicaActivity | null
 }
 
@@ -27,8 +27,8 @@ const never = () => false
 const ignore = () => {}
 
 /**
- * Reads on the replicas in turn, and on the primary if none is both recent and free. `readTimeout`: total milliseconds of a read, including
- * waits.
+ * Distributes reads over the replicas round-robin, falling back to the primary if none is current and free. `readTimeout`: total
+ * milliseconds of a read, including waits.
  */
 export function readsWithReplicas(
   primary: RoleReads,
@@ -66,7 +66,7 @@ export function readsWithReplicas(
       } catch (error) {
         if (isBusy(error)) continue
         if (isRefusal(error)) throw error
-        // A conflict with the replay is not a failure of the replica.
+        // A recovery conflict is not a failure of the replica.
         if (isReplicaFailure(error instanceof ApiError ? error.cause : error)) replica.failed()
         counts.repeated++
         return onPrimary()
@@ -90,32 +90,31 @@ export function readsWithReplicas(
   }
 }
 
-/** Another server may have room. */
+/** Another server may have free connections. */
 const isBusy = (error: unknown): boolean => databaseErrorClass(error) === 'overload'
 
-/** Another server would refuse the read as well: it is too large, cancelled, or out of time. */
+/** Another server would refuse the read, too: it is too large, cancelled or out of time. */
 const isRefusal = (error: unknown): boolean => error instanceof ApiError && (error.status < 500 || error.cause === undefined)
 
-/** A replica of the primary. */
 export interface Replica {
-  /** Waits until the standby has replayed `position`, and resolves to its identity; to null if it is late or suspended. */
+  /** Waits until the standby has replayed `position` and resolves to its identity; null if it lags or is suspended. */
   standbyAt(position: LogPosition): Promise<string | null>
-  /** Executes a read on that standby. @throws if it is another one, or stops responding */
+  /** Executes a read on that standby. @throws if it is a different one, or stops responding */
   readonly execute: RoleReads['executeBy']
   readonly unregister: ReadDatabase['unregister']
-  /** It has failed: it is left alone until it responds again. */
+  /** Suspends the replica until it responds again. */
   failed(): void
   /**
-   * Its monitoring connection has ended: the replica is checked before its next use. A server whose processes crash restarts as the same
-   * standby, and may have replayed less than before; it ends all connections.
+   * Its monitoring connection was lost: checks the replica before its next use. A server that recovers from a crash is still the same
+   * standby, but may have replayed less.
    */
   forget(): void
-  /** Seconds since it was last recent enough to be used; 0: it is used. */
+  /** Seconds since it was last current enough to use; 0: in use. */
   behind(): number
   close(): Promise<void>
 }
 
-/** Milliseconds between the beginnings of two questions, between questions while it is left alone, and for it to respond. */
+/** Milliseconds: minimum interval of polls, interval while suspended, and response timeout. */
 const apart = 1
 const askAgain = 200
 const responseTime = 1_000
@@ -126,15 +125,15 @@ const state = `select ${standby}, ${replayedLog}`
 export interface ReplicaOptions {
   readonly ask: AskServer
   readonly reads: RoleReads
-  /** Milliseconds that a read waits for it. */
+  /** Maximum milliseconds that a read waits for it to catch up. */
   readonly wait: number
-  /** It is left alone from now on (false), or used again. */
+  /** Called when the replica is suspended (false) or used again. */
   changed(isUsed: boolean): void
 }
 
 function createReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
   const { look, seen, forget } = createReplayMonitor(ask)
-  /** The position to replay before it is used again. */
+  /** The position required to be used again. */
   let wanted: LogPosition | null = null
   const lost = new Set<() => void>()
   const isRecent = () =>
@@ -187,12 +186,12 @@ function createReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
 /** Periods during which a replica is suspended. */
 interface Outages {
   begin(): void
-  /** When the one that lasts began (`elapsed`); null: none does. */
+  /** Start of the current outage (`elapsed`); null: none. */
   since(): number | null
   close(): void
 }
 
-/** Each ends when `isOver` resolves to true. */
+/** An outage ends when `isOver` resolves to true. */
 function createOutages(isOver: () => Promise<boolean>, changed: ReplicaOptions['changed']): Outages {
   let since: number | null = null
   let isClosed = false
@@ -224,7 +223,7 @@ function createOutages(isOver: () => Promise<boolean>, changed: ReplicaOptions['
 
 /** The last known position of a replica. */
 interface ReplayMonitor {
-  /** Asks. @throws where it does not respond, or is no standby */
+  /** Polls. @throws if it does not respond or is not a standby */
   look(): Promise<void>
   seen(): Standby
   /** Discards the known position, including the result of a running poll. */
@@ -257,7 +256,7 @@ function createReplayMonitor(ask: AskServer): ReplayMonitor {
   }
 }
 
-/** Rejects when a replica does not respond. */
+/** Rejects if a replica does not respond in time. */
 function inTime<Result>(asked: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -288,10 +287,10 @@ function untilLost<Result>(read: Promise<Result>, { lost, look, failed }: Watchi
   })
 }
 
-/** Milliseconds to connect to a replica: there is another server for the read. */
+/** Short, since another server can execute the read. */
 const connectionTimeout = 1_000
 
-/** Opens the replicas; none is connected to before the first read. */
+/** Replicas are connected to on demand. */
 export function createReplicas(
   { database, limits }: Pick<Config, 'database' | 'limits'>,
   options: ReadOptions,

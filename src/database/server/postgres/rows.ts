@@ -1,5 +1,4 @@
-// Rows of a PostgreSQL database on their way from or to another one. Everything runs on one connection, and all that is set there ends with
-// a transaction.
+// PostgreSQL as the source or target of copied rows, on a single connection. All settings are local to a transaction.
 import type pg from 'pg'
 import type { Model } from '../../../model/schema/types.js'
 import { quoted, storedName } from '../../../model/tables/table.js'
@@ -24,7 +23,7 @@ import { encodeParameter, getParser } from './codec.js'
 import { coercionTo } from './coerce-values.js'
 import { commitTable, epochTable } from './create-tables.js'
 
-/** The table that notes how far a copy has come. */
+/** Records the progress of a copy. */
 const progressTable = 'octavo_copy_progress'
 
 const kinds: readonly (readonly [RegExp, ValueKind])[] = [
@@ -52,7 +51,7 @@ async function textsOf(client: Queryable, text: string, values: readonly unknown
 
 const inSchema = "n.nspname = current_schema() and c.relkind in ('r', 'p') and not c.relispartition"
 
-/** The tables whose rows are content; what the server alone is about is left out. */
+/** Tables with content; tables specific to this server are excluded. */
 async function tablesOf(client: Queryable): Promise<readonly RowTable[]> {
   const rows = await textsOf(
     client,
@@ -78,14 +77,14 @@ async function tablesOf(client: Queryable): Promise<readonly RowTable[]> {
 
 const parseMoment = getParser(1114)
 
-/** A value as it goes to another database. */
+/** Converts a value for another database. */
 function received({ kind, type }: RowColumn, text: string | null): RowValue {
   if (text === null) return null
   switch (kind) {
     case 'integer':
       return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
     case 'number':
-      // Floats have short forms; a numeric may have more digits than a number.
+      // Floats are printed in their shortest form; a numeric may have more digits than a double.
       return type.startsWith('numeric') || !Number.isFinite(Number(text)) ? (exactNumber(text) ?? infinite(text) ?? text) : Number(text)
     case 'boolean':
       return text === 't' ? 1 : 0
@@ -107,14 +106,14 @@ function moment(text: string, zoned: boolean): RowValue {
   const [, fraction = ''] = /\.(\d+)/.exec(text) ?? []
   if (fraction.length > 3) return text
   if (!zoned) return parseMoment(text) ?? text
-  // Such moments are asked for in UTC.
+  // Timestamps with time zone are selected in UTC.
   const milliseconds = Date.parse(text.replace(' ', 'T').replace(/\+00$/, 'Z'))
   return Number.isNaN(milliseconds) ? text : milliseconds
 }
 
 const timestampTypes = [1114, 1184] as const
 
-/** A value as the text of a parameter. */
+/** Encodes a value as a text parameter. */
 function sent({ kind, type }: RowColumn, value: RowValue): string | null {
   if (value === null) return null
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
@@ -148,7 +147,7 @@ async function readWhere(client: Queryable, table: RowTable, column: string, val
 
 const columnOf = ({ columns }: RowTable, name: string): RowColumn => columns.find((column) => column.name === name)!
 
-/** A condition with a parameter for each column: a list of texts. */
+/** A condition with one text array parameter per column. */
 export const selectedBy = (table: RowTable, columns: readonly string[]): string =>
   columns.map((name, index) => `${quoted(name)} = any($${index + 1}::text[]::${bareType(columnOf(table, name))}[])`).join(' and ')
 
@@ -174,16 +173,16 @@ export const reading = (
   },
 })
 
-/** Settings for uniform value formats on every server; they end with the transaction. */
+/** Settings for uniform value formats on every server, local to the transaction. */
 export const valueFormats =
   "set local datestyle = 'ISO, YMD'; set local timezone = 'UTC'; set local extra_float_digits = 1; set local bytea_output = 'hex'; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0"
 
-/** A server takes the snapshot of a transaction with its first read. */
+/** The first read takes the snapshot of a transaction. */
 const beginSnapshot = async (client: Queryable): Promise<void> => {
   await client.query(`begin isolation level repeatable read read only; ${valueFormats}; select 1`)
 }
 
-/** A PostgreSQL database as the source of a copy: one snapshot on one connection. `close` is called in the end. */
+/** The source of a copy: a snapshot on one connection. */
 export async function postgresSource(client: pg.ClientBase, name: string, close: () => Promise<void>): Promise<RowSource> {
   await beginSnapshot(client)
   return {
@@ -207,7 +206,7 @@ export async function postgresSource(client: pg.ClientBase, name: string, close:
   }
 }
 
-/** The sequences of id columns, quoted for statements, with their columns. */
+/** Sequences of id columns, as (table, quoted sequence, column). */
 async function sequencesOf(client: Queryable): Promise<readonly (readonly [table: string, sequence: string, column: string])[]> {
   const rows = await textsOf(
     client,
@@ -236,7 +235,7 @@ async function referencesOf(client: Queryable): Promise<readonly RowReference[]>
   }))
 }
 
-/** Rows as one list of texts for each column: a statement has the same text for any number of them. */
+/** One text array per column: the statement does not depend on the number of rows. */
 const unnested = ({ columns }: RowTable): string =>
   `unnest(${columns.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as v (${list(columns.map(({ name }) => name))})`
 
@@ -272,7 +271,7 @@ async function noteProgress(client: Queryable, { part, source, last }: CopyProgr
   )
 }
 
-/** New numbers are greater than those of the rows, and than those used in the source. */
+/** Advances sequences beyond the largest id and those used in the source. */
 export async function setNumbers(client: Queryable, last: ReadonlyMap<string, number>): Promise<void> {
   const numbers = new Map([...last].map(([table, number]) => [storedName(table), number]))
   for (const [table, sequence, column] of await sequencesOf(client)) {
@@ -282,7 +281,7 @@ export async function setNumbers(client: Queryable, last: ReadonlyMap<string, nu
   }
 }
 
-/** A PostgreSQL database as the target of a copy, on one connection. `close` is called in the end. */
+/** The target of a copy, on one connection. */
 export function postgresTarget(client: pg.ClientBase, name: string, transactions: CopyTransactions, close: () => Promise<void>): RowTarget {
   const resumable = transactions === 'batches'
   const inTransaction = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -339,13 +338,13 @@ export function postgresTarget(client: pg.ClientBase, name: string, transactions
 /** Rows with the table names of the catalog. */
 type StoredRows = Pick<RowSource, 'tables'> & Partial<Pick<RowSource, 'lastNumbers'> & Pick<RowTarget, 'references'>>
 
-/** A table of the model, with its columns by their names in the catalog. */
+/** A table's name in the model, and its columns by their names in the catalog. */
 interface NamedTable {
   readonly name: string
   readonly columns: ReadonlyMap<string, string>
 }
 
-/** The same rows under the model's names of tables and columns, which PostgreSQL may have truncated. */
+/** The same rows with the model's names of tables and columns, which PostgreSQL may have truncated. */
 export function withModelNames<Rows extends StoredRows>(rows: Rows, model: Model): Rows {
   const byStoredName = new Map(
     describeTables(model).map(({ name, columns }): [string, NamedTable] => [

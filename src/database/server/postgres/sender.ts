@@ -1,4 +1,4 @@
-// Sends the statements of one transaction in their order, each without waiting for the result of those before it.
+// Pipelines the statements of a transaction: sends them in order, without waiting for earlier results.
 import type pg from 'pg'
 import { type PreparedStatement, type Statements, sendTogether } from './connection.js'
 
@@ -6,24 +6,24 @@ export interface Sender {
   readonly client: pg.PoolClient
   /** Executes a statement after earlier ones. Failures are also available from `failure`. */
   perform<Result>(text: string, execute: (statement: PreparedStatement) => Promise<Result>): Promise<Result>
-  /** Resolves when nothing waits to be sent, and what could not be sent is a failure. */
+  /** Resolves once the send queue is empty; statements that could not be sent count as failures. */
   sent(): Promise<void>
-  /** Resolves when every result so far is there, and `failure` knows it. */
+  /** Resolves once all results so far have arrived. */
   settled(): Promise<void>
-  /** Executes words of the transaction itself, which have no values. Resolves to what the server says that it did. */
+  /** Executes a transaction control statement (BEGIN, COMMIT). Resolves to the server's command tag. */
   control(words: string): Promise<string>
-  /** The first failure; null: nothing has failed. */
+  /** The first failure; null: none. */
   failure(): unknown
 }
 
-/** `refuse`: why nothing more may be sent; null: it may. */
+/** `refuse`: returns why nothing more may be sent, or null. */
 export function createSender(client: pg.PoolClient, statements: Statements, refuse: () => Error | null): Sender {
   const results = createResults()
   const { watched } = results
-  /** Statements that wait for the types of an earlier one; null: none. */
+  /** Statements queued while an earlier one is being described; null: none. */
   let waiting: Promise<void> | null = null
 
-  /** Sends something when all before it has been sent. */
+  /** Calls `send` after all earlier statements have been sent. */
   function sendInOrder<Result>(send: () => Promise<{ readonly result: Promise<Result> }>): Promise<Result> {
     const sent = (waiting ?? Promise.resolve()).then(send)
     const turn: Promise<void> = sent.then(
@@ -71,13 +71,13 @@ export function createSender(client: pg.PoolClient, statements: Statements, refu
   }
 }
 
-/** The results of one transaction, and the first failure. */
+/** Tracks the results of a transaction, and its first failure. */
 function createResults() {
   let failure: unknown = null
   const pending = new Set<Promise<void>>()
   return {
     failure: () => failure,
-    /** Notes why the transaction has failed; null: it has not. */
+    /** Records a failure, if any. */
     fail: (error: Error | null) => {
       failure ??= error
     },

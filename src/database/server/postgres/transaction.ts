@@ -1,4 +1,4 @@
-// One attempt at a transaction: its statements are sent as they come, without waiting for those before them.
+// A single attempt at a transaction, whose statements are pipelined.
 
 import { randomUUID } from 'node:crypto'
 import type { RawBuilder } from 'kysely'
@@ -24,27 +24,25 @@ export interface AttemptOptions {
   readonly own: OwnTransactions
   readonly log: CommitLogAccess
   readerOf(plan: PlanHandle): PlanReader
-  /** The largest answer of a bounded read; bytes. */
+  /** Maximum bytes of a bounded read's response. */
   readonly writtenBytes: number
-  /** When the transaction is over its time (`elapsed`). */
+  /** Deadline (`elapsed`). */
   readonly deadline: number
-  /** Milliseconds that one statement may take. */
+  /** Statement timeout in milliseconds. */
   readonly statementTimeout: number
 }
 
-/** A transaction under way on one connection. */
 export interface Attempt {
   readonly transaction: Transaction
-  /** The first failure; null: nothing has failed. */
+  /** The first failure; null: none. */
   failure(): unknown
-  /** Resolves to the transaction's id; rejects where it never got one. */
+  /** The transaction's id; rejects if it could not be read. */
   readonly id: Promise<string>
-  /** Commits. @throws the first failure where there is one: nothing is committed then */
+  /** Commits. @throws the first failure, if any, after which nothing is committed */
   commit(): Promise<void>
   rollback(): Promise<void>
 }
 
-/** A transaction that was begun. */
 interface BegunTransaction {
   readonly client: pg.PoolClient
   readonly options: AttemptOptions
@@ -62,13 +60,13 @@ const beginTransaction = (client: pg.PoolClient, options: AttemptOptions): Begun
 /** Maximum idle milliseconds of a transaction, after which its locks are released. */
 const idleTimeout = 30_000
 
-/** Milliseconds that a statement waits for a lock; less where other transactions wait for this one. */
+/** Lock timeouts in milliseconds, the shorter one for grouped writes, which others wait for. */
 const lockTimeout = 3_000
 const lockTimeoutInTurn = 500
 
 /**
- * Begins a transaction. Rows of small tables are also found by indexes: a sequential scan conflicts with every writer of the table, and
- * cached plans remain in use when the table has grown.
+ * Begins a transaction. Without sequential scans, even of small tables: they conflict with every writer of the table, and cached plans
+ * remain in use when it has grown.
  */
 const beginning = ({ statementTimeout }: AttemptOptions): string =>
   [
@@ -78,14 +76,14 @@ const beginning = ({ statementTimeout }: AttemptOptions): string =>
     `set local idle_in_transaction_session_timeout = ${idleTimeout}`,
     'set local enable_seqscan = off',
     'set local jit = off',
-    // Before the first snapshot: a change of the model that is under way is waited for, and seen (lockTables).
+    // Before the first snapshot: waits for a model change in progress, which is then visible (lockTables).
     'lock table octavo_model_history in row share mode',
   ].join('; ')
 
 /** Takes the lock of grouped writes before the first snapshot, which therefore includes the effects of earlier groups. */
 const lockGroup = `lock table ${turnTable} in exclusive mode; set local lock_timeout = ${lockTimeoutInTurn}`
 
-/** Begins a transaction on `client`, whose statements are serializable: it succeeds only as if it had been alone. */
+/** Begins a serializable transaction on `client`. */
 export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): Attempt {
   const { statements, deadline } = options
   const under = beginTransaction(client, options)
@@ -124,12 +122,12 @@ async function commitSent(sender: Sender, own: OwnTransaction, id: Promise<strin
   }
   own.committing()
   const command = await sender.control('commit')
-  // A transaction that failed answers a commit with a rollback. The commit may resolve before the statement that failed rejects.
+  // COMMIT of a failed transaction rolls back, and its result may arrive before the failed statement's.
   if (command !== 'COMMIT') await sender.settled()
   if (command !== 'COMMIT') throw sender.failure() ?? new Error('The transaction was not committed')
 }
 
-/** The id of the transaction under way. */
+/** The id of the current transaction. */
 function readTransactionId(client: pg.PoolClient, sender: Sender, own: OwnTransaction): Promise<string> {
   const id = sender
     .perform('select pg_current_xact_id()::text', (statement) => executePrepared(client, statement, []))
@@ -176,15 +174,15 @@ function beginWrite({ client, options, own, changed }: BegunTransaction, sender:
 
 const isSelect = /^\s*select\b/i
 
-/** Writes that were executed in one transaction, which is still to be committed. */
+/** Writes executed in one transaction that is not committed yet. */
 export interface PostgresGroup extends Omit<Attempt, 'transaction'> {
   readonly outcomes: readonly WriteOutcome[]
 }
 
 /**
- * Executes writes one after the other in one transaction on `client`. A failed write is rolled back alone: with `isMarked`, to its
- * savepoint; otherwise only if it has not written. Resolves to null if a write fails that has written without a savepoint. @throws errors
- * that end the transaction: a conflict, or the loss of the connection. As with null, it is not rolled back yet
+ * Executes writes one after the other in a transaction on `client`. A failed write is rolled back individually: with `isMarked`, to its
+ * savepoint; otherwise only if it has not written. Resolves to null if a savepoint would have been needed.
+ * @throws errors that end the transaction: a conflict or a connection loss. As with null, it is not rolled back yet
  */
 export async function runGroup(
   client: pg.PoolClient,
@@ -198,7 +196,7 @@ export async function runGroup(
   outer.control(`${beginning(options)}; ${lockGroup}`).catch(() => {})
   const id = readTransactionId(client, outer, own)
   await outer.sent()
-  // Sent along with the next statements.
+  // Pipelined with the next statements.
   const mark = (isFirst: boolean) =>
     void outer.control(isFirst ? 'savepoint turn' : 'release savepoint turn; savepoint turn').catch(() => {})
   const isLost = (error: unknown) => outer.failure() !== null || (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error)
@@ -237,8 +235,7 @@ export async function runGroup(
 }
 
 /**
- * Executes a write to its end, or until the rest of it is in `deferred`. `failed` receives its error, and whether it has written or a
- * statement was refused.
+ * Executes a write until only `deferred` work is left. `failed` receives its error, and whether it has written or a statement was refused.
  */
 async function runWrite(
   under: BegunTransaction,
@@ -289,7 +286,7 @@ interface InsideRead {
   readonly isBounded: boolean
 }
 
-/** Answers a plan as the transaction sees the database. */
+/** Executes a plan within the transaction. */
 async function readInside(
   client: pg.PoolClient,
   sender: Sender,
@@ -299,7 +296,7 @@ async function readInside(
   const reader = readerOf(plan)
   const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
   const answer = await sender.perform(reader.text, (statement) =>
-    // An answer that is too large is no failure of the transaction.
+    // A response that is too large does not fail the transaction.
     reader.read(client, statement, { values, limit, isCommitted: false, standby: null }).catch((error: unknown) => {
       if (isTooLarge(error)) return 'tooLarge' as const
       throw error
@@ -310,11 +307,11 @@ async function readInside(
 }
 
 export interface PostgresCommitOutcomes {
-  /** The server's epoch in which a transaction begins; it lasts until the next crash. */
+  /** The server's current epoch, which lasts until its next crash. */
   epoch(): Promise<string>
-  /** Outcome of a transaction that began in `epoch`. Ends its session if the server still waits for its commit. */
+  /** Outcome of a transaction that began in `epoch`. Ends its session if it is still open. */
   find(id: string, epoch: string): Promise<CommitOutcome>
-  /** Outcome of a transaction that is committed on the primary, after the standbys that commits wait for. */
+  /** Outcome of a transaction committed on the primary, once its synchronous standbys confirm. */
   onceReplicated(): Promise<CommitOutcome>
 }
 
@@ -325,18 +322,17 @@ const lookTimeout = 2_000
 
 const statusOf = `select pg_xact_status(cast($1 as xid8)), (select epoch from ${epochTable} where id = 1)`
 
-/** Its connection is lost, so it cannot be committed; the session may not have noticed. */
+/** Ends a session that has not noticed its connection loss, so that its transaction cannot be committed. */
 const endSession = `select pg_terminate_backend(pid) from pg_stat_activity
   where cast(cast(backend_xid as text) as bigint) = cast($1 as bigint) % 4294967296`
 
-/** Outcome of a commit on the primary, after its standbys. */
 const onceReplicated = (small: pg.Pool): Promise<CommitOutcome> =>
   onConnection(small, confirmReplication, lookTimeout).then(
     () => 'committed',
     () => 'unknown',
   )
 
-/** `small`: a pool whose connections are free soon. */
+/** `small`: a pool with short waits. */
 export function createCommitOutcomes(small: pg.Pool, statements: Statements): PostgresCommitOutcomes {
   let current: Promise<string> | null = null
 
@@ -353,7 +349,7 @@ export function createCommitOutcomes(small: pg.Pool, statements: Statements): Po
   function epoch(): Promise<string> {
     current ??= read().catch(() => {
       current = null
-      // No transaction has begun in it: their outcomes are not trusted.
+      // Without an epoch, the outcomes of its transactions are not trusted.
       return ''
     })
     return current
@@ -364,7 +360,7 @@ export function createCommitOutcomes(small: pg.Pool, statements: Statements): Po
     const [status, now] = rows[0]!
     if (status === 'aborted') return 'aborted'
     if (now !== begunIn) {
-      // The next transactions begin in the epoch that is now.
+      // Later transactions begin in the new epoch.
       current = null
       return 'unknown'
     }
@@ -380,11 +376,11 @@ export function createCommitOutcomes(small: pg.Pool, statements: Statements): Po
       while (elapsed() < end) {
         try {
           const outcome = await look(id, begunIn)
-          // It may be so on the primary alone.
+          // Committed on the primary, but possibly not on the standbys.
           if (outcome === 'committed') return onceReplicated(small)
           if (outcome !== 'in progress') return outcome
         } catch (error) {
-          // An id in the future: the server has crashed before anything of the transaction reached its disk.
+          // An id in the future: the server crashed before any of the transaction reached its disk.
           if (getCode(error) === '22023') return 'aborted'
           if (!isConnectionLoss(error)) return 'unknown'
         }

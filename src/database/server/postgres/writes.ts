@@ -1,4 +1,4 @@
-// The writes of a service on PostgreSQL: serializable transactions on a bounded pool.
+// A service's writes on PostgreSQL: serializable transactions on a bounded pool.
 import type pg from 'pg'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { Transaction } from '../../database.js'
@@ -21,30 +21,30 @@ import {
   runGroup,
 } from './transaction.js'
 
-/** Milliseconds of grace for a transaction that is over its time; then its connection is cut. */
+/** Grace period of an overdue transaction in milliseconds, before its connection is cut. */
 const endPatience = 1_000
 
 export interface WriteParts {
-  /** A pool for statements about the outcome of others. */
+  /** Pool for determining the outcomes of commits. */
   readonly small: pg.Pool
   readonly statements: Statements
   readonly log: CommitLogAccess
-  /** Receives losses of connections. */
+  /** Called on connection loss. */
   failed(error: Error): void
 }
 
-/** Opens the writes; connections are made when they are needed. */
+/** Connections are opened on demand. */
 export function openWrites(options: WriteOptions, { small, statements, log, failed }: WriteParts): ServerWrites {
   const { settings, connections, writtenBytes, signer } = options
   const pool = openPool(settings, { max: maxConcurrent(connections), pipelined: true, failed })
-  // Grouped writes have a connection even if all others wait for locks.
+  // Reserved for grouped writes, in case all others wait for locks.
   const turnPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
   const outcomes = createCommitOutcomes(small, statements)
   const own = createOwnTransactions()
   const logged = createLogCleanup(small, statements, log)
   const plans = registerPlans((plan) => preparePlanReader(plan, signer))
 
-  /** Runs `begun` on a connection, until `deadline`; again without the log of commits where it fails by that, which leaves nothing of it. */
+  /** Runs `begun` on a connection until `deadline`. If the commit log is unavailable, it is rolled back and rerun without it. */
   async function begin<Result>(
     free: pg.Pool,
     deadline: number,
@@ -89,8 +89,9 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
 }
 
 /**
- * Executes writes that share a transaction. Savepoints cost statements and unknown transaction ids, so they are used only after a write has
- * failed. @throws errors that end the transaction, which is rolled back
+ * Executes a group of writes. Savepoints cost statements and transaction ids that the history does not know, so they are used only after a
+ * write has failed.
+ * @throws errors that end the transaction, after a rollback
  */
 async function together(client: pg.PoolClient, turns: readonly QueuedWrite[], options: AttemptOptions): Promise<PostgresGroup> {
   const rollback = () => client.query('rollback').catch(() => {})
@@ -105,7 +106,7 @@ async function together(client: pg.PoolClient, turns: readonly QueuedWrite[], op
   }
 }
 
-/** Runs the work of a transaction; where it fails, nothing of it stays. */
+/** Runs the work of a transaction, rolling back on failure. */
 async function tried<Result>(under: Attempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
   try {
     const result = await work(under.transaction)
@@ -118,7 +119,7 @@ async function tried<Result>(under: Attempt, work: (transaction: Transaction) =>
   }
 }
 
-/** Commits. If the connection is lost, asks the server for the outcome. */
+/** Commits. If the connection is lost, determines the outcome. */
 async function committed(
   under: Omit<Attempt, 'transaction'>,
   client: pg.PoolClient,
