@@ -24,10 +24,10 @@ import {
   widenColumn,
 } from './change-statements.js'
 import { coercionTo } from './coerce-values.js'
-import { createStatements, executePrepared, onConnection, openPool, toObjects } from './connection.js'
 import { addForeignKey } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
 import { cancelled, getCode, isConflict, isConnectionLoss, toApiError } from './errors.js'
+import { createStatements, executePrepared, onConnection, openPool, toObjects } from './pool.js'
 import { preparationError, preparing } from './prepare-database.js'
 import { reading, updateRows, valueFormats } from './rows.js'
 import type { PostgresCommitOutcomes } from './transaction.js'

@@ -5,9 +5,9 @@ import { shared } from '../../../foundation/runtime/coalesce.js'
 import type { MainConnection } from '../../database.js'
 import { formatServer, type Lend, type ServerConnection, unusableServer } from '../kind.js'
 import { lossRetrier } from '../retry-transaction.js'
-import { type AskServer, createStatements, type Executed, execute, openPool, type Statements, toObjects } from './connection.js'
 import { writePostgresSql } from './dialect.js'
 import { isConflict, isConnectionLoss, isTimeout, toApiError } from './errors.js'
+import { type AskServer, createStatements, type Executed, execute, openPool, type Statements, toObjects } from './pool.js'
 
 /** Connections for permissions and health checks. */
 const smallPool = 2

@@ -7,10 +7,10 @@ import { elapsed } from '../../../foundation/runtime/clock.js'
 import { shared } from '../../../foundation/runtime/coalesce.js'
 import { type CommitWatch, createTableChanges, type DependentTables, type TableChanges, toDependents } from '../../cache/table-changes.js'
 import type { MainConnection } from '../../database.js'
-import { type AskServer, execute, executePrepared, onConnection, type Statements } from './connection.js'
 import { commitTable, createCommitTables, epochTable } from './create-tables.js'
 import { getCode, isMissingRelation, isMissingRight } from './errors.js'
-import type { Sender } from './sender.js'
+import { type AskServer, execute, executePrepared, onConnection, type Statements } from './pool.js'
+import type { StatementPipeline } from './statement-pipeline.js'
 
 /** The id of the current transaction, as a number. */
 const ownId = 'cast(cast(pg_current_xact_id() as text) as bigint)'
@@ -22,10 +22,10 @@ const insert = `insert into ${commitTable} (id, tables) values (${ownId}, $1) on
  * Logs the transaction's changed tables (null: unknown), pipelined with its other statements, if the log is available. The commit reports a
  * failure.
  */
-export function logCommit(sender: Sender, access: CommitLogAccess, tables: ReadonlySet<string> | null): void {
+export function logCommit(pipeline: StatementPipeline, access: CommitLogAccess, tables: ReadonlySet<string> | null): void {
   if (!access.isUsed()) return
   const values = [tables === null ? null : JSON.stringify([...tables])]
-  sender.perform(insert, (statement) => executePrepared(sender.client, statement, values)).catch(() => {})
+  pipeline.perform(insert, (statement) => executePrepared(pipeline.client, statement, values)).catch(() => {})
 }
 
 /** Transactions retained in the log. A service that has not polled for longer assumes that everything has changed. */

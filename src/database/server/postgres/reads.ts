@@ -9,6 +9,9 @@ import type { ReadOptions } from '../connections.js'
 import { createServerReads, prepareResult, type RoleReads } from '../reads.js'
 import { lossRetrier } from '../retry-transaction.js'
 import { fromWallMilliseconds } from './codec.js'
+import { postgresDialect } from './dialect.js'
+import { cancelled, getCode, isConflict, isConnectionLoss, isTimeout, otherStandby, toApiError } from './errors.js'
+import { snapshot } from './history.js'
 import {
   type Connection,
   cancel,
@@ -18,10 +21,7 @@ import {
   type PreparedStatement,
   poolActivity,
   type Statements,
-} from './connection.js'
-import { postgresDialect } from './dialect.js'
-import { cancelled, getCode, isConflict, isConnectionLoss, isTimeout, otherStandby, toApiError } from './errors.js'
-import { snapshot } from './history.js'
+} from './pool.js'
 
 /** Connections are opened on demand. Failures on a replica are not retried there but on the primary. */
 export function openReads(

@@ -13,8 +13,8 @@ import type { ReadOptions, ServerReads } from '../connections.js'
 import { formatServer } from '../kind.js'
 import type { RoleReads } from '../reads.js'
 import { includesPosition, type LogPosition, type PositionAfter, parsePosition, replayedLog } from './commit-log.js'
-import { type AskServer, execute, onConnection, openPool, type Statements } from './connection.js'
 import { isReplicaFailure, otherStandby, timeoutError } from './errors.js'
+import { type AskServer, execute, onConnection, openPool, type Statements } from './pool.js'
 import { openReads, standby } from './reads.js'
 
 export interface ReadsWithReplicas extends ServerReads {

@@ -11,13 +11,13 @@ import { isTooLarge, responseTooLarge } from '../../response/write.js'
 import { type QueuedWrite, runWrites, type WriteOutcome } from '../group-commit.js'
 import type { CommitOutcome } from '../retry-transaction.js'
 import { type CommitLogAccess, logCommit } from './commit-log.js'
-import { confirmReplication, type Executed, execute, executePrepared, onConnection, type Statements, toObjects } from './connection.js'
 import { epochTable, turnTable } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
 import { getCode, isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import type { OwnTransaction, OwnTransactions } from './history.js'
+import { confirmReplication, type Executed, execute, executePrepared, onConnection, type Statements, toObjects } from './pool.js'
 import type { PlanReader } from './reads.js'
-import { createSender, type Sender } from './sender.js'
+import { createStatementPipeline, type StatementPipeline } from './statement-pipeline.js'
 
 export interface AttemptOptions {
   readonly statements: Statements
@@ -89,47 +89,47 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
   const under = beginTransaction(client, options)
   const { own, changed } = under
   let isOpen = true
-  const sender = createSender(client, statements, () =>
+  const pipeline = createStatementPipeline(client, statements, () =>
     isOpen && elapsed() <= deadline ? null : unavailableError('The write took too long'),
   )
-  sender.control(beginning(options)).catch(() => {})
-  const id = readTransactionId(client, sender, own)
+  pipeline.control(beginning(options)).catch(() => {})
+  const id = readTransactionId(client, pipeline, own)
   return {
     id,
-    failure: sender.failure,
-    transaction: beginWrite(under, sender, null).transaction,
+    failure: pipeline.failure,
+    transaction: beginWrite(under, pipeline, null).transaction,
     commit: async () => {
-      logCommit(sender, options.log, changed.all())
+      logCommit(pipeline, options.log, changed.all())
       isOpen = false
-      await commitSent(sender, own, id)
+      await commitSent(pipeline, own, id)
     },
     rollback: async () => {
       isOpen = false
-      await sender.control('rollback')
+      await pipeline.control('rollback')
     },
   }
 }
 
 /** Commits. @throws the first failure; nothing is committed then */
-async function commitSent(sender: Sender, own: OwnTransaction, id: Promise<string>): Promise<void> {
+async function commitSent(pipeline: StatementPipeline, own: OwnTransaction, id: Promise<string>): Promise<void> {
   // The id identifies the outcome if the acknowledgement of the commit is lost.
   await id.catch(() => {})
-  await sender.sent()
-  const failure = sender.failure()
+  await pipeline.sent()
+  const failure = pipeline.failure()
   if (failure !== null) {
-    await sender.control('rollback').catch(() => {})
+    await pipeline.control('rollback').catch(() => {})
     throw failure
   }
   own.committing()
-  const command = await sender.control('commit')
+  const command = await pipeline.control('commit')
   // COMMIT of a failed transaction rolls back, and its result may arrive before the failed statement's.
-  if (command !== 'COMMIT') await sender.settled()
-  if (command !== 'COMMIT') throw sender.failure() ?? new Error('The transaction was not committed')
+  if (command !== 'COMMIT') await pipeline.settled()
+  if (command !== 'COMMIT') throw pipeline.failure() ?? new Error('The transaction was not committed')
 }
 
 /** The id of the current transaction. */
-function readTransactionId(client: pg.PoolClient, sender: Sender, own: OwnTransaction): Promise<string> {
-  const id = sender
+function readTransactionId(client: pg.PoolClient, pipeline: StatementPipeline, own: OwnTransaction): Promise<string> {
+  const id = pipeline
     .perform('select pg_current_xact_id()::text', (statement) => executePrepared(client, statement, []))
     .then(({ rows }) => {
       own.identified(Number(rows[0]![0]))
@@ -147,13 +147,17 @@ interface WritePart {
 }
 
 /** `deferred`: collects promises to await before the commit; null: the write awaits them itself. */
-function beginWrite({ client, options, own, changed }: BegunTransaction, sender: Sender, deferred: Promise<unknown>[] | null): WritePart {
+function beginWrite(
+  { client, options, own, changed }: BegunTransaction,
+  pipeline: StatementPipeline,
+  deferred: Promise<unknown>[] | null,
+): WritePart {
   let hasWritten = false
   const run = (query: RawBuilder<unknown>, suffix = ''): Promise<Executed> => {
     const { text, values } = writePostgresSql(query)
     hasWritten ||= !isSelect.test(text)
     changed.add(text)
-    return sender.perform(text + suffix, (statement) => executePrepared(client, statement, values))
+    return pipeline.perform(text + suffix, (statement) => executePrepared(client, statement, values))
   }
   const transaction: Transaction = {
     dialect: postgresDialect,
@@ -167,7 +171,7 @@ function beginWrite({ client, options, own, changed }: BegunTransaction, sender:
       last.catch(() => {})
       deferred.push(last)
     },
-    read: (plan, values, isBounded = false) => readInside(client, sender, options, { plan, values, isBounded }),
+    read: (plan, values, isBounded = false) => readInside(client, pipeline, options, { plan, values, isBounded }),
   }
   return { transaction, hasWritten: () => hasWritten }
 }
@@ -192,7 +196,7 @@ export async function runGroup(
 ): Promise<PostgresGroup | null> {
   const under = beginTransaction(client, options)
   const { own, changed } = under
-  const outer = createSender(client, options.statements, () => null)
+  const outer = createStatementPipeline(client, options.statements, () => null)
   outer.control(`${beginning(options)}; ${lockGroup}`).catch(() => {})
   const id = readTransactionId(client, outer, own)
   await outer.sent()
@@ -245,23 +249,23 @@ async function runWrite(
 ): Promise<unknown> {
   let isOpen = true
   const refuse = () => (isOpen && elapsed() <= deadline ? null : unavailableError('The write took too long'))
-  const sender = createSender(under.client, under.options.statements, refuse)
+  const pipeline = createStatementPipeline(under.client, under.options.statements, refuse)
   const last: Promise<unknown>[] = []
-  const part = beginWrite(under, sender, deferred === null ? null : last)
+  const part = beginWrite(under, pipeline, deferred === null ? null : last)
   const sent = () => {
     isOpen = false
-    return sender.sent()
+    return pipeline.sent()
   }
   const settled = async () => {
     await Promise.all(last)
-    await sender.settled()
-    if (sender.failure() !== null) throw sender.failure()
+    await pipeline.settled()
+    if (pipeline.failure() !== null) throw pipeline.failure()
   }
   const fail = async (error: unknown): Promise<never> => {
     await sent()
-    await sender.settled()
-    const failure = sender.failure() ?? error
-    failed(failure, part.hasWritten() || sender.failure() !== null)
+    await pipeline.settled()
+    const failure = pipeline.failure() ?? error
+    failed(failure, part.hasWritten() || pipeline.failure() !== null)
     throw failure
   }
   try {
@@ -289,13 +293,13 @@ interface InsideRead {
 /** Executes a plan within the transaction. */
 async function readInside(
   client: pg.PoolClient,
-  sender: Sender,
+  pipeline: StatementPipeline,
   { readerOf, writtenBytes }: AttemptOptions,
   { plan, values, isBounded }: InsideRead,
 ): Promise<ReadResult> {
   const reader = readerOf(plan)
   const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
-  const answer = await sender.perform(reader.text, (statement) =>
+  const answer = await pipeline.perform(reader.text, (statement) =>
     // A response that is too large does not fail the transaction.
     reader.read(client, statement, { values, limit, isCommitted: false, standby: null }).catch((error: unknown) => {
       if (isTooLarge(error)) return 'tooLarge' as const

@@ -7,9 +7,9 @@ import type { WriteOptions } from '../connections.js'
 import { latestDeadline, type QueuedWrite } from '../group-commit.js'
 import { createServerWrites, maxConcurrent, registerPlans, type ServerWrites } from '../writes.js'
 import { type CommitLogAccess, createLogCleanup } from './commit-log.js'
-import { isUnconfirmed, onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { isConflict, isConnectionLoss, isLockWait, toApiError } from './errors.js'
 import { createOwnTransactions } from './history.js'
+import { isUnconfirmed, onConnection, openPool, poolActivity, type Statements } from './pool.js'
 import { preparePlanReader } from './reads.js'
 import {
   type Attempt,

@@ -1,8 +1,8 @@
 // Pipelines the statements of a transaction: sends them in order, without waiting for earlier results.
 import type pg from 'pg'
-import { type PreparedStatement, type Statements, sendTogether } from './connection.js'
+import { type PreparedStatement, type Statements, sendTogether } from './pool.js'
 
-export interface Sender {
+export interface StatementPipeline {
   readonly client: pg.PoolClient
   /** Executes a statement after earlier ones. Failures are also available from `failure`. */
   perform<Result>(text: string, execute: (statement: PreparedStatement) => Promise<Result>): Promise<Result>
@@ -11,13 +11,13 @@ export interface Sender {
   /** Resolves once all results so far have arrived. */
   settled(): Promise<void>
   /** Executes a transaction control statement (BEGIN, COMMIT). Resolves to the server's command tag. */
-  control(words: string): Promise<string>
+  control(statement: string): Promise<string>
   /** The first failure; null: none. */
   failure(): unknown
 }
 
 /** `refuse`: returns why nothing more may be sent, or null. */
-export function createSender(client: pg.PoolClient, statements: Statements, refuse: () => Error | null): Sender {
+export function createStatementPipeline(client: pg.PoolClient, statements: Statements, refuse: () => Error | null): StatementPipeline {
   const results = createResults()
   const { watched } = results
   /** Statements queued while an earlier one is being described; null: none. */
@@ -63,10 +63,10 @@ export function createSender(client: pg.PoolClient, statements: Statements, refu
       await new Promise((resolve) => setImmediate(resolve))
     },
     settled: results.settled,
-    control: async (words) => {
+    control: async (statement) => {
       while (waiting !== null) await waiting
       sendTogether(client)
-      return (await watched(client.query(words))).command
+      return (await watched(client.query(statement))).command
     },
   }
 }
