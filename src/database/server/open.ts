@@ -19,10 +19,7 @@ import { serverActivity } from './writes.js'
 /** Timeout of a health probe in milliseconds. */
 const probeTimeoutMs = 3_000
 
-/**
- * Creates missing tables and columns and, in a new database, the first rows. `wait`: lock timeout in milliseconds.
- * @throws ConfigError if it fails
- */
+/** Creates missing tables and columns, and the first rows of a new database. `wait`: lock timeout. @throws ConfigError on failure */
 export const prepareFor = <Client, Pool, Reached extends ServerConnection<Pool>>(
   kind: ServerKind<Client, Pool, Reached>,
   config: Config,

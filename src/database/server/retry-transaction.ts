@@ -32,10 +32,7 @@ const maxPauseMs = 100
 /** Maximum number of retries after connection loss. */
 const maxLosses = 2
 
-/**
- * Retries until there is no conflict or the deadline (`elapsed`) has passed. Conflicts are retried in the queue, unless they were lock
- * timeouts.
- */
+/** Retries until there is no conflict or the deadline (`elapsed`) has passed: in the queue, unless the conflict was a lock timeout. */
 export async function retryTransaction<Result>(
   run: (inTurn: boolean) => Promise<Result>,
   deadline: number,

@@ -34,10 +34,7 @@ function ownZone(): string {
 
 const changesClocks = (year: number): boolean => new Set(getOffsets(year, year + 1)).size > 1
 
-/**
- * Records the zone of the first start; warns about a different one and about zones with daylight saving time. `createTable`: creates the
- * table if missing.
- */
+/** Records the zone of the first start; warns about a different one and about daylight saving time. `createTable`: its DDL. */
 export async function checkTimeZone(ask: AskZone, createTable: string, log: ZoneLog, now: Date): Promise<void> {
   const own = ownZone()
   const [name = 'UTC', digest] = own.split(' ')

@@ -1,5 +1,5 @@
-// Applies a change of the content model on MySQL or MariaDB step by step, on a dedicated connection. Finished steps stay after a failure;
-// the next attempt continues after them.
+// Applies a model change on MySQL or MariaDB step by step, on a dedicated connection. Finished steps remain after a failure; the next
+// attempt continues after them.
 
 import { type RawBuilder, sql } from 'kysely'
 import type { ServerSettings } from '../../../foundation/config/database.js'
@@ -37,21 +37,21 @@ import { writeMysqlSql } from './translate-sql.js'
 export interface MysqlChangeOptions {
   readonly settings: ServerSettings
   readonly dialect: Dialect
-  /** Milliseconds to wait for a table in use; later requests for that table wait as long. */
+  /** Lock timeout in milliseconds. Later requests for a table wait for as long. */
   readonly wait: number
-  /** Milliseconds to wait for another process that changes tables. */
+  /** Milliseconds to wait for another process that alters tables. */
   readonly waitForOthers: number
-  /** Receives the loss of the connection. */
+  /** Called on connection loss. */
   failed(error: Error): void
 }
 
-/** Attempts of one step; waiting requests run in the pauses between them. Milliseconds of a pause. */
+/** Attempts per step, and the pause between them in milliseconds, in which waiting requests run. */
 const tries = 3
 const pauseBetween = 500
 
 /**
- * Applies the remaining steps of a change. Resolves to false without an effect if it is outdated. @throws ApiError 503 if a table is in use
- * for too long or the server is lost; recorded steps are done then
+ * Applies the remaining steps of a change. Resolves to false, without changes, if it is outdated.
+ * @throws ApiError 503 if a table is in use or the server is lost; recorded steps remain done
  */
 export const applyMysqlChange = (options: MysqlChangeOptions, work: ModelWork): Promise<boolean> =>
   onConnection(options, (client) => carryOutOn(client, options, work))
@@ -72,7 +72,7 @@ async function onConnection<Result>(options: MysqlChangeOptions, work: (client: 
 const carryOutOn = (client: Client, options: MysqlChangeOptions, work: ModelWork): Promise<boolean> =>
   withTableLock(client, options, work, async (session) => {
     const { steps, model, progress } = work
-    // Writes that looked for changes before this one was recorded are waited for; later ones see it.
+    // Waits for writes that checked the history before this change was recorded; later ones see it.
     await retryInUse(() => client.query("alter table octavo_model_history comment = ''"))
     for (let index = await readProgress(session, progress); index < steps.length; index++) {
       const step = steps[index]!
@@ -92,8 +92,8 @@ function describeFailure(steps: readonly PlanStep[], index: number, { message }:
 }
 
 /**
- * Checks the tables of steps before a change: locks them for a moment, and adds the new columns to empty copies. @throws ApiError 503 if a
- * table is in use for too long, and the error of the server
+ * Checks a change's tables in advance: locks them briefly, and adds the new columns to empty copies.
+ * @throws ApiError 503 if a table is in use, or the server's error
  */
 export const checkMysqlSteps = (options: MysqlChangeOptions, steps: readonly PlanStep[]): Promise<void> =>
   onConnection(options, async (client) => {
@@ -101,7 +101,7 @@ export const checkMysqlSteps = (options: MysqlChangeOptions, steps: readonly Pla
     const present = new Set(rows.map(([name]) => String(name)))
     await setLockWait(client, options.wait)
     for (const statements of columnChecks(steps, present)) {
-      // A user of the database may not have the right to create temporary tables.
+      // The database user may lack the grant for temporary tables.
       const isCreated = await client.query(statements.create).then(
         () => true,
         () => false,
@@ -113,14 +113,14 @@ export const checkMysqlSteps = (options: MysqlChangeOptions, steps: readonly Pla
     const names = [...new Set(used)].filter((name) => present.has(name))
     await retryInUse(() =>
       client.query(`lock tables ${names.map((name) => `${quoted(name)} write`).join(', ')}`).catch((error: unknown) => {
-        // Nor the right to lock tables.
+        // The grant for locking tables may be missing, too.
         if (isConflict(error)) throw error
       }),
     )
     await client.query('unlock tables')
   })
 
-/** Limits the wait for tables in use. */
+/** Sets the timeout for table locks. */
 const setLockWait = (client: Client, waitMs: number): Promise<unknown> =>
   client.query(`set session lock_wait_timeout = ${Math.max(1, Math.ceil(waitMs / 1000))}`)
 
@@ -130,7 +130,7 @@ async function readProgress({ ask }: MysqlStepSession, { done }: ModelWork['prog
   return Number(noted?.done ?? 0)
 }
 
-/** Runs steps under the lock for changes of tables, and then the statements that complete the change. */
+/** Runs steps under the lock for altering tables, then the statements that complete the change. */
 async function withTableLock(
   client: Client,
   { dialect, wait, waitForOthers }: MysqlChangeOptions,
@@ -151,7 +151,7 @@ async function withTableLock(
     throw unavailableError('Another process changes the tables of the database; try again')
   try {
     if ((await session.ask(isOutdated)).length > 0) return false
-    // Rows are moved in an order that ignores foreign keys, as are tables.
+    // Tables and rows are moved in an order that ignores foreign keys.
     await client.query('set session foreign_key_checks = 0')
     await setLockWait(client, wait)
     await work(session)
@@ -162,7 +162,7 @@ async function withTableLock(
   }
 }
 
-/** Tries a step again where a table was in use. */
+/** Retries a step whose table was in use. */
 async function retryInUse(step: () => Promise<unknown>): Promise<void> {
   for (let left = tries; ; left--) {
     try {
@@ -176,14 +176,13 @@ async function retryInUse(step: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** The connection of a change. */
 export interface MysqlStepSession {
   readonly client: Client
   readonly dialect: Dialect
   ask(query: RawBuilder<unknown>): Promise<readonly ScriptRow[]>
 }
 
-/** A step, the later steps, and the statement that records its end. */
+/** A step, the steps after it, and the statement that records its completion. */
 export interface MysqlStep {
   readonly step: PlanStep
   readonly later: readonly PlanStep[]
@@ -192,7 +191,7 @@ export interface MysqlStep {
   readonly done: RawBuilder<unknown>
 }
 
-/** Runs a step, or what an earlier try has left of it, and notes it. */
+/** Runs a step, or what an interrupted attempt has left of it, and records it. */
 export async function runStep(session: MysqlStepSession, { step, later, model, done }: MysqlStep): Promise<void> {
   const there = inspectTables(session.client)
   const change = (work: () => Promise<unknown>): Promise<void> => inTransaction(session, done, work)
@@ -218,7 +217,7 @@ export async function runStep(session: MysqlStepSession, { step, later, model, d
   }
 }
 
-/** Tables of the panel: one that an older Strapi made has not all of them. */
+/** Tables of Strapi's panel; older versions of Strapi lack some of them. */
 const isPanelTable = (table: string): boolean => /^(?:strapi|admin)_/.test(table)
 
 async function inTransaction({ client, ask }: MysqlStepSession, done: RawBuilder<unknown>, work: () => Promise<unknown>): Promise<void> {
@@ -249,13 +248,10 @@ async function changeTables(
   await session.ask(done)
 }
 
-/** Tries of one statement. */
+/** Maximum attempts of one statement. */
 const mostTries = 3
 
-/**
- * Changes a table. Where a column of JSON is renamed, MariaDB may look for its new name in the check that the table has in the server's cache,
- * and forgets the cached table with that error.
- */
+/** Alters a table. On renaming a JSON column, MariaDB may look up its new name in a stale check; the error evicts the cached table. */
 async function alterTable(client: Client, statement: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -269,7 +265,7 @@ async function alterTable(client: Client, statement: string): Promise<void> {
 
 const asItIs: Conversion = { from: 'text', to: 'text', rule: 'same' }
 
-/** Moves rows, with the archived values in their columns if requested. */
+/** Moves rows, with their archived columns on request. */
 async function moveRows(
   session: MysqlStepSession,
   step: StepOf<'moveRows'>,
@@ -288,7 +284,7 @@ async function moveRows(
   await inTransaction(session, done, () => session.ask(toExpression(rowStatement({ ...step, columns: [...step.columns, ...kept] }))))
 }
 
-/** Copies rows to an archive table. It has the same primary key, since some servers require one. */
+/** Copies rows to an archive table, with the same primary key, since some servers require one. */
 async function keepRows(session: MysqlStepSession, step: StepOf<'keepRows'>, done: RawBuilder<unknown>): Promise<void> {
   const { client, ask } = session
   await client.query(`create table if not exists ${quoted(step.as)} like ${quoted(step.table)}`)
@@ -297,19 +293,19 @@ async function keepRows(session: MysqlStepSession, step: StepOf<'keepRows'>, don
     await ask(toExpression(archiveRowsStatement(step)))
     isEmpty = (await client.query(`select 1 from ${quoted(step.as)} limit 1`)).rows.length === 0
     if (isEmpty) await client.query('rollback')
-    // Nothing was kept: no table has to be looked after.
+    // Drop the archive table if it is empty.
     if (isEmpty) await client.query(`drop table ${quoted(step.as)}`)
   })
 }
 
-/** New rows of the target table get numbers greater than those of the source table. */
+/** Raises the target table's next id to that of the source table. */
 async function raiseNextId({ client }: MysqlStepSession, { from, to }: StepOf<'moveRows'>, there: PresentTables): Promise<void> {
   const given = await there.nextId(from)
   const next = await there.nextId(to)
   if (given > next) await client.query(`alter table ${quoted(to)} auto_increment = ${given}`)
 }
 
-/** Ids greater than any in use: concurrent writes to the table make the step fail, and it is repeated. */
+/** Ids beyond any in use. A concurrent insert makes the step fail, and it is retried. */
 const scriptDialect = ({ dialect }: MysqlStepSession): ScriptDialect => ({
   rows: dialect.rows,
   newIds: (table) => sql`select greatest(coalesce((select max(id) from ${sql.table(table)}), 0), coalesce((select auto_increment - 1
@@ -320,7 +316,7 @@ const scriptDialect = ({ dialect }: MysqlStepSession): ScriptDialect => ({
   },
 })
 
-/** Octavo's indexes are named after their columns; renamed ones are created again in the background. */
+/** Drops Octavo's indexes on a renamed table or column, whose names are outdated; they are recreated in the background. */
 async function dropOwnIndexes({ client }: MysqlStepSession, step: TableStep, there: PresentTables): Promise<void> {
   const about = getRenamedPart(step)
   if (about === null) return
@@ -328,7 +324,6 @@ async function dropOwnIndexes({ client }: MysqlStepSession, step: TableStep, the
     await client.query(`alter table ${quoted(about.table)} drop index ${quoted(name)}`)
 }
 
-/** Fills it. */
 function fillMysqlColumn(client: MysqlQueryable, filling: Backfill): Promise<void> {
   const { tables, read } = reading(client, '')
   const name = filling.table

@@ -1,4 +1,4 @@
-// Reaches the MySQL or MariaDB server of a project.
+// Connects to a project's MySQL or MariaDB server.
 import type { ServerSettings } from '../../../foundation/config/database.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { MainConnection } from '../../database.js'
@@ -12,17 +12,16 @@ import { onClient, openPool, type Pool } from './pool.js'
 import { createStatements, execute, type MysqlStatements } from './statements.js'
 import { writeMysqlSql } from './translate-sql.js'
 
-/** Connections for permissions and health. */
+/** Connections for permissions and health checks. */
 const smallPool = 2
 
-/** A server that can be reached. */
 export interface MysqlServerConnection extends ServerConnection<Pool> {
   readonly statements: MysqlStatements
-  /** The server is a node of a Galera cluster at the start. Whether it is one later is known of each connection (`Client.isGalera`). */
+  /** Whether the server was a node of a Galera cluster at the start. Later connections may differ (`Client.isGalera`). */
   readonly isGalera: boolean
 }
 
-/** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
+/** Opens the small pool and checks that the server responds. @throws ConfigError */
 export async function connectToServer(
   settings: ServerSettings,
   failed: (error: Error) => void = () => {},
@@ -41,14 +40,14 @@ export async function connectToServer(
   }
 }
 
-/** The oldest servers that have what statements here need: JSON_TABLE, and collations that do not pad. */
+/** Minimum versions: statements need JSON_TABLE and collations without padding. */
 const oldest: Readonly<Record<MysqlServer, readonly number[]>> = { MariaDB: [10, 11, 0], MySQL: [8, 0, 19] }
 
 /** Identifies the server. @throws ConfigError if its version is not supported */
 export async function checkServer(pool: Pool): Promise<MysqlServer> {
   const { rows } = await onClient(pool, (client) => client.query('select version()'))
   const version = String(rows[0]![0])
-  // A proxy may put another number before MariaDB's own.
+  // A proxy may prefix MariaDB's version with another number.
   const ofMaria = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})-mariadb/i.exec(version)
   const name = ofMaria === null ? 'MySQL' : 'MariaDB'
   const numbers = (ofMaria ?? /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})/.exec(version) ?? []).slice(1).map(Number)
@@ -65,7 +64,7 @@ export function createMainConnection(
 ): MainConnection {
   const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
   return {
-    // Neither server reports commits cheaply and in order, so callers always compare the rows.
+    // Neither server reports commits cheaply and in order, so callers always compare rows.
     isRemote: true,
     changed: async () => true,
     rows: async (query) => {

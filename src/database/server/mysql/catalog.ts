@@ -1,4 +1,4 @@
-// The catalog of a MySQL or MariaDB database: tables, columns, indexes, differences from the model, dangling rows; and locks by name.
+// The catalog of a MySQL or MariaDB database: tables, columns, indexes, schema drift, dangling rows; and named locks.
 
 import type { Model } from '../../../model/schema/types.js'
 import { compareWithModel, type SchemaMismatches } from '../../../model/tables/compare-database.js'
@@ -7,23 +7,22 @@ import type { DeclaredColumn, Inspection } from '../../database.js'
 import type { MysqlQueryable } from './client.js'
 import { declaredType } from './create-tables.js'
 
-/** A column as it is declared: `varchar(255)`, `int(10) unsigned`. */
+/** A column and its declared type, such as `varchar(255)` or `int(10) unsigned`. */
 export interface MysqlCatalogColumn {
   readonly name: string
   readonly type: string
 }
 
-/** The tables of the current database. */
 export interface MysqlCatalog {
-  /** Columns by table, views included. */
+  /** Columns by table or view. */
   readonly tables: ReadonlyMap<string, readonly MysqlCatalogColumn[]>
-  /** Tables that are no views. */
+  /** Tables without views. */
   readonly ownTables: readonly string[]
-  /** The names of each table's indexes. */
+  /** Index names by table. */
   readonly indexes: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** Reads the catalog. Nothing is joined: the servers open every table for each row of a join of these views. */
+/** Reads the catalog without joins, for which the servers would open every table for each row. */
 export async function readCatalog(database: MysqlQueryable): Promise<MysqlCatalog> {
   const textsOf = async (text: string) => (await database.query(text)).rows as readonly (readonly string[])[]
   const own = await textsOf(
@@ -41,22 +40,22 @@ export async function readCatalog(database: MysqlQueryable): Promise<MysqlCatalo
   return { tables, ownTables: own.flat(), indexes: named }
 }
 
-/** Begins a transaction with one snapshot for all reads. */
+/** Begins a snapshot. */
 export const beginSnapshot = async (client: MysqlQueryable): Promise<void> => {
   await client.query('start transaction with consistent snapshot, read only')
 }
 
-/** A foreign key of one column. */
+/** A single-column foreign key. */
 export interface ColumnKey {
   readonly table: string
   readonly column: string
   readonly parent: string
   readonly key: string
-  /** The action on deletion of the target: `CASCADE`, `SET NULL`, … */
+  /** Action on deletion of the target: `CASCADE`, `SET NULL`, … */
   readonly rule: string
 }
 
-/** The foreign keys of the current database that have one column. */
+/** Single-column foreign keys of the current database. */
 export async function readForeignKeys(connection: MysqlQueryable): Promise<readonly ColumnKey[]> {
   const textsOf = async (text: string) => (await connection.query(text)).rows as readonly (readonly string[])[]
   const keys = await textsOf(
@@ -77,7 +76,7 @@ export async function readForeignKeys(connection: MysqlQueryable): Promise<reado
   }))
 }
 
-/** Rows that reference missing ones: imports may leave them, since they can switch foreign keys off. */
+/** Rows with dangling references, left by imports with foreign keys disabled. */
 async function danglingRows(connection: MysqlQueryable): Promise<readonly string[]> {
   const { tables } = await readCatalog(connection)
   const found: string[] = []
@@ -92,7 +91,7 @@ async function danglingRows(connection: MysqlQueryable): Promise<readonly string
   return found
 }
 
-/** Looks at the tables of a database and its foreign keys. */
+/** Inspects the tables and foreign keys of a database. */
 export const inspectMysql = (connection: MysqlQueryable): Inspection => ({
   tables: async () => {
     const { tables } = await readCatalog(connection)
@@ -102,13 +101,13 @@ export const inspectMysql = (connection: MysqlQueryable): Inspection => ({
   danglingRows: () => danglingRows(connection),
 })
 
-/** Families of types: within one, a value is read as it is. MariaDB's JSON is a longtext. */
+/** Groups of types that are read alike. MariaDB's JSON is a longtext. */
 const families: readonly (readonly string[])[] = [
   ['varchar', 'char', 'text', 'longtext', 'mediumtext', 'tinytext', 'json'],
   ['int', 'int unsigned', 'bigint', 'bigint unsigned', 'smallint', 'mediumint', 'double', 'double unsigned', 'float', 'decimal'],
 ]
 
-/** Looks at the schema of the database only, not at rows. */
+/** Compares the schema with the model, without reading rows. */
 export async function findSchemaMismatches(database: MysqlQueryable, model: Model): Promise<SchemaMismatches> {
   const { tables, ownTables } = await readCatalog(database)
   return compareWithModel(model, {
@@ -129,26 +128,25 @@ export async function readDeclaredColumns(database: MysqlQueryable): Promise<Dec
     )
     .then(
       ({ rows }) => new Set(rows.map(([table, column]) => `${table}.${column}`)),
-      // MySQL has a type for JSON, and another form of this table.
+      // MySQL has a JSON type, and this view has other columns.
       () => new Set<string>(),
     )
   return (table, column) =>
     checked.has(`${table}.${column}`) ? 'json' : (tables.get(table)?.find(({ name }) => name === column)?.type ?? null)
 }
 
-/** Work that only one process does at a time. */
+/** Work for one process at a time. */
 export type LockName = 'prepare' | 'start' | 'index'
 
 /** The lock's name; the same in every version. */
 const nameOf = (name: LockName): string => `concat('octavo_${name}_', md5(database()))`
 
-/** Takes a lock. `wait`: milliseconds at most. Resolves to whether the connection has it now. */
+/** Acquires a lock within `wait` milliseconds. Resolves to whether it succeeded. */
 export async function takeLock(client: MysqlQueryable, name: LockName, wait: number): Promise<boolean> {
   const { rows } = await client.query(`select get_lock(${nameOf(name)}, ${Math.ceil(wait / 1000)})`)
   return rows[0]![0] === 1
 }
 
-/** Gives a lock back. */
 export async function releaseLock(client: MysqlQueryable, name: LockName): Promise<void> {
   await client.query(`do release_lock(${nameOf(name)})`)
 }

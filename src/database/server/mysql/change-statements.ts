@@ -1,5 +1,5 @@
-// Statements of model change steps that alter tables on MySQL and MariaDB. Each statement commits by itself, so an interrupted step is
-// inspected first and only its remaining statements are executed.
+// DDL statements of model change steps on MySQL and MariaDB. Each one commits implicitly, so an interrupted step is inspected first and
+// only its remaining statements are executed.
 
 import type { RawBuilder } from 'kysely'
 import { toExpression } from '../../../model/diff/sql-text.js'
@@ -13,7 +13,7 @@ import { columnText, createStatement, declaredType, foreignKeyText, getCharacter
 import { literal } from './statements.js'
 import { writeMysqlSql } from './translate-sql.js'
 
-/** Steps that change tables and no rows. */
+/** Steps that alter tables and no rows. */
 export type TableStep = StepOf<
   | 'createTable'
   | 'renameTable'
@@ -30,31 +30,29 @@ export type TableStep = StepOf<
   | 'dropForeignKey'
 >
 
-/** Inspects the current tables. */
 export interface PresentTables {
   table(name: string): Promise<boolean>
   column(table: string, name: string): Promise<PresentColumn | null>
   columns(table: string): Promise<readonly { readonly name: string }[]>
   index(table: string, name: string): Promise<boolean>
   foreignKey(table: string, name: string): Promise<boolean>
-  /** The number that the next row gets. */
+  /** The id of the next row. */
   nextId(table: string): Promise<number>
-  /** The character set of new tables, as `charactersOf` says. */
+  /** Character set clause for new tables, from `getCharacterSet`. */
   characters(): Promise<string>
   /** Octavo's indexes on a table, or on one of its columns. */
   ownIndexes(table: string, column: string | null): Promise<readonly string[]>
 }
 
-/** A column as it is declared. */
 export interface PresentColumn {
-  /** With its character set and collation. */
+  /** Includes character set and collation. */
   readonly type: string
   readonly isRequired: boolean
 }
 
 const text = (value: string): string => literal(value, 'plain')
 
-/** Looks into the catalog for one thing at a time. */
+/** Looks up objects in the catalog one at a time. */
 export function inspectTables(client: MysqlQueryable): PresentTables {
   const found = async (from: string, where: string) => {
     const { rows } = await client.query(`select 1 from information_schema.${from} where ${where} limit 1`)
@@ -96,16 +94,13 @@ export function inspectTables(client: MysqlQueryable): PresentTables {
 
 const alter = (table: string, ...changes: readonly string[]): string => `alter table ${quoted(table)} ${changes.join(', ')}`
 
-/** A column is added with `not null` only where it has a default: there may be rows. */
+/** A column definition without `not null` if there is no default, since the table may have rows. */
 const added = (column: Column): string => columnText({ ...column, notNull: column.notNull && column.default !== null })
 
-/**
- * A sequence of statements: each is requested after the previous one was executed, and takes its effects into account. `later`: the
- * following steps.
- */
+/** Statements generated one at a time: each takes the effects of the previous one into account. `later`: the steps that follow. */
 export type StatementSequence = AsyncGenerator<string, void, void>
 
-/** Remaining statements of a step. They leave a column that is to be filled empty. */
+/** Remaining statements of a step. A converted column is left empty, to be filled afterwards. */
 export async function* remainingStatements(
   step: TableStep,
   there: PresentTables,
@@ -120,7 +115,7 @@ export async function* remainingStatements(
       return
     case 'keepTable':
       if (!(await there.table(step.table))) return
-      // Names of foreign keys are unique in the database; names of indexes are not.
+      // Foreign key names are unique in the database; index names are not.
       for (const name of step.foreignKeys) if (await there.foreignKey(step.table, name)) yield dropForeignKey(step.table, name)
       yield `rename table ${quoted(step.table)} to ${quoted(step.as)}`
       return
@@ -154,7 +149,7 @@ const renameColumn = (table: string, column: string, to: string): string => alte
 
 const dropForeignKey = (table: string, name: string): string => alter(table, `drop foreign key ${quoted(name)}`)
 
-/** A column under a name that nothing writes, which may be empty. */
+/** Renames a column and removes its constraints, so that new rows may omit it. */
 async function* archiveColumn(table: string, { name, default: standard }: Column, as: string, there: PresentTables): StatementSequence {
   if ((await there.column(table, as)) === null) yield renameColumn(table, name, as)
   const column = (await there.column(table, as))!
@@ -167,7 +162,7 @@ async function* replace({ table, column, former, as }: StepOf<'convertColumn' | 
   if ((await there.column(table, column.name)) === null) yield alter(table, `add column ${added(column)}`)
 }
 
-/** Otherwise the column is created again and filled. */
+/** Whether the type can be changed in place; otherwise the column is recreated and filled. */
 export const isDeclaredInPlace = ({ former, column }: Pick<StepOf<'declareColumn'>, 'former' | 'column'>): boolean =>
   isWiderType(former, column)
 
@@ -194,7 +189,7 @@ async function* statementsOfKeys(step: KeyStep, there: PresentTables, later: rea
       return
     case 'dropIndex': {
       const { name } = step.index
-      // A foreign key needs its index; one that is renamed later is created again with its index.
+      // A foreign key requires its index; one that is renamed later is recreated with its index.
       const goes = later.some((each) => isAboutForeignKey(each, name))
       if (goes && (await there.foreignKey(table, name))) yield dropForeignKey(table, name)
       if (await there.index(table, name)) yield alter(table, `drop index ${quoted(name)}`)
@@ -219,15 +214,12 @@ function isAboutForeignKey(step: { readonly kind: string }, name: string): boole
   return (kind === 'renameForeignKey' && from === name) || (kind === 'dropForeignKey' && foreignKey?.name === name)
 }
 
-/**
- * Statements that add the new columns of each table to an empty copy of it. `present`: the tables. Names of columns are others, because later
- * steps free those of the new ones.
- */
+/** Statements that add the new columns to empty copies of the present tables. Names are temporary, as later steps may free them. */
 export function columnChecks(steps: readonly PlanStep[], present: ReadonlySet<string>) {
   const formerNames = new Map<string, string>()
   const columns = new Map<string, Column[]>()
   for (const step of steps) {
-    // A table may get its name by way of another one.
+    // A table may be renamed more than once.
     if (step.kind === 'renameTable') formerNames.set(step.to, formerNames.get(step.table) ?? step.table)
     if (step.kind !== 'addColumn' && step.kind !== 'convertColumn') continue
     const table = formerNames.get(step.table) ?? step.table
@@ -246,7 +238,7 @@ const textOf = (statement: RawBuilder<unknown>): string => {
   return statementText(text, values)
 }
 
-/** The tables before a step: everything it requires, and none of its results. */
+/** Simulates the tables before a step: everything it requires exists, none of its results do. */
 function stateBefore(step: TableStep): PresentTables {
   const seen = new Set<string>()
   const former = 'former' in step ? step.former : 'column' in step && typeof step.column !== 'string' ? step.column : null
@@ -254,7 +246,7 @@ function stateBefore(step: TableStep): PresentTables {
     table: async () => true,
     column: async (_table, name) => {
       if (step.kind === 'renameColumn') return { type: '', isRequired: false }
-      // The first request precedes the renaming.
+      // The first lookup precedes the renaming.
       const isThere = seen.has(name)
       seen.add(name)
       return isThere && former !== null ? { type: declaredType(former.type), isRequired: former.notNull } : null
@@ -268,7 +260,7 @@ function stateBefore(step: TableStep): PresentTables {
   }
 }
 
-/** Returns the statements of a step, and comments for computed values. `later`: the following steps. */
+/** The SQL of a step, for display, with comments for values that the service computes. `later`: the steps that follow. */
 export async function describeMysqlStep(step: PlanStep, later: readonly PlanStep[]): Promise<readonly string[]> {
   switch (step.kind) {
     case 'renameInSettings':

@@ -1,4 +1,4 @@
-// One connection to a MySQL or MariaDB server, as everything here uses it: statements one after the other, rows as lists of stored forms.
+// A connection to a MySQL or MariaDB server. Statements are sequential; rows are lists of stored values.
 import type { Socket } from 'node:net'
 import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type ResultSetHeader } from 'mysql2'
 import type { ServerSettings } from '../../../foundation/config/database.js'
@@ -6,52 +6,50 @@ import type { Stored } from '../../portable-sql.js'
 import { fromWallClock } from '../time-zone.js'
 import { statementTooLarge, timeoutError } from './errors.js'
 
-/** The result of a statement: rows as lists of values. */
 export interface MysqlExecuted {
   readonly rows: readonly (readonly Stored[])[]
   readonly columns: readonly string[]
-  /** Rows that were changed, or would have been if they had not been equal. */
+  /** Number of matched rows, including those that were already equal. */
   readonly changed: number
-  /** The number that the server gave the first row that was inserted; 0: it gave none. */
+  /** Id generated for the first inserted row; 0: none. */
   readonly inserted: number
 }
 
-/** A connection. */
 export interface Client {
-  /** The server's id of the connection. */
+  /** The server's connection id. */
   readonly thread: number
-  /** The server was a node of a Galera cluster when the connection was made: locks hold on this node alone. */
+  /** Whether the server was a node of a Galera cluster when the connection was opened: locks only apply to this node. */
   readonly isGalera: boolean
-  /** It was cut, or lost: nothing more can be done on it. */
+  /** The connection was cut or lost, and is unusable. */
   readonly isBroken: boolean
-  /** Sends a statement that has its values in it. `shown`: what of it an error may show. */
+  /** Executes a statement that contains its values. `shown`: the part that errors may show. */
   query(text: string, shown?: string): Promise<MysqlExecuted>
-  /** Closes the connection at once: running statements fail as if it was lost. */
+  /** Closes the connection at once; running statements fail with a connection loss. */
   cut(): void
-  /** Closes the connection in good order. */
+  /** Closes the connection gracefully. */
   end(): void
 }
 
-/** Executes statements: a connection, or any free one of a pool. */
+/** A connection or a pool. */
 export type MysqlQueryable = Pick<Client, 'query'>
 
-/** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
+/** Milliseconds without traffic before TCP keepalive probes. */
 const keepAliveDelayMs = 10_000
 
-/** Seconds that a statement waits for a row; and that a transaction may do nothing before its locks are released. */
+/** Seconds that a statement waits for a row lock, and maximum idle seconds of a transaction, after which its locks are released. */
 const lockTimeoutSeconds = 3
 const idleTimeoutSeconds = 30
 
-/** Seconds that a statement waits for a table that is being changed. */
+/** Seconds that a statement waits for a table that is being altered. */
 export const tableTimeoutSeconds = 10
 
-/** The same where the server has only a limit for connections: more than the pool keeps one that does nothing. */
+/** Idle timeout of connections where transactions have none: longer than the pool keeps idle connections. */
 const idleConnectionTimeout = 60
 
 /**
- * Greetings of every connection. An explicit character set, in which every literal ends where it should and every text can be stored. ANSI
- * quotes and pipes as concatenation, as on the other databases; strict mode. Concatenated lists may be as long as a response. One snapshot
- * for reads of several statements. Session defaults that statements rely on are set explicitly.
+ * Executed on every new connection: an explicit character set, in which literals are unambiguous and every text can be stored; ANSI quotes,
+ * pipes as concatenation and strict mode, as on other databases; concatenations as long as a response; one snapshot per transaction.
+ * Session defaults that statements rely on are set explicitly.
  */
 const greetings = [
   'set names utf8mb4',
@@ -64,32 +62,32 @@ const greetings = [
 ]
 
 /**
- * Additional greetings of write connections: serializable transactions, which lock everything they read. Without autocommit, since after a
- * deadlock the server ends the transaction and later statements would run outside of it.
+ * Additionally executed on write connections: serializable transactions lock everything they read. Without autocommit, since statements
+ * after a deadlock would otherwise run outside of the transaction.
  */
 export const writeGreetings: readonly string[] = [
   'set session transaction isolation level serializable',
-  // A failed attempt is repeated, and frees the connection for other writes.
+  // A failed attempt is retried, and frees the connection for other writes.
   `set session lock_wait_timeout = ${lockTimeoutSeconds}`,
   `set session autocommit = 0 /*M!100300 , idle_transaction_timeout = ${idleTimeoutSeconds} */ /*!80000 , wait_timeout = ${idleConnectionTimeout} */`,
 ]
 
-/** The same for writes that take turns. Others wait for them: they wait for locks no longer than a second themselves. */
+/** For grouped writes: shorter lock timeouts, since others wait for them. */
 export const groupWriteGreetings: readonly string[] = [...writeGreetings, 'set session lock_wait_timeout = 1, innodb_lock_wait_timeout = 1']
 
-/** The variable that is `ON` where the server is a node of a Galera cluster. Servers without Galera may not have it. */
+/** `ON` on a node of a Galera cluster; may not exist elsewhere. */
 const nodeVariable = 'wsrep_on'
 
-/** A connection to a node executes this first: its statements wait until the node has what the others have committed. */
+/** Makes statements on a Galera node wait until it has everything that other nodes have committed. */
 const syncWait = 'set session wsrep_sync_wait = 7'
 
-/** The bytes that a statement may have; the value is fixed for the life of a connection. */
+/** Maximum bytes of a statement; fixed for the lifetime of a connection. */
 const packetVariable = 'max_allowed_packet'
 
-/** Asked on every connection: each may lead to another server, or the server may have joined a cluster. */
+/** Queried on every connection: each may lead to a different server, or the server may have joined a cluster. */
 const askServer = `show variables where variable_name in ('${packetVariable}', '${nodeVariable}')`
 
-/** Bytes of a packet that are not the statement's. */
+/** Bytes of a packet not available to the statement. */
 const aroundStatement = 16
 
 export function connectionOptions({ url, host, port, name, user, password, ssl, connectionTimeout }: ServerSettings): ConnectionOptions {
@@ -110,7 +108,6 @@ export function connectionOptions({ url, host, port, name, user, password, ssl, 
 
 const addressOf = (host: string, port: number): ConnectionOptions => (host.startsWith('/') ? { socketPath: host } : { host, port })
 
-/** @throws Error for a URL that cannot be read */
 function partsOf(url: string): ConnectionOptions {
   const { hostname, port, pathname, username, password, search } = new URL(url)
   if (search !== '') throw new Error(`Parameters after the URL of a database are not read (${search}): set DATABASE_SSL and others instead`)
@@ -125,10 +122,7 @@ function partsOf(url: string): ConnectionOptions {
 
 const socketOf = (connection: Connection): Socket | undefined => (connection as unknown as { readonly stream?: Socket }).stream
 
-/**
- * Connects. `own`: statements that the connection executes after its greetings. `lost`: called when the connection is lost while nothing is
- * under way on it.
- */
+/** Connects. `own`: statements executed after the greetings. `lost`: called when the connection is lost while idle. */
 export async function connect(options: ConnectionOptions, own: readonly string[], lost: (error: Error) => void): Promise<Client> {
   const connection = createConnection(options)
   connection.on('error', lost)
@@ -136,7 +130,7 @@ export async function connect(options: ConnectionOptions, own: readonly string[]
   let maxBytes = 0
   let isGalera = false
   const say = (text: string) => run(connection, text, text)
-  // The driver's own limit ends with its handshake.
+  // The driver's own timeout ends with its handshake.
   const timer = setTimeout(() => {
     isLate = true
     socketOf(connection)?.destroy()
@@ -162,7 +156,7 @@ export async function connect(options: ConnectionOptions, own: readonly string[]
       return isBroken
     },
     query: async (text, shown = text) => {
-      // The server would refuse it by closing the connection.
+      // The server would reject it by closing the connection.
       if (text.length > maxBytes / maxBytesPerUnit && Buffer.byteLength(text) > maxBytes)
         throw Object.assign(statementTooLarge(Buffer.byteLength(text), maxBytes), shownIn(shown))
       return run(connection, text, shown).catch((error: Error & { readonly fatal?: boolean }) => {
@@ -179,15 +173,15 @@ export async function connect(options: ConnectionOptions, own: readonly string[]
   }
 }
 
-/** Bytes of what JavaScript counts as one character of a text. */
+/** Maximum UTF-8 bytes per UTF-16 unit. */
 const maxBytesPerUnit = 3
 
-/** Characters of a statement that an error shows. */
+/** Maximum characters of a statement in an error. */
 const shownText = 4_000
 
 const shownIn = (shown: string): object => ({ statement: shown.slice(0, shownText) })
 
-/** An error without the values of its statement. */
+/** Removes the statement, which contains values, from an error. */
 const bare = (error: Error & { sql?: unknown }): Error => {
   delete error.sql
   return error
@@ -216,6 +210,6 @@ function executed(result: unknown, fields: readonly FieldPacket[] | undefined): 
   return { rows, columns: (fields ?? []).map(({ name }) => name), changed: rows.length, inserted: 0 }
 }
 
-/** Rows as objects by the names of their columns. */
+/** Rows as objects by column name. */
 export const toObjects = ({ rows, columns }: MysqlExecuted): readonly Readonly<Record<string, Stored>>[] =>
   rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))

@@ -1,4 +1,4 @@
-// Coerces values of another database to the column types of MySQL and MariaDB.
+// Coerces values of another database to MySQL's and MariaDB's column types.
 import { isDecimal } from '../../transfer/rows.js'
 import { type Coercion, coerceDecimal, coerceFloat, coerceInteger, coercionFor, isDay, timeOfDay } from '../coerce-values.js'
 import { fromWallClock } from '../time-zone.js'
@@ -6,7 +6,7 @@ import { fromWallClock } from '../time-zone.js'
 const coerceDate: Coercion = (value) => {
   const text = String(value)
   const [whole, year, month, day, rest] = /^(\d{4})-(\d\d)-(\d\d)(T| |$)/.exec(text) ?? []
-  // The year 0 is stored here.
+  // Year 0 is valid here.
   const isValid = whole !== undefined && isDay(Number(year) === 0 ? 2000 : Number(year), Number(month), Number(day))
   if (!isValid) return { value: null, problem: 'is not a date' }
   return rest === '' ? { value: text } : { value: `${year}-${month}-${day}`, problem: 'is not a date' }
@@ -18,13 +18,13 @@ const coerceTime: Coercion = (value) => {
   return time.length <= 12 ? { value: time } : { value: time.slice(0, 12), problem: 'is finer than milliseconds' }
 }
 
-/** The first and the last timestamp of `datetime` and of `timestamp`, which has 32 bits. */
+/** The range of `datetime`, and of `timestamp`, which has 32 bits. */
 export const spans = {
   datetime: [Date.UTC(100, 0, 2), Date.UTC(9999, 11, 31)],
   timestamp: [1_000, 2_147_483_647_999],
 } as const
 
-/** Columns without fractions of a second are those of Strapi's bookkeeping: their milliseconds are not shown anywhere. */
+/** Columns without fractional seconds are for Strapi's internal use: their milliseconds are not shown anywhere. */
 const coerceTimestamp =
   ([first, last]: readonly [number, number], hasSecondsOnly: boolean): Coercion =>
   (value) => {
@@ -43,7 +43,7 @@ const coerceTimestamp =
 
 const integerBits: Readonly<Record<string, number>> = { tinyint: 8, smallint: 16, mediumint: 24, int: 32, bigint: 64 }
 
-/** Returns the coercion to a column. */
+/** Returns a function that coerces values to the column. */
 export const coercionTo = coercionFor({
   text: { unstorable: /\p{Surrogate}/u, problem: 'has half of a surrogate pair', hasUnstorableEscapes: false },
   integer: (type) => coerceInteger(integerBits[/^\w+/.exec(type)![0]] ?? 64, !type.includes('unsigned')),

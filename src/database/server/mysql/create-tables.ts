@@ -1,9 +1,9 @@
-// The text of tables in the words of MySQL and MariaDB: Strapi's layout and Octavo's own tables.
+// Table definitions of MySQL and MariaDB: Strapi's layout and Octavo's own tables.
 import { type OctavoColumnType, type OctavoTable, octavoTables } from '../../../model/tables/octavo-tables.js'
 import { type ColumnType, type ForeignKey, type Index, quoted, type Table } from '../../../model/tables/table.js'
 import type { MysqlQueryable } from './client.js'
 
-/** Types that have another name here, as Strapi declares them. */
+/** Strapi's type names on MySQL, where they differ. */
 const declared: Partial<Record<ColumnType, string>> = {
   text: 'longtext',
   integer: 'int',
@@ -24,7 +24,7 @@ export const declaredType = (type: ColumnType): string => declared[type] ?? type
 
 const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
 
-/** A column as a table declares it. Without `null`, older servers give a timestamp a default. */
+/** A column definition. Without `null`, older servers give a timestamp a default. */
 export const columnText = ({ name, type, notNull, increments, default: standard }: Table['columns'][number]): string => {
   if (increments) return `${quoted(name)} int unsigned not null auto_increment primary key`
   return `${quoted(name)} ${declaredType(type)} ${notNull ? 'not null' : 'null'}${standard === null ? '' : ` default ${standard}`}`
@@ -35,16 +35,13 @@ export const indexText = ({ name, columns, unique }: Index): string => `${unique
 export const foreignKeyText = ({ name, columns, references, onDelete }: ForeignKey): string =>
   `constraint ${quoted(name)} foreign key (${list(columns)}) references ${quoted(references.table)} (${list(references.columns)}) on delete ${onDelete}`
 
-/**
- * The statement that creates a table, with all that belongs to it; the tables that it references may come later. `characters`: as
- * `charactersOf` says.
- */
+/** Creates a table with its indexes and foreign keys; referenced tables may be created later. `characters`: from `getCharacterSet`. */
 export const createStatement = ({ name, columns, indexes, foreignKeys }: Table, characters: string): string =>
   `create table if not exists ${quoted(name)} (${[...columns.map(columnText), ...indexes.map(indexText), ...foreignKeys.map(foreignKeyText)].join(', ')}) engine = InnoDB${characters}`
 
 /**
- * The character set of new tables, as the end of their statement: empty where the database gives them one that has every text. Otherwise it
- * is utf8mb4, with the collation that connections have there, so that texts of all tables can be compared.
+ * Character set clause for new tables: empty if the database's default can store every text; otherwise utf8mb4, with the collation of
+ * connections, so that texts of all tables can be compared.
  */
 export async function getCharacterSet(database: MysqlQueryable): Promise<string> {
   const { rows } = await database.query("select @@character_set_database = 'utf8mb4'")
@@ -67,7 +64,7 @@ export interface OctavoIndex {
   readonly table: string
   readonly name: string
   readonly unique: boolean
-  /** Its definition in a statement. */
+  /** Its definition within a statement. */
   readonly text: string
 }
 
@@ -90,28 +87,28 @@ function createOctavoTable(table: OctavoTable): string {
 }
 
 /**
- * Octavo's tables compare texts by character, including trailing spaces, regardless of the database's collation. MariaDB and MySQL have
- * different names for that; each ignores the comment of the other.
+ * Octavo's tables compare texts by character, including trailing spaces, regardless of the database's collation. MariaDB and MySQL use
+ * different names for this; each ignores the other's comment.
  */
 const byCharacter = 'engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */'
 
-/** The statement that creates a table of Octavo's own. */
+/** Creates one of Octavo's own tables. */
 export const octavoTable = (name: string, parts: readonly string[]): string =>
   `create table if not exists ${name} (${parts.join(', ')}) ${byCharacter}`
 
-/** Has one row, which transactions that conflict lock one after the other (writes.ts). */
+/** Its rows serve as locks of conflicting transactions (writes.ts). */
 export const groupTable = 'octavo_write_turns'
 
-/** Its rows: the one that transactions lock which take turns, and the one that those lock which number something in the order of commits. */
+/** The rows that lock grouped writes and, for numbers in commit order, commits. */
 export const [groupRow, commitOrderRow] = [1, 2]
 
-/** Has a row for each transaction that was committed lately (transaction.ts). */
+/** One row per recently committed transaction (transaction.ts). */
 export const outcomeTable = 'octavo_write_outcomes'
 
-/** Has a row from before the first table of a new database is made until its first rows are committed. */
+/** Has a row while a new database is being prepared: from before its first table until its first rows are committed. */
 export const unpreparedTable = 'octavo_preparation'
 
-/** The tables that only this driver has. */
+/** Tables unique to this driver. */
 export const driverTables: readonly string[] = [groupTable, outcomeTable, unpreparedTable]
 
 const outcomeIndex: OctavoIndex = { table: outcomeTable, name: 'written_at', unique: false, text: 'key written_at (written_at)' }
@@ -119,7 +116,7 @@ const outcomeIndex: OctavoIndex = { table: outcomeTable, name: 'written_at', uni
 /** All secondary indexes of Octavo's tables. */
 export const octavoIndexes: readonly OctavoIndex[] = [...octavoTables.flatMap(octavoIndexesOf), outcomeIndex]
 
-/** The statements that create those of Octavo's own tables that are missing. */
+/** Creates Octavo's missing tables. */
 export const createOctavoStatements = (): readonly string[] => [
   ...octavoTables.map(createOctavoTable),
   octavoTable(groupTable, ['id integer primary key']),
@@ -127,5 +124,5 @@ export const createOctavoStatements = (): readonly string[] => [
   octavoTable(outcomeTable, ['id varchar(36) primary key', 'written_at timestamp not null default current_timestamp', outcomeIndex.text]),
 ]
 
-/** The statement that creates the mark of a database that is being prepared. */
+/** Creates the mark of a database being prepared. */
 export const createMark = octavoTable(unpreparedTable, ['id integer primary key'])

@@ -1,4 +1,4 @@
-// MySQL's and MariaDB's part of the vocabulary in dialect.ts.
+// The MySQL and MariaDB dialects.
 import { sql } from 'kysely'
 import type { BoundType, Dialect, Expression } from '../../dialect.js'
 import type { Parameter } from '../../plan.js'
@@ -20,7 +20,7 @@ const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'
 /** Compares by character, regardless of the column's collation. */
 const exact = (text: Expression): Expression => sql`cast(${text} as char character set utf8mb4) collate utf8mb4_bin`
 
-/** Collations ignore spaces at the end of a text, also those that compare by character. */
+/** Compares bytes: collations ignore trailing spaces, even those that compare by character. */
 const isSameText = (one: Expression, other: Expression) => sql<boolean>`cast(${one} as binary) = cast(${other} as binary)`
 
 const compare = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') => {
@@ -29,13 +29,13 @@ const compare = (column: Expression, value: Expression, kind: 'contains' | 'star
   return isSameText(part, value)
 }
 
-/** Sigma has two small letters, by its place in a word. */
+/** Sigma has two lower-case forms, depending on its position in a word. */
 const folded = (text: Expression): Expression => sql`replace(lower(${exact(text)}), 'ς', 'σ')`
 
-/** The types of columns of a JSON text. */
+/** Column types of bound rows. */
 const typeNames = { integer: 'bigint', real: 'double' } as const
 
-/** MySQL gives a text without a collation one that cannot be compared with columns of another; one by character can be with any. */
+/** MySQL's default collation for such texts cannot be compared with other collations; a binary one can. */
 const textOf: Readonly<Record<MysqlServer, string>> = { MariaDB: 'longtext', MySQL: 'longtext collate utf8mb4_bin' }
 
 const jsonColumns = (types: Readonly<Record<string, BoundType>>, server: MysqlServer) =>
@@ -43,7 +43,7 @@ const jsonColumns = (types: Readonly<Record<string, BoundType>>, server: MysqlSe
     sql.raw(`"${name}" ${type === 'text' ? textOf[server] : typeNames[type]} path '$[${index}]'`),
   )
 
-/** All rows of a select as a JSON text; on MariaDB it may name rows around it, which a table in `from` may not. */
+/** All rows of a select as JSON. On MariaDB this may reference outer columns, unlike a derived table. */
 const asJson = ({ columns, from }: SelectedRows): Expression => {
   const row = sql`json_array(${sql.join(Object.values(columns))})`
   return from === null ? sql`json_array(${row})` : sql`coalesce((select json_arrayagg(${row}) from ${from}), '[]')`
@@ -57,10 +57,10 @@ const aroundOnMariadb: Around = (selects, types, as) => {
   return sql`json_table(${rows}, '$[*]' columns (${sql.join(jsonColumns(types, 'MariaDB'))})) as ${sql.id(as)}`
 }
 
-/** Here it is the other way round. */
+/** On MySQL, a derived table may reference outer columns, but JSON may not. */
 const aroundOnMysql: Around = (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.id(as)}`
 
-/** `+ 0`: a number would name a column by its position. */
+/** `+ 0`: a plain number would be a column position. */
 const listOf =
   (around: Around) =>
   (selects: readonly ListedDocuments[]): Expression => {
@@ -73,7 +73,7 @@ const listOf =
     return joined({ document: sql`listed.document`, place: sql`listed.place`, id: sql`listed.id`, from: rows })
   }
 
-/** The last second of a `timestamp` in MariaDB 11.5 and later; older servers refuse later ones themselves. */
+/** The last second of a `timestamp` in MariaDB 11.5 and later; older servers reject later times themselves. */
 const lastTimestamp = 4_294_967_295_999
 
 const timestampFault = (milliseconds: number): string | null =>
@@ -112,7 +112,7 @@ const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
   joinedInOrder: (tables) => sql.join([...tables], sql` straight_join `),
   unindexed: (column) => column,
   selected: (column) => column,
-  // Determined from the text when it is read (reads.ts).
+  // Determined from the text on reading (reads.ts).
   isJson: () => sql`1`,
   list: (values) => sql.join(values),
   rows: (rows, columns, as) => sql`(select ${sql.join(Object.keys(columns).map((name) => sql.id(name)))}, ordinal - 1 as ordinal
@@ -120,20 +120,20 @@ const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
   lateral: around,
   documentList: listOf(around),
   differs: (one, other) => sql<boolean>`(not (cast(${one} as binary) <=> cast(${other} as binary)))`,
-  // Places have no sign.
+  // Positions are unsigned.
   positionBefore: (first) => sql`${first} / 2`,
-  // Null is the smallest value.
+  // Nulls are the smallest values.
   orderKey: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
   nullsAreGreatest: false,
   firstValue: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
-  // Rows that came from SQLite have what Strapi misread next to 1970.
+  // Rows that came from SQLite contain values that Strapi misread close to 1970.
   timestampsDiffer: (one, other) =>
     sql`(${differs(one, other)} and (${one} is null or abs(timestampdiff(second, '1970-01-01', ${one})) >= 10000))`,
   timeOfDay,
   sharedClock: () => sql`(${timeOfDay})`,
   stateSeen: sql`cast(null as signed)`,
   commitOrder: sql`select id from ${sql.table(groupTable)} where id = ${sql.lit(commitOrderRow)} for update`,
-  // No number of an AUTO_INCREMENT column can be had without a row: every row gets its id when it is inserted.
+  // AUTO_INCREMENT ids cannot be reserved without a row: every row gets its id when it is inserted.
   newIds: () => sql`null as id where 1 = 0`,
   idsFrom: () => () => null,
   stoppable: () => sql<boolean>`true`,

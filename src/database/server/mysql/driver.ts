@@ -1,4 +1,4 @@
-// MySQL and MariaDB as servers of a database.
+// The MySQL and MariaDB driver.
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
@@ -27,7 +27,7 @@ import { openWrites } from './writes.js'
 const learnTypes = async ({ small, statements }: MysqlServerConnection): Promise<void> =>
   statements.learn(await onClient(small, readCatalog))
 
-/** Limits the time of each read: in seconds on MariaDB, in milliseconds on MySQL. */
+/** Sets the timeout of reads: in seconds on MariaDB, in milliseconds on MySQL. */
 async function limitReads(client: Client, maxReadMs: number): Promise<void> {
   const isLimited = await client.query(`set session max_statement_time = ${maxReadMs / 1000}`).then(
     () => true,
@@ -125,7 +125,6 @@ export const mysql: ServerKind<Client, Pool, MysqlServerConnection> = {
   },
 }
 
-/** The driver of MySQL and MariaDB. */
 export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => WriteFirstRows): Driver =>
   serverDriver(mysql, firstRows)
 
@@ -134,7 +133,7 @@ function openReplacement(client: Client, name: string, wait: number, close: () =
     ...reading(client, name),
     coercion: coercionTo,
     begin: async () => {
-      // A transaction that reads nothing before it removes all rows of a table holds the table from then on.
+      // Deleting all rows first makes the transaction lock the table from then on, as long as it has read nothing before.
       await client.query(`set session innodb_lock_wait_timeout = ${Math.ceil(wait / 1000)}`)
       await client.query('start transaction')
     },

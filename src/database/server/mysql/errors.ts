@@ -1,39 +1,38 @@
-// Classifies errors of a MySQL or MariaDB server, or of a connection to it.
+// Classifies errors of a MySQL or MariaDB server or connection.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { schemaDriftError, unavailableError } from '../../errors.js'
 
 interface ServerError {
   readonly code?: unknown
   readonly errno?: unknown
-  /** Set by the driver: nothing more can be done on the connection. */
+  /** Set by the driver: the connection is unusable. */
   readonly fatal?: unknown
 }
 
-/** The name of an error, of the server or of the network; empty: it has none. */
+/** The name of a server or network error; empty: neither. */
 export const getCode = (error: unknown): string => String((error as ServerError | null)?.code ?? '')
 
-/** The server's number of an error; 0: it is none of the server's. */
+/** The server's error number; 0: not a server error. */
 export const getErrno = (error: unknown): number => {
   const number = (error as ServerError | null)?.errno
   return typeof number === 'number' && number > 0 ? number : 0
 }
 
 /**
- * The transaction conflicted with another one and succeeds when it is run again: a deadlock, a lock that was not to be had in time, also
- * that of the numbers of new rows, a row that was changed since it was read, a table that is being changed
- * or whose definition left the server's cache.
+ * The transaction conflicted and a retry may succeed: a deadlock; a timeout of a lock, including that for generated ids; a row changed
+ * since it was read; a table being altered or evicted from the server's cache.
  */
 export const isConflict = (error: unknown): boolean => [1020, 1213, 1412, 1467, 1615, 3572].includes(getErrno(error)) || isLockWait(error)
 
-/** A column is not known in a check, whose table is about to be changed. The clause is named so in every language. */
+/** An unknown column in a check of a table that is being altered. The clause has this name in every language. */
 export const isStaleCheck = (error: unknown): boolean => getErrno(error) === 1054 && /'CHECK'/.test((error as Error).message)
 
-/** A lock was not to be had in time. */
+/** A lock timeout. */
 export const isLockWait = (error: unknown): boolean => getErrno(error) === 1205
 
 /**
- * The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. A node of a Galera
- * cluster does not serve without the others (1047), and may lose them while it commits (1180).
+ * The connection is lost or could not be opened, or the server refuses to serve. Uncommitted transactions are rolled back. A Galera node
+ * does not serve without the others (1047), and may lose them during a commit (1180).
  */
 export function isConnectionLoss(error: unknown): boolean {
   if ((error as ServerError | null)?.fatal === true || isReadOnly(error)) return true
@@ -45,16 +44,16 @@ export function isConnectionLoss(error: unknown): boolean {
 }
 
 /**
- * The server may only be read, as the former primary after a switchover: another connection may lead to the current one. 1290 is also the error
- * of other options, which have the same names in every language.
+ * The server is read-only, like a former primary after a switchover: another connection may lead to the current one. 1290 covers other
+ * options, too, whose names do not depend on the language.
  */
 export const isReadOnly = (error: unknown): boolean =>
   [1792, 1836].includes(getErrno(error)) || (getErrno(error) === 1290 && /read[-_]only/.test((error as Error).message))
 
-/** A statement was cancelled, or exceeded a time limit of the server. */
+/** A statement was cancelled or timed out on the server. */
 export const isCancelled = (error: unknown): boolean => [1317, 1969, 3024].includes(getErrno(error))
 
-/** The error of a statement or connection without a response in time. A retry may take as long. */
+/** The error of a statement or connection that timed out. A retry may take as long. */
 export const timeoutError = (cause: unknown): Error =>
   Object.assign(new Error('The database did not respond in time', { cause }), { code: 'ETIMEDOUT' })
 
@@ -67,11 +66,11 @@ export const exhausted = (): Error => Object.assign(new Error('All connections t
 
 export const isExhaustion = (error: unknown): boolean => getCode(error) === poolExhausted
 
-/** The server's number of an error about a statement that is larger than it takes, and its name. */
+/** The server's error for a statement beyond its size limit. */
 const tooLargeNumber = 1153
 const tooLargeCode = 'ER_NET_PACKET_TOO_LARGE'
 
-/** The error of a statement that is too large to send. `most`: maximum bytes of a statement. */
+/** The error of a statement that is too large to send. `most`: maximum bytes. */
 export const statementTooLarge = (bytes: number, most: number): Error =>
   Object.assign(new Error(`A statement has ${bytes} bytes, and the server takes ${most} (max_allowed_packet)`), {
     code: tooLargeCode,
@@ -80,26 +79,26 @@ export const statementTooLarge = (bytes: number, most: number): Error =>
 
 const isTooLarge = (error: unknown): boolean => getErrno(error) === tooLargeNumber
 
-/** Resources of the server are exhausted, or it may only be read. */
+/** The server is out of resources or read-only. */
 const isRefusal = (error: unknown): boolean => [1021, 1037, 1038, 1041, 1114, 1226, 1290, 1836, 3100].includes(getErrno(error))
 
-/** A value that a column cannot hold or be compared with: out of its range, too long, not of its type or character set, not JSON. */
+/** A value that a column cannot store or be compared with: out of range, too long, of another type or character set, not JSON. */
 const isBadValue = (error: unknown): boolean =>
   [1264, 1265, 1267, 1270, 1271, 1292, 1366, 1406, 1411, 1525, 1690, 3140, 3141, 3157, 3819, 4025].includes(getErrno(error))
 
-/** The column that an English message about such a value names. */
+/** The column named in the English message of such an error. */
 function columnIn(error: unknown): string {
   const [, column] = / for column (?:`[^`]+`\.`[^`]+`\.)?[`']([^`']+)[`'] at row \d+$/.exec((error as Error).message) ?? []
   return column === undefined ? '' : `: that of the column ${column}`
 }
 
-/** A statement beyond what the server can execute: tables of a join, columns, its stack, the depth of selects. */
+/** The statement exceeds a server limit: tables of a join, columns, stack, nesting. */
 const isTooComplex = (error: unknown): boolean => [1116, 1117, 1119, 1390, 1436, 1473].includes(getErrno(error))
 
-/** A column or a table that a statement names is not there. */
+/** A missing table or column. */
 const isDrift = (error: unknown): boolean => [1054, 1146].includes(getErrno(error))
 
-/** A retry is useless: the server refuses the statement, or it is a bug. */
+/** A retry is useless: the server rejects the statement, or it is a bug. */
 export function isLasting(error: unknown): boolean {
   if (error instanceof ApiError || [isConflict, isConnectionLoss, isCancelled, isRefusal].some((passes) => passes(error))) return false
   return getErrno(error) > 0 || getCode(error) === ''
@@ -108,7 +107,7 @@ export function isLasting(error: unknown): boolean {
 const tooLarge = (): ApiError =>
   new ApiError('PayloadTooLargeError', 'The data is larger than the database takes in one statement (max_allowed_packet)')
 
-/** The error as callers get it: 400 or 413 for their values, 503 for what may pass. Other errors are returned as they are. */
+/** Converts an error for the client: 400 or 413 for invalid values, 503 for transient errors. Others are returned unchanged. */
 export function toApiError(error: unknown): unknown {
   if (error instanceof ApiError) return error
   if (isBadValue(error)) return causedBy(validationError(`A value does not fit the type of its attribute${columnIn(error)}`), error)

@@ -8,7 +8,7 @@ import { type MysqlCatalog, readCatalog, releaseLock, takeLock } from './catalog
 import type { Client } from './client.js'
 import { onClient, type Pool } from './pool.js'
 
-/** Characters of an identifier, and of the hash that ends a long one. */
+/** Maximum length of an identifier, and length of the hash that ends a long one. */
 const identifierLength = 64
 const hashLength = 8
 
@@ -19,28 +19,28 @@ export function indexName({ name }: OwnIndex): string {
   return `${name.slice(0, identifierLength - hashLength - 1)}_${hash}`
 }
 
-/** The statement that creates an index. Neither server supports partial indexes. Ties are ordered by id, which ends every index. */
+/** Creates an index. Neither server supports partial indexes. Every index implicitly ends with the id, which orders ties. */
 export const indexStatement = (index: OwnIndex): string =>
   `create index ${quoted(indexName(index))} on ${quoted(index.table)} (${index.columns.map(quoted).join(', ')})`
 
-/** Bytes that an index has room for. */
+/** Maximum bytes of an index entry. */
 const indexBytes = 3_072
 
-/** Bytes of a value in an index, at most; null: a value may be longer than an index has room for. */
+/** Maximum bytes of a value in an index; null: values may exceed an index entry. */
 function bytesOf(type: string): number | null {
   if (/text|json|blob/.test(type)) return null
   const [, length] = /char\((\d+)\)/.exec(type) ?? []
   return length === undefined ? 8 : Number(length) * 4
 }
 
-/** Requires a table with these columns, all of whose values fit into an index. */
+/** Whether the table has these columns and all their values fit into an index. */
 export function isIndexable({ tables }: MysqlCatalog, { table, columns }: OwnIndex): boolean {
   const types = new Map(tables.get(table)?.map(({ name, type }) => [name, type]))
   const bytes = columns.map((column) => (types.has(column) ? bytesOf(types.get(column)!) : null))
   return types.has('id') && bytes.every((each) => each !== null) && bytes.reduce((sum, each) => sum! + each!, 0)! <= indexBytes
 }
 
-/** The indexes that are missing. Of several that have the same columns here, the first. */
+/** Missing indexes. Of those that have the same columns on these servers, only the first. */
 function missingIn(catalog: MysqlCatalog, model: Model): readonly OwnIndex[] {
   const seen = new Set<string>()
   const indexes = describeIndexes(model).filter(({ table, columns }) => {
@@ -56,9 +56,9 @@ const interval = 500
 const isStopped = (stop: AbortSignal | undefined): boolean => stop?.aborted === true
 
 /**
- * Creates the indexes that are missing, one after the other, and reports each before it starts. Waits while another process does the
- * same. Returns how many were created.
- * @throws the server's first error, once every other index has been tried; nothing if `stop` was aborted
+ * Creates missing indexes, reporting each before it starts. Waits while another process does the same. Returns the number of created
+ * indexes.
+ * @throws the first error, after trying all other indexes; nothing if `stop` was aborted
  */
 export async function createIndexes(pool: Pool, model: Model, report: ReportOwnIndex, stop?: AbortSignal): Promise<number> {
   return onClient(pool, async (client) => {

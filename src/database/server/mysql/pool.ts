@@ -1,4 +1,4 @@
-// A bounded pool of connections: made when they are needed, closed when they are idle or old, replaced when they broke.
+// A bounded connection pool. Connections are opened on demand, closed when idle or old, and replaced when broken.
 import type { ServerSettings } from '../../../foundation/config/database.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PoolActivity } from '../../database.js'
@@ -6,33 +6,32 @@ import { createConnectionWaits } from '../connections.js'
 import { type Client, connect, connectionOptions } from './client.js'
 import { exhausted, isCancelled, isConnectionLoss, isExhaustion, isReadOnly, timeoutError } from './errors.js'
 
-/** Milliseconds after which a connection is replaced, and after which an idle one is closed; and between two looks for these. */
+/** Milliseconds after which a connection is replaced, after which an idle one is closed, and between checks. */
 const lifetime = 1_800_000
 const idleTime = 30_000
 const lookEvery = 10_000
 
-/** Milliseconds until a request to end a statement counts as lost. */
+/** Timeout of a cancellation in milliseconds. */
 const patience = 1_000
 
 export interface MysqlPoolOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max: number
-  /** Statements that each connection executes after the common greetings. */
+  /** Statements executed on each new connection after the common greetings. */
   readonly greetings?: readonly string[]
   /** Receives errors of idle connections, which are replaced. */
   failed(error: Error): void
 }
 
-/** A pool. */
 export interface Pool {
-  /** Those that wait for a connection. */
+  /** Number of waiters for a connection. */
   readonly waiting: number
   activity(name: PoolActivity['name']): PoolActivity
-  /** @throws Error where no connection can be made, or none is free in time */
+  /** @throws Error if a connection cannot be opened, or none becomes free in time */
   acquire(): Promise<Client>
-  /** `isBroken`: the connection is not used again. */
+  /** `isBroken`: the connection is not reused. */
   release(client: Client, isBroken: boolean): void
-  /** Asks the server to end a connection and its statement. Resolves when it has, or cannot be reached; never rejects. */
+  /** Makes the server kill a connection with its statement. Resolves once that is done or the server cannot be reached; never rejects. */
   cancel(client: Client): Promise<void>
   /** Closes idle connections now, and those in use when they are released. */
   close(): Promise<void>
@@ -50,7 +49,6 @@ interface Waiter {
   fail(error: unknown): void
 }
 
-/** Opens a pool. */
 export function openPool(settings: ServerSettings, { max, greetings = [], failed }: MysqlPoolOptions): Pool {
   const server = connectionOptions(settings)
   const kept = createConnectionSet(server, { greetings, failed, least: Math.min(settings.pool.min, max) })
@@ -59,7 +57,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
   let isClosed = false
   const waits = createConnectionWaits(isExhaustion)
 
-  /** Creates a connection for the first waiter. */
+  /** Opens a connection for the first waiter. */
   function makeForWaiter(): void {
     if (waiters.size === 0 || kept.count() >= max) return
     kept.make().then(offer, (error: unknown) => {
@@ -111,7 +109,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
   }
 }
 
-/** An idle connection that can be used; null: there is none. */
+/** Takes a usable idle connection; null: none. */
 function takeIdle({ idle, drop }: ReturnType<typeof createConnectionSet>): Client | null {
   for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
     if (isUsable(free.client)) return free.client
@@ -120,7 +118,7 @@ function takeIdle({ idle, drop }: ReturnType<typeof createConnectionSet>): Clien
   return null
 }
 
-/** The connections of a pool: all of them, and those that are idle, the last used at the end. */
+/** The connections of a pool: all of them, and the idle ones, most recently used last. */
 function createConnectionSet(
   server: Parameters<typeof connect>[0],
   { greetings, failed, least }: Pick<MysqlPoolOptions, 'failed'> & { readonly greetings: readonly string[]; readonly least: number },
@@ -133,13 +131,13 @@ function createConnectionSet(
     if (isUseless) client.cut()
     else client.end()
   }
-  /** Takes a connection from those that are idle; false: it is none of them. */
+  /** Removes a connection from the idle ones; false: it is not idle. */
   const take = (one: PooledConnection): boolean => {
     const place = idle.indexOf(one)
     if (place >= 0) idle.splice(place, 1)
     return place >= 0
   }
-  /** Closes those that were idle for long, down to a number. */
+  /** Closes connections that have been idle for long, down to the minimum. */
   const sweep = () => {
     const now = elapsed()
     for (const one of [...idle]) if (now - one.idleSince >= idleTime && all.size > least && take(one)) drop(one)
@@ -150,7 +148,7 @@ function createConnectionSet(
     all,
     idle,
     drop,
-    /** Those that there are, and those that are being made. */
+    /** Open connections, including those being opened. */
     count: () => all.size + making,
     make: async (): Promise<PooledConnection> => {
       let made: PooledConnection | null = null
@@ -169,7 +167,7 @@ function createConnectionSet(
       all.set(client, made)
       return made
     },
-    /** Closes those that are idle. */
+    /** Closes idle connections. */
     close: () => {
       clearInterval(sweeper)
       for (const one of idle.splice(0)) drop(one)
@@ -177,7 +175,7 @@ function createConnectionSet(
   }
 }
 
-/** Waits for a connection. @throws Error where none is free in time */
+/** Waits for a connection. @throws Error if none becomes free in time */
 function waitIn(waiters: Set<Waiter>, milliseconds: number): Promise<Client> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -199,7 +197,7 @@ function waitIn(waiters: Set<Waiter>, milliseconds: number): Promise<Client> {
   })
 }
 
-/** Ends a connection at the server, with its transaction: cutting it here alone would leave that open where the server does not notice. */
+/** Kills a connection on the server, with its transaction. Cutting it on this side alone might leave the transaction open. */
 async function endAtServer(server: Parameters<typeof connect>[0], { thread }: Client): Promise<void> {
   let messenger: Client | null = null
   try {
@@ -207,15 +205,15 @@ async function endAtServer(server: Parameters<typeof connect>[0], { thread }: Cl
     const over = setTimeout(() => messenger?.cut(), patience)
     await messenger.query(`kill ${thread}`).finally(() => clearTimeout(over))
   } catch {
-    // It is gone already, or the server cannot be reached: it is cut here in either case.
+    // The connection is gone already, or the server cannot be reached: it is cut here in either case.
   } finally {
     messenger?.end()
   }
 }
 
 /**
- * Runs work on a connection of the pool. One that broke is not used again. `milliseconds`: after them the server is asked to end it with what
- * it executes, and it is cut; 0: the work may take any time.
+ * Runs work on a connection of the pool. A broken connection is not reused. `milliseconds`: timeout, after which the server kills the
+ * connection, and it is cut; 0: none.
  */
 export async function onClient<Result>(pool: Pool, work: (client: Client) => Promise<Result>, milliseconds = 0): Promise<Result> {
   const client = await pool.acquire()
@@ -237,32 +235,31 @@ export async function onClient<Result>(pool: Pool, work: (client: Client) => Pro
   } finally {
     isEnded = true
     clearTimeout(timer)
-    // Once a request to end something is under way, it may come at any time.
+    // A cancellation in flight may arrive at any time.
     pool.release(client, isBroken || cancelling !== null)
   }
 }
 
-/** When the attempts began to make connections (`elapsed`). */
+/** Start times of the connection attempts (`elapsed`). */
 const begun = new WeakMap<Client, number>()
-/** Connections that were begun before are not used again. */
+/** Connections opened before this time are not reused. */
 let usableFrom = Number.NEGATIVE_INFINITY
-/** A write was refused since the last committed one. */
+/** Whether a write has been refused since the last committed one. */
 let isRefused = false
 
-/** Notes when a connection was begun. */
 function noteBegun(client: Client, at: number): void {
   begun.set(client, at)
 }
 
 export const isUsable = (client: Client): boolean => begun.get(client)! >= usableFrom
 
-/** A server has refused a write because it is read-only. */
+/** Called when a server has refused a write because it is read-only. */
 function noteRefused(): void {
   if (!isRefused) usableFrom = elapsed()
   isRefused = true
 }
 
-/** A write was committed on a connection. */
+/** Called when a write was committed on a connection. */
 export function noteWritten(client: Client): void {
   if (!isRefused) return
   isRefused = false

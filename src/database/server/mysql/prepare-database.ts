@@ -1,5 +1,5 @@
 // Prepares a MySQL or MariaDB database for the model: creates missing tables and columns and, in a new database, the first rows. Strapi's
-// tables are never dropped or rewritten. Each table is a separate transaction, so the next start completes an interrupted one.
+// tables are never dropped or rewritten. DDL commits implicitly, so the next start completes an interrupted preparation.
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import { elapsed, pause } from '../../../foundation/runtime/clock.js'
 import type { Model } from '../../../model/schema/types.js'
@@ -35,7 +35,7 @@ import { onClient, type Pool } from './pool.js'
 import { mysqlTarget } from './rows.js'
 import { lockGroup } from './transaction.js'
 
-/** A prepared database has this table. */
+/** Exists in every prepared database. */
 const firstTable = 'strapi_core_store_settings'
 
 /** Whether the database lacks the tables of the first start, or that start was interrupted. */
@@ -49,22 +49,19 @@ export async function isUnprepared(database: MysqlQueryable): Promise<boolean> {
   return (await database.query(`select 1 from ${unpreparedTable}`)).rows.length > 0
 }
 
-/** The changes, and the unique indexes of Octavo's tables that are missing because of duplicate rows. */
+/** The changes, and Octavo's unique indexes that are missing because of duplicate rows. */
 export interface MysqlPrepared extends Prepared {
   readonly notUnique: readonly string[]
 }
 
-/** Also has the indexes of Octavo's tables: here unique ones can be dropped too, which are constraints on other databases. */
+/** Includes indexes of Octavo's tables: unlike the constraints on other databases, they may have been dropped. */
 interface MysqlLacking extends MissingServerSchema {
   readonly ownIndexes: readonly OctavoIndex[]
 }
 
 const nothingDone: MysqlPrepared = { isNew: false, added: [], notUnique: [] }
 
-/**
- * Prepares the database.
- * @throws ConfigError with a sentence if the user may not change it, or another process prepares it for longer than `wait`
- */
+/** Prepares the database. @throws ConfigError if the user lacks grants, or another process holds the lock for longer than `wait` */
 export async function prepareDatabase(pool: Pool, model: Model, preparation: ServerPreparation): Promise<MysqlPrepared> {
   return onClient(pool, async (client) => {
     if (isWhole(await lackingIn(client, model, preparation))) return nothingDone
@@ -73,7 +70,7 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Ser
         `The database has been locked for ${Math.round(preparation.wait / 1000)} seconds. Another process may be preparing it; start again later`,
       )
     try {
-      // Others may prepare it on other nodes of a cluster: the lock holds on this one alone.
+      // On a cluster, the lock only excludes processes on the same node.
       const prepare = () => prepareLocked(client, model, preparation)
       return await (client.isGalera ? againstOthers(prepare, preparation.wait) : prepare())
     } catch (error) {
@@ -85,14 +82,14 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Ser
   })
 }
 
-/** The server's error numbers for duplicates: a table, a column, an index, a row. */
+/** Server error numbers for duplicates: a table, a column, an index, a row. */
 const duplicateRow = 1062
 const isThere: readonly number[] = [1050, 1060, 1061, duplicateRow]
 
-/** Milliseconds until what others were faster with is looked at again. */
+/** Milliseconds between attempts against another node. */
 const pauseBetween = 300
 
-/** Repeats the preparation until it is complete, since another node may have done some of its steps. `wait`: maximum milliseconds. */
+/** Retries the preparation while another node interferes, for up to `wait` milliseconds. */
 async function againstOthers<Result>(prepare: () => Promise<Result>, wait: number): Promise<Result> {
   const end = elapsed() + wait
   for (;;) {
@@ -108,7 +105,7 @@ async function againstOthers<Result>(prepare: () => Promise<Result>, wait: numbe
 const isWhole = (lacking: MysqlLacking): boolean => isPrepared(lacking) && lacking.ownIndexes.length === 0
 
 async function prepareLocked(client: Client, model: Model, preparation: ServerPreparation): Promise<MysqlPrepared> {
-  // Another process may have prepared it while this one waited.
+  // Another process may have prepared it in the meantime.
   const lacking = await lackingIn(client, model, preparation)
   if (isWhole(lacking)) return nothingDone
   const { tables: present } = await readCatalog(client)
@@ -118,13 +115,13 @@ async function prepareLocked(client: Client, model: Model, preparation: ServerPr
   if (isNew) await client.query(`insert ignore into ${unpreparedTable} (id) values (1)`)
   // Tables reference each other.
   await client.query('set session foreign_key_checks = 0')
-  // An open transaction locks its tables, and a waiting change blocks later reads.
+  // An open transaction locks its tables, and a waiting DDL statement blocks later reads.
   await client.query(`set session lock_wait_timeout = ${Math.ceil(preparation.wait / 1000)}`)
   for (const statement of [
     ...createOctavoStatements(),
     ...replaceFormerTables((name) => present.has(name)),
     ...tables.map((table) => createStatement(table, characters)),
-    // In one statement, which is done or not.
+    // One statement, which is atomic.
     ...columns.map(({ table, column, indexes: ofLayout }) => {
       const parts = [columnText(column), ...ofLayout.map(indexText)].map((part) => `add ${part}`)
       return `alter table ${quoted(table)} ${parts.join(', ')}`
@@ -139,8 +136,8 @@ async function prepareLocked(client: Client, model: Model, preparation: ServerPr
 }
 
 /**
- * Adds indexes to our own tables. Where rows that were written without a unique one have the same values, it stays missing: nothing says which of
- * them is right, and everything works without it. Returns the names of these.
+ * Adds indexes to Octavo's tables. A unique index stays missing if there are duplicate rows: which of them is right is unknown, and the
+ * service works without it. Returns the names of those indexes.
  */
 async function addIndexes(client: Client, indexes: readonly OctavoIndex[]): Promise<readonly string[]> {
   const notUnique: string[] = []
@@ -152,7 +149,7 @@ async function addIndexes(client: Client, indexes: readonly OctavoIndex[]): Prom
   return notUnique
 }
 
-/** Writes the first rows. The mark goes with the same commit. */
+/** Writes the first rows and removes the mark in the same transaction. */
 async function fillNew(client: Client, fill: WriteFirstRows): Promise<void> {
   await client.query('start transaction')
   try {
@@ -175,8 +172,8 @@ async function lackingIn(client: Client, model: Model, { sessions }: ServerPrepa
   const columns = new Map([...catalog.tables].map(([table, all]) => [table, new Set(all.map(({ name }) => name))]))
   const hasColumn = (table: string, column: string): boolean => columns.get(table)?.has(column) === true
   const lacking = findMissingSchema(model, { isNew, has, hasColumn, schema: null }, sessions)
-  // In the middle of a model change, tables match neither model. Additions would disturb the remaining steps, which create everything the
-  // new model needs.
+  // In the middle of a model change, tables match neither model. Additions would interfere with the remaining steps, which create
+  // everything that the new model needs.
   const layout = (await isBeingChanged(client, catalog)) ? { tables: [], columns: [] } : {}
   return {
     ...lacking,

@@ -11,7 +11,7 @@ import { isCancelled, isConflict, isConnectionLoss, isTimeout, toApiError } from
 import { onClient, openPool } from './pool.js'
 import { execute, type MysqlStatements } from './statements.js'
 
-/** Opens the reads; a connection is made with the first one. */
+/** Connections are opened on demand. */
 export function openReads(options: ReadOptions, statements: MysqlStatements, failed: (error: Error) => void): ServerReads {
   const pool = openPool(options.settings, { max: options.connections, failed })
   return createServerReads<Client, MysqlPlanReader>(options, {
@@ -48,9 +48,8 @@ async function readInSnapshot(
   }
 }
 
-/** Reads the answers of one plan. */
 export interface MysqlPlanReader {
-  /** Several statements need one snapshot. */
+  /** Whether there are several statements, which need a snapshot. */
   readonly hasLevels: boolean
   /** Executes a plan's statements on a connection and writes its answer. @throws AnswerTooLarge beyond `limit` bytes */
   read(client: Client, statements: MysqlStatements, values: Values, limit: number): Promise<ReadResult>
@@ -61,7 +60,7 @@ interface FoundLevels {
   total: number | null
 }
 
-/** Prepares the reader of a plan. `signer`: signs addresses of private files; null: everyone may read them. */
+/** Prepares a plan. `signer`: signs URLs of private files; null: all files are public. */
 export function preparePlanReader(plan: ReadPlan, signer: Signer | null): MysqlPlanReader {
   const { root, envelope } = plan
   const write = prepareResult(plan, signer, false)
@@ -76,7 +75,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): MysqlP
   }
 }
 
-/** Executes one statement of a plan. `parents`: the ids of the rows above. */
+/** Executes one statement of a plan. `parents`: ids of the parent rows. */
 type FindRows = (statement: Statement, parents: readonly number[]) => Promise<readonly ResultRow[]>
 
 interface Bound {
@@ -115,7 +114,7 @@ async function findRows({ root, envelope }: ReadPlan, values: Values, find: Find
 
 const distinct = (rows: readonly ResultRow[], at: number): readonly number[] => [...new Set(rows.map((row) => row[at] as number))]
 
-/** Finds the rows of a level, for those above it, and of all below it. */
+/** Finds the rows of a level for the given parents, and those of all levels below it. */
 async function addLevel(read: FoundLevels, level: Level, parents: readonly number[], find: FindRows): Promise<readonly ResultRow[]> {
   const rows = (await find(level.statement, parents)).map((row) => stored(level, row as unknown[]))
   read.rows.set(level.statement, rows)
@@ -139,10 +138,7 @@ async function addFill(read: FoundLevels, fill: Fill, parents: readonly number[]
   }
 }
 
-/**
- * Converts a row to stored forms. Both servers return JSON values; Strapi's driver returns a string without quotes, and Strapi parses it
- * once more if it is JSON.
- */
+/** Converts a row to stored values. Strapi's driver returns a JSON string without quotes, and Strapi parses it again if it is JSON. */
 function stored({ columns }: Level, row: unknown[]): ResultRow {
   for (const { at, validAt, answer } of columns) {
     if (answer !== 'json' || validAt === undefined || row[at] === null) continue
@@ -154,7 +150,7 @@ function stored({ columns }: Level, row: unknown[]): ResultRow {
   return row
 }
 
-/** The value of a JSON text; any other text is returned unchanged. */
+/** Parses JSON; other text is returned unchanged. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,4 @@
-// Rows of a MySQL or MariaDB database on their way from or to another one. Everything runs on one connection.
+// MySQL or MariaDB as the source or target of copied rows, on a single connection.
 import { quoted } from '../../../model/tables/table.js'
 import {
   type CopiedRow,
@@ -21,7 +21,7 @@ import { coercionTo } from './coerce-values.js'
 import { driverTables, octavoTable } from './create-tables.js'
 import { literal } from './statements.js'
 
-/** The table that notes how far a copy has come. */
+/** Records the progress of a copy. */
 const progressTable = 'octavo_copy_progress'
 
 const kinds: readonly (readonly [RegExp, ValueKind])[] = [
@@ -40,7 +40,7 @@ const kindOf = (type: string): ValueKind => kinds.find(([form]) => form.test(typ
 
 const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
 
-/** The tables whose rows are content; what this server alone is about is left out. */
+/** Tables with content; tables specific to this server are excluded. */
 async function tablesOf(client: MysqlQueryable): Promise<readonly RowTable[]> {
   const { tables, ownTables } = await readCatalog(client)
   const keys = await keysOf(client)
@@ -67,7 +67,7 @@ async function keysOf(client: MysqlQueryable): Promise<ReadonlyMap<string, reado
   return keys
 }
 
-/** MariaDB's columns of JSON, by table and name: texts with a condition. MySQL has a type for them. */
+/** MariaDB's JSON columns, as `table.column`: texts with a check constraint. MySQL has a type for them. */
 async function jsonColumnsOf(client: MysqlQueryable): Promise<ReadonlySet<string>> {
   const { rows } = await client.query('select version()')
   if (!/mariadb/i.test(String(rows[0]![0]))) return new Set()
@@ -78,11 +78,11 @@ async function jsonColumnsOf(client: MysqlQueryable): Promise<ReadonlySet<string
   return new Set((found as readonly [string, string][]).map(([table, clause]) => `${table}.${clause.slice('json_valid(`'.length, -2)}`))
 }
 
-/** A column as it is selected: with all its digits. */
+/** Selects a column with all its digits. */
 const selected = ({ name, kind, type }: RowColumn): string =>
   kind === 'datetime' || type.startsWith('decimal') ? `cast(${quoted(name)} as char)` : quoted(name)
 
-/** A value as it goes to another database. */
+/** Converts a value for another database. */
 function received({ kind, type }: RowColumn, value: RowValue): RowValue {
   if (value === null) return null
   switch (kind) {
@@ -137,7 +137,7 @@ async function readWhere(
   return rows.map((row) => row.map((value, index) => received(columns[index]!, value)))
 }
 
-/** A condition with its values in it; there is one at least for each column. */
+/** A condition with literal values; at least one per column. */
 export const selectedBy = ({ columns }: RowTable, where: RowCondition): string =>
   Object.entries(where)
     .map(([name, values]) => {
@@ -161,7 +161,7 @@ export const reading = (
   lastNumbers: () => numbersOf(client),
 })
 
-/** The last numbers that were given, by table. */
+/** The last id assigned in each table. */
 async function numbersOf(client: MysqlQueryable): Promise<ReadonlyMap<string, number>> {
   const { rows } = await client.query(
     'select table_name, auto_increment - 1 from information_schema.tables where table_schema = database() and auto_increment is not null',
@@ -169,7 +169,7 @@ async function numbersOf(client: MysqlQueryable): Promise<ReadonlyMap<string, nu
   return new Map((rows as readonly [string, number][]).map(([table, last]) => [table, Number(last)]))
 }
 
-/** A database as the source of a copy: one snapshot on one connection. `close` is called in the end. */
+/** The source of a copy: a snapshot on one connection. */
 export async function mysqlSource(client: MysqlQueryable, name: string, close: () => Promise<void>): Promise<RowSource> {
   await beginSnapshot(client)
   return {
@@ -192,10 +192,10 @@ export async function mysqlSource(client: MysqlQueryable, name: string, close: (
   }
 }
 
-/** Rows that one statement assigns: the server looks through the cases for each of them. */
+/** Maximum rows per update: the server scans all cases for each row. */
 const assignedTogether = 200
 
-/** Characters of one statement, but for a single row that has more: servers refuse packets of more than 16 MB, or fewer. */
+/** Target length of a statement, unless a single row exceeds it: servers reject packets of 16 MB or less. */
 const statementLength = 1_000_000
 
 export async function insertRows(client: MysqlQueryable, { name, columns }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
@@ -225,7 +225,7 @@ export async function updateRows(client: MysqlQueryable, { name, columns, key }:
   }
 }
 
-/** Gives rows, found by their ids, the value of their other column: many of them in one statement. */
+/** Sets one column of many rows, found by id, in one statement. */
 export async function assignRows(client: MysqlQueryable, { name, columns }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   const [key, column] = columns as readonly [RowColumn, RowColumn]
   const id = quoted(key.name)
@@ -258,7 +258,7 @@ async function noteProgress(client: MysqlQueryable, { part, source, last }: Copy
   )
 }
 
-/** New numbers are greater than those used in the source; the server has counted the inserted rows. */
+/** Advances ids beyond those used in the source; inserted rows have already advanced them. */
 async function setNumbers(client: MysqlQueryable, last: ReadonlyMap<string, number>): Promise<void> {
   for (const [table, given] of await numbersOf(client)) {
     const wanted = last.get(table) ?? 0
@@ -266,7 +266,7 @@ async function setNumbers(client: MysqlQueryable, last: ReadonlyMap<string, numb
   }
 }
 
-/** A database as the target of a copy, on one connection. `close` is called in the end. */
+/** The target of a copy, on one connection. */
 export function mysqlTarget(client: MysqlQueryable, name: string, transactions: CopyTransactions, close: () => Promise<void>): RowTarget {
   const resumable = transactions === 'batches'
   const write = async (work: () => Promise<void>, progress: CopyProgress): Promise<void> => {

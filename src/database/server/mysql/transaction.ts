@@ -1,4 +1,4 @@
-// One attempt at a transaction; its statements are executed in the order of the calls.
+// A single attempt at a transaction, whose statements are executed in call order.
 import { randomUUID } from 'node:crypto'
 import type { RawBuilder } from 'kysely'
 import { elapsed, pause } from '../../../foundation/runtime/clock.js'
@@ -18,25 +18,24 @@ import { writeMysqlSql } from './translate-sql.js'
 export interface MysqlAttemptOptions {
   readonly statements: MysqlStatements
   readerOf(plan: PlanHandle): MysqlPlanReader
-  /** The largest answer of a bounded read; bytes. */
+  /** Maximum bytes of a bounded read's response. */
   readonly writtenBytes: number
-  /** When the transaction is over its time (`elapsed`). */
+  /** Deadline (`elapsed`). */
   readonly deadline: number
 }
 
-/** A transaction under way on one connection. */
 export interface MysqlAttempt {
   readonly transaction: Transaction
-  /** The first failure; null: nothing has failed. */
+  /** The first failure; null: none. */
   failure(): unknown
-  /** The id that identifies the outcome of the commit; null: nothing to commit yet. */
+  /** Identifies the outcome of the commit; null: nothing to commit yet. */
   id(): string | null
-  /** Commits. @throws the first failure where there is one: nothing is committed then */
+  /** Commits. @throws the first failure, if any, after which nothing is committed */
   commit(): Promise<void>
   rollback(): Promise<void>
 }
 
-/** Begins a transaction on `client`, of a pool for writes. */
+/** Begins a transaction on `client`, a connection for writes. */
 export function beginAttempt(client: Client, options: MysqlAttemptOptions): MysqlAttempt {
   const part = beginWrite(client, options.deadline, options)
   const commit = openCommit(client, part.hasWritten)
@@ -56,14 +55,14 @@ export function beginAttempt(client: Client, options: MysqlAttemptOptions): Mysq
   }
 }
 
-/** Writes that were executed in one transaction, which is still to be committed. */
+/** Writes executed in one transaction that is not committed yet. */
 export interface MysqlGroup extends Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'> {
   readonly outcomes: readonly WriteOutcome[]
 }
 
 /**
- * Executes writes one after the other in one transaction on `client`, which excludes others that do. What fails by itself is taken back
- * alone. @throws what fails the transaction: a conflict, or the loss of the connection. It is not taken back yet
+ * Executes writes one after the other in a transaction on `client`, excluding other groups. A failed write is rolled back individually.
+ * @throws errors that end the transaction: a conflict or a connection loss. It is not rolled back yet
  */
 export async function runGroup(client: Client, turns: readonly QueuedWrite[], options: MysqlAttemptOptions): Promise<MysqlGroup> {
   let hasWritten = false
@@ -90,19 +89,20 @@ export async function runGroup(client: Client, turns: readonly QueuedWrite[], op
   return { outcomes, id: commit.id, commit: commit.run, rollback: () => rollback(client) }
 }
 
-/** Times that the lock is waited for, each as long as a connection waits for locks. */
+/** Maximum attempts to get the lock, each with the connection's lock timeout. */
 const maxLockTries = 3
 
 /**
  * Takes the lock of grouped writes before the first read, so that the effects of earlier groups are visible. On a Galera node the row is
- * replaced instead: of two such transactions on two nodes, one is committed and the other conflicts. @throws the server's error
+ * replaced instead: of two such transactions on two nodes, one commits and the other conflicts.
+ * @throws the server's error
  */
 export async function lockGroup(client: Client): Promise<void> {
   for (let left = maxLockTries - 1; ; left--) {
     try {
       if (!client.isGalera) await client.query(`select id from ${groupTable} where id = ${groupRow} for update`)
       else {
-        // A row that is written as it was would not count.
+        // Rewriting the row unchanged would not count as a write.
         await client.query(`delete from ${groupTable} where id = ${groupRow}`)
         await client.query(`insert into ${groupTable} (id) values (${groupRow})`)
       }
@@ -113,10 +113,10 @@ export async function lockGroup(client: Client): Promise<void> {
   }
 }
 
-/** A connection that may still be in the transaction is not used again. */
+/** Cuts a connection that may still be in the transaction. */
 const rollback = async (client: Client): Promise<void> => void (await client.query('rollback').catch(() => client.cut()))
 
-/** The commit. `id`: as `MysqlAttempt.id`. */
+/** The commit. `id` as in `MysqlAttempt`. */
 function openCommit(client: Client, hasWritten: () => boolean): { id(): string | null; run(): Promise<void> } {
   let id: string | null = null
   return {
@@ -133,12 +133,12 @@ function openCommit(client: Client, hasWritten: () => boolean): { id(): string |
   }
 }
 
-/** The work of one write on a connection. */
+/** One write in a transaction. */
 interface WritePart {
   readonly transaction: Transaction
   failure(): unknown
   hasWritten(): boolean
-  /** Nothing more is executed; resolves when nothing is under way. */
+  /** Refuses further statements; resolves once none is running. */
   end(): Promise<void>
 }
 
@@ -196,17 +196,17 @@ const readInside = (
     throw error
   })
 
-/** Executes tasks one after the other, up to the first failure: after that the server may have ended the transaction. */
+/** Executes tasks one after the other, up to the first failure, after which the server may have ended the transaction. */
 interface StatementQueue {
   /** Failures are also available from `failure`. */
   perform<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Resolves when nothing is under way. */
+  /** Resolves once no task is running. */
   settled(): Promise<void>
-  /** The first failure; null: nothing has failed. */
+  /** The first failure; null: none. */
   failure(): unknown
 }
 
-/** `refuse`: why nothing more may be executed; null: it may. */
+/** `refuse`: returns why nothing more may be executed, or null. */
 function createStatementQueue(refuse: () => Error | null): StatementQueue {
   let failure: unknown = null
   let last: Promise<unknown> = Promise.resolve()
@@ -233,7 +233,7 @@ function createStatementQueue(refuse: () => Error | null): StatementQueue {
 export interface MysqlCommitOutcomes {
   /** Outcome of the transaction that recorded `id`. */
   find(id: string): Promise<CommitOutcome>
-  /** A transaction was committed: now and then old rows are removed. */
+  /** Called after each commit; periodically deletes old rows. */
   committed(): void
 }
 
@@ -245,15 +245,15 @@ const patience = 10_000
 const pauseBetween = 50
 const lookTimeout = 5_000
 
-/** The server's number of an error about a key that is there already. */
+/** The server's error number for a duplicate key. */
 const isThere = 1062
 
-/** Commits between two removals, and rows that one removes: those of more than an hour. */
+/** Commits between cleanups, and maximum rows per cleanup, which deletes those older than an hour. */
 const commitsBetween = 1_000
 const removedRows = 2_000
 
 /**
- * `small`: a pool with short waits. On a Galera node a read would miss a commit in transit from another node, so the id is inserted, which
+ * `small`: a pool with short waits. On a Galera node, a read could miss a commit in transit from another node, so the id is inserted, which
  * only one of the two transactions can do.
  */
 export function createCommitOutcomes(small: Pool): MysqlCommitOutcomes {
@@ -273,7 +273,7 @@ export function createCommitOutcomes(small: Pool): MysqlCommitOutcomes {
       const end = elapsed() + patience
       while (elapsed() < end) {
         try {
-          // Waits for the lock of a transaction that is under way.
+          // Waits for the lock of a running transaction.
           const { rows } = await look(id)
           return rows.length > 0 ? 'committed' : 'aborted'
         } catch (error) {

@@ -1,4 +1,4 @@
-// The writes of a service on MySQL or MariaDB: serializable transactions on a bounded pool.
+// A service's writes on MySQL or MariaDB: serializable transactions on a bounded pool.
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { Transaction } from '../../database.js'
 import { commitUnknownError } from '../../errors.js'
@@ -20,25 +20,25 @@ import {
   runGroup,
 } from './transaction.js'
 
-/** Milliseconds of grace for a transaction that is over its time; then its connection is cut. */
+/** Grace period of an overdue transaction in milliseconds, before its connection is cut. */
 const endPatience = 1_000
 
-/** Opens the writes; connections are made when they are needed. */
+/** Connections are opened on demand. */
 export function openWrites(
   options: WriteOptions,
   { small, statements, isGalera }: Pick<MysqlServerConnection, 'small' | 'statements' | 'isGalera'>,
   failed: (error: Error) => void,
 ): ServerWrites {
   const { settings, connections, writtenBytes, signer } = options
-  // MySQL ends those that do nothing: none is kept.
+  // MySQL closes idle write connections, so the pool has no minimum.
   const unkept = { ...settings, pool: { ...settings.pool, min: 0 } }
   const pool = openPool(unkept, { max: maxConcurrent(connections), greetings: writeGreetings, failed })
-  // Grouped writes have a connection even if all others wait for locks.
+  // Reserved for grouped writes, in case all others wait for locks.
   const turnPool = connections > 1 ? openPool(unkept, { max: 1, greetings: groupWriteGreetings, failed }) : pool
   const outcomes = createCommitOutcomes(small)
   const plans = registerPlans((plan) => preparePlanReader(plan, signer))
 
-  /** Runs `begun` on a connection, until `deadline`. */
+  /** Runs `begun` on a connection until `deadline`. */
   const begin = <Result>(
     free: Pool,
     deadline: number,
@@ -54,7 +54,7 @@ export function openWrites(
       begin(pool, deadline, async (client, attempt) => {
         const under = beginAttempt(client, attempt)
         const result = await tried(under, async (transaction) => {
-          // The server has become a node since the start, or is another one. No lock excludes writes on other nodes.
+          // The server has joined a cluster, or is another one: no lock excludes writes on other nodes.
           if (client.isGalera) await lockGroup(client)
           return work(transaction)
         })
@@ -82,7 +82,7 @@ export function openWrites(
   })
 }
 
-/** Runs the work of a transaction; where it fails, nothing of it stays. */
+/** Runs the work of a transaction, rolling back on failure. */
 async function tried<Result>(under: MysqlAttempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
   try {
     const result = await work(under.transaction)

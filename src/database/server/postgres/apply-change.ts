@@ -48,10 +48,7 @@ const pauseBetween = 500
 /** A lock timeout or a deadlock. */
 const isRetryable = (error: unknown): boolean => isConflict(error) || getCode(error) === cancelled
 
-/**
- * Applies a change. Resolves to false, without changes, if it is outdated.
- * @throws ApiError 503, after a rollback, if the tables are in use or the server is lost
- */
+/** Applies a change. Resolves to false if it is outdated. @throws ApiError 503 if the tables are in use or the server is lost */
 export async function applyPostgresChange(options: PostgresChangeOptions, work: ModelWork): Promise<boolean> {
   const pool = openPool(options.settings, { max: 1, pipelined: false, failed: options.failed })
   try {

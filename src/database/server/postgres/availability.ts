@@ -38,9 +38,7 @@ export async function connectToServer(
   return { settings, small, statements: createStatements(describing), close }
 }
 
-/**
- * Changes whenever a writing transaction ends, in any process. Includes the start time, since a restarted server may reuse transaction ids.
- */
+/** Changes whenever a writing transaction ends, in any process. A restarted server may reuse transaction ids, hence its start time. */
 const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()::text'
 
 export interface PostgresMain extends MainConnection {

@@ -18,10 +18,7 @@ const ownId = 'cast(cast(pg_current_xact_id() as text) as bigint)'
 /** On conflict: a database restored from a dump may have rows of another server with the same ids. */
 const insert = `insert into ${commitTable} (id, tables) values (${ownId}, $1) on conflict (id) do update set tables = excluded.tables`
 
-/**
- * Logs the transaction's changed tables (null: unknown), pipelined with its other statements, if the log is available. The commit reports a
- * failure.
- */
+/** Pipelines a statement that logs the transaction's changed tables (null: unknown), if the log is available. It fails the commit. */
 export function logCommit(pipeline: StatementPipeline, access: CommitLogAccess, tables: ReadonlySet<string> | null): void {
   if (!access.isUsed()) return
   const values = [tables === null ? null : JSON.stringify([...tables])]
@@ -336,9 +333,7 @@ const isReferring = "exists (select from pg_constraint c where c.conrelid = r.oi
 const ofExtension = (catalog: string, oid: string): string =>
   `exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`
 
-/**
- * Foreign keys as pairs of tables; whether there are triggers, rules or views, whose effects are unknown; whether there are foreign tables.
- */
+/** Foreign keys as pairs of tables; whether there are triggers, rules or views, with unknown effects; or foreign tables. */
 const catalog = `select
   (select cast(coalesce(json_agg(distinct jsonb_build_array(above.relname, below.relname)), '[]') as text)
     from pg_constraint c join pg_class above on above.oid = c.confrelid join pg_class below on below.oid = c.conrelid where c.contype = 'f'),

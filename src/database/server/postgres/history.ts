@@ -8,10 +8,7 @@ import { epochTable } from './create-tables.js'
 /** The visible transactions, with the start time, since a restarted server may reuse ids. */
 export const snapshot = `concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`
 
-/**
- * The same with the epoch, as text. Ids are comparable only while the rest is equal: a server that was restarted, crashed or failed over
- * may reuse them.
- */
+/** The same with the epoch. Ids are comparable only while the rest is equal: they may be reused after a restart, crash or failover. */
 export const stateSeen = sql`(select concat_ws(' ', ${sql.raw(snapshot)}, (select epoch from ${sql.table(epochTable)} where id = 1)))`
 
 export interface OwnTransactions {

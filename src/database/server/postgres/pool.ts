@@ -375,10 +375,7 @@ function watchReplication(client: pg.ClientBase): void {
 /** Whether a commit on this connection did not wait for its standbys; the connection is not reused. */
 export const isUnconfirmed = (client: pg.ClientBase): boolean => unconfirmed.has(client)
 
-/**
- * Waits until the synchronous standbys have all commits of the primary so far, by making a later commit without effect.
- * @throws if they do not confirm
- */
+/** Waits until synchronous standbys have all earlier commits of the primary, by an empty commit. @throws if they do not confirm */
 export async function confirmReplication(client: pg.PoolClient): Promise<void> {
   await client.query("select from pg_logical_emit_message(true, 'octavo', '')")
   if (isUnconfirmed(client)) throw new Error('No standby has confirmed the commit')

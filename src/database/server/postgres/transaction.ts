@@ -238,9 +238,7 @@ export async function runGroup(
   }
 }
 
-/**
- * Executes a write until only `deferred` work is left. `failed` receives its error, and whether it has written or a statement was refused.
- */
+/** Executes a write until only `deferred` work is left. `failed` receives its error, and whether it has, or may have, written. */
 async function runWrite(
   under: BegunTransaction,
   { work, deadline }: QueuedWrite,
