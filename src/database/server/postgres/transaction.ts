@@ -238,7 +238,7 @@ export async function runGroup(
   }
 }
 
-/** Executes a write until only `deferred` work is left. `failed` receives its error, and whether it has, or may have, written. */
+/** Executes a write until only `deferred` work is left. `failed` receives its error, and whether a rollback is required. */
 async function runWrite(
   under: BegunTransaction,
   { work, deadline }: QueuedWrite,
