@@ -1,4 +1,4 @@
-// Several writes in one transaction, all or none: the preparation of each, then the transaction, then the follow-up of each.
+// Batches: several writes in one transaction, all or none. Every write is prepared before the transaction and followed up after it.
 import { type Transaction, unknownHistory } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
@@ -16,26 +16,25 @@ import {
 import { onlyDocument, releaseIds } from './store/rows.js'
 import { execute, type PreparedHashes, prepareHashes, reportWritten, withHashes } from './write.js'
 
-/** One of several writes. */
+/** A write of a batch. */
 export interface BatchWrite extends WriteStart {
   /** Effect on the batch if the document does not exist. */
   readonly ifMissing: 'fails' | 'passes'
   /** Effect on the batch if the document does not match the filters of the write. */
   readonly ifUnmatched: 'fails' | 'passes'
-  /** Its name in errors; absent: its position and action. */
+  /** Name in errors; defaults to position and action. */
   readonly label?: string | undefined
 }
 
 type BatchResults = readonly (WriteResult | null)[]
 
 /**
- * Executes writes in one transaction, in this order; with a key only if it was not committed before, otherwise resolves to the earlier results.
- * Null: a document is not there, or no longer matches the filters of its write.
- * @throws ApiError that names the write that failed, by `details.operation` unless it has a label: nothing was written. 409, 422 for the key
+ * Executes writes in order in one transaction. With a key that was committed before, resolves to the earlier results instead. A result is
+ * null if the document does not exist or no longer matches the filters of its write.
+ * @throws ApiError of the failed write, identified by its label or `details.operation`; nothing is written. 409, 422 for the key
  */
 export type DocumentBatch = (asked: readonly BatchWrite[], named?: IdempotencyKey | null) => Promise<BatchResults>
 
-/** Opens writes in one transaction. */
 export function createBatch(context: WriteContext, keys: IdempotencyKeys): DocumentBatch {
   const { database, hooks, outbox, slow } = context
 
@@ -54,7 +53,7 @@ export function createBatch(context: WriteContext, keys: IdempotencyKeys): Docum
     })
   }
 
-  /** The results committed under the key; null: none, or there is no key. */
+  /** The results committed under the key; null without a key, or if there are none. */
   async function recall(
     transaction: Transaction,
     asked: readonly BatchWrite[],
@@ -95,7 +94,7 @@ export function createBatch(context: WriteContext, keys: IdempotencyKeys): Docum
   return (asked, named = null) => (named === null ? perform(asked, null) : keys.alone(named, () => perform(asked, named)))
 }
 
-/** The stored form of a batch's results: those that its caller was shown. */
+/** Stores the results as shown to the caller. */
 const toStoredResult = (outcomes: BatchResults, asked: readonly BatchWrite[]): Omit<StoredResult, 'fingerprint'> => ({
   grants: getGrantsKey(asked),
   documentId: '',
@@ -114,7 +113,7 @@ const toStoredResult = (outcomes: BatchResults, asked: readonly BatchWrite[]): O
   ),
 })
 
-/** @throws ApiError 409 if the stored results cannot be shown */
+/** @throws ApiError 409 if the stored results are not available to this caller */
 function parseStoredResult({ grants, answer }: StoredResult, asked: readonly BatchWrite[]): BatchResults {
   if (answer === null || grants !== getGrantsKey(asked))
     throw new ApiError('ConflictError', 'A transaction with this idempotencyKey was committed before; its results no longer exist')
@@ -123,7 +122,7 @@ function parseStoredResult({ grants, answer }: StoredResult, asked: readonly Bat
 
 const getGrantsKey = ([first]: readonly BatchWrite[]): string => first?.grants.key ?? ''
 
-/** Executes a write, where the document still matches its filters. @throws ApiError 409 where it does not, and that fails all */
+/** Executes a write if its document matches the filters. @throws ApiError 409 if it does not and that fails the batch */
 async function executeOne(
   context: WriteContext,
   transaction: Transaction,
@@ -131,7 +130,7 @@ async function executeOne(
   ifUnmatched: BatchWrite['ifUnmatched'],
 ): Promise<WriteOutcome | null> {
   const { action, parameters } = operation
-  // A delete looks at its filters itself.
+  // A delete checks its filters itself.
   const isConditional = action === 'update' || (action !== 'create' && ifUnmatched === 'fails')
   if (isConditional && parameters.filters !== undefined) {
     const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
@@ -144,8 +143,8 @@ async function executeOne(
 }
 
 /**
- * A transaction as each of several writes sees it: facts that a write declares about others hold only for a separate transaction, and the
- * next write depends on the checks of the previous ones.
+ * The transaction as seen by a write of a batch. What is known about earlier writes of other transactions does not hold here, and deferred
+ * checks run at once, because the next write depends on them.
  */
 const toSharedTransaction = (transaction: Transaction): Transaction => ({
   ...transaction,
@@ -153,7 +152,7 @@ const toSharedTransaction = (transaction: Transaction): Transaction => ({
   defer: async (last) => void (await last),
 })
 
-/** Runs steps one after the other, and lets other requests run in between. @throws the error of a step, with its position */
+/** Runs steps in order, yielding to other requests. @throws the error of a step, with its position */
 async function runInOrder<Result>(
   asked: readonly BatchWrite[],
   step: (one: BatchWrite, index: number) => Promise<Result>,
@@ -170,7 +169,7 @@ async function runInOrder<Result>(
   return results
 }
 
-/** An error about one of several writes, which names it; others, such as a conflict that leads to another try, stay as they are. */
+/** Adds the write to its error. Other errors stay unchanged, such as conflicts that cause a retry. */
 function locateError(index: number, { action, label, write: { type } }: BatchWrite, error: unknown): unknown {
   if (!(error instanceof ApiError) || error.status >= 500) return error
   const { name, message, details } = error

@@ -1,5 +1,5 @@
-// Creating a document: the first row that it has in a locale, and its publication if the write publishes. An update that adds a locale
-// writes its row in the same way.
+// Creates a document: its first row in a locale, and the published row if the write publishes. An update that adds a locale inserts its row
+// in the same way.
 import type { Transaction } from '../../database/database.js'
 import { newDocumentId } from '../../model/schema/names.js'
 import type { Attribute, ContentType } from '../../model/schema/types.js'
@@ -17,7 +17,7 @@ import { insertRow } from './store/rows.js'
 import { prefetchTargets } from './store/targets.js'
 import { withGeneratedUids } from './store/unique.js'
 
-/** Looks up the rows that an input refers to, and reserves ids for those that the write creates, if it creates rows of `newRowsOf`. */
+/** Looks up the rows that an input refers to, and reserves ids for new rows of `newRowsOf` and of components. */
 export function prefetchRows(
   context: WriteContext,
   transaction: Transaction,
@@ -30,8 +30,8 @@ export function prefetchRows(
 }
 
 /**
- * Creates a document of what the operation gives.
- * @throws ApiError 400 if the data violates a rule, 403 for targets that the caller may not see
+ * Creates a document.
+ * @throws ApiError 400 for invalid data, 403 for targets hidden from the caller
  */
 export async function createDocument(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome> {
   const { contract } = context.read
@@ -48,7 +48,7 @@ export async function createDocument(context: WriteContext, transaction: Transac
   if (input.relations.size === 0) transaction.history.writesOneDocumentOnly()
   if (!type.draftAndPublish || !operation.publishes)
     return recordWrite(context, transaction, operation, documentId, 'entry.create', created, null)
-  // Asked before anything is published, answered with all the rest.
+  // Sent before publication; its result is awaited with the others.
   const isFit = checkPublication(context, transaction, operation, id, 'new', findTaken)
   isFit.catch(() => {})
   const published = await publishRow(writing, {
@@ -65,7 +65,7 @@ export async function createDocument(context: WriteContext, transaction: Transac
   return outcome
 }
 
-/** Records the events of a create or an update, and reads its result, which is about the published row if there is one. */
+/** Records the events of a create or update, and reads its result, from the published row if there is one. */
 export async function recordWrite(
   context: WriteContext,
   transaction: Transaction,
@@ -83,7 +83,7 @@ export async function recordWrite(
   return toWriteOutcome(context, transaction, operation, documentId, shown)
 }
 
-/** Inserts the first row of a document in a locale: a draft, or the only row of a type without drafts. */
+/** Inserts a document's first row in a locale: a draft, or the only row of a type without drafts. */
 export async function insertVersion(writing: RowContext, operation: WriteOperation, documentId: string, input: Input): Promise<number> {
   const { type } = operation.write
   const id = await insertRow(writing.transaction, type.table, {
@@ -99,11 +99,10 @@ export async function insertVersion(writing: RowContext, operation: WriteOperati
   return id
 }
 
-/** The attributes that an input gives. */
 export const getGiven = ({ scalars, components, zones, relations, media }: Input): ReadonlySet<Attribute> =>
   new Set<Attribute>([...scalars.keys(), ...components.keys(), ...zones.keys(), ...relations.keys(), ...media.keys()])
 
-/** The given attributes with content: lists that are given or left empty have none. */
+/** Given attributes, except empty lists. */
 function getFilled(input: Input): ReadonlySet<Attribute> {
   const isEmpty = (attribute: Attribute): boolean =>
     (attribute.kind === 'component' && input.components.get(attribute)?.length === 0) ||

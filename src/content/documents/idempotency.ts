@@ -1,5 +1,5 @@
-// Idempotency keys: a write that is asked for again with the key of one that was done gets its answer, and is not done again.
-// Stored in the same transaction as the write, so that a kill at any time leaves both or neither.
+// Idempotency keys: repeating a write with the same key returns the first result without writing again. Keys are stored in the transaction
+// of the write, so a crash leaves both or neither.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
@@ -15,49 +15,47 @@ export interface IdempotencyKey {
 }
 
 export interface IdempotencyLimits {
-  /** Lifetime of a key in milliseconds. */
   readonly idempotencyTime: number
-  /** Keys that are kept, and bytes of their answers together; the oldest go first. */
+  /** Maximum number of keys, and of bytes of all stored responses; the oldest are deleted first. */
   readonly idempotencyKeys: number
   readonly idempotencyBytes: number
 }
 
 export interface IdempotencyKeys {
-  /** Runs a write under its key. @throws ApiError 409 while another with this key is under way */
+  /** Runs a write exclusively for its key. @throws ApiError 409 while another one is running */
   alone<Result>(named: Pick<IdempotencyKey, 'caller' | 'key'>, run: () => Promise<Result>): Promise<Result>
-  /** The result of an earlier use of the key; null: none. @throws ApiError 422 if that was a different request */
+  /** The stored result of a key; null if there is none. @throws ApiError 422 if it was used for a different request */
   recall(context: WriteContext, transaction: Transaction, operation: WriteOperation, named: IdempotencyKey): Promise<WriteOutcome | null>
-  /** Stores a result. */
   keep(transaction: Transaction, operation: WriteOperation, named: IdempotencyKey, outcome: WriteResult): void
-  /** The stored result as bytes; null: none. @throws ApiError 422 if the key was used for a different request */
+  /** Like `recall`, as stored bytes. */
   find(database: RowReader, named: IdempotencyKey): Promise<StoredResult | null>
-  /** True if a response of this size is stored. */
+  /** True if a response of this size can be stored. */
   mayKeep(bytes: number): boolean
-  /** Keeps a result under the key, but not its answer if that is too large. */
+  /** Stores a result, without its response if that is too large. */
   store(transaction: Transaction, named: IdempotencyKey, result: Omit<StoredResult, 'fingerprint'>): void
 }
 
 export interface StoredResult {
   readonly fingerprint: string
-  /** The key of the grants used to read the response. */
+  /** Key of the grants that the response was read with. */
   readonly grants: string
   readonly documentId: string
-  /** Null: it was too large to keep. */
+  /** Null if it was too large. */
   readonly answer: Uint8Array | null
 }
 
 const table = sql.table('octavo_idempotency_keys')
-/** An answer may take this part of all bytes; a larger one is read again. */
+/** Maximum share of one response in all bytes; larger ones are read again on repetition. */
 const maxShare = 1 / 64
-/** Rows that one write clears away at most. */
+/** Maximum number of rows deleted by one write. */
 const maxClearedRows = 100
 
-/** @throws ApiError 400 for data nested deeper than can be written */
+/** @throws ApiError 400 for data nested too deeply */
 export function toIdempotencyKey({ key, request }: Once, { write: { caller }, data }: WriteOperation): IdempotencyKey {
   return { key, caller: callerKey(caller), fingerprint: toFingerprint(`${request}\n${toText(data)}`) }
 }
 
-/** By what a caller is known; null: the project itself. */
+/** Identifies a caller; null: the project itself. */
 export const callerKey = (caller: OperationCaller | null): string =>
   caller === null ? 'project' : caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`
 
@@ -90,7 +88,7 @@ export function createIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKey
     const now = Date.now()
     const bytes = answer !== null && mayKeep(answer.length) ? answer : null
     transaction.follow(sql`delete from ${table} where caller = ${caller} and ${sql.ref('key')} = ${key}`)
-    // `total` is the running sum of bytes: rows further back than the limit may be deleted.
+    // `total` is the running sum of bytes, so rows that exceed the limit are found by comparison.
     transaction.follow(sql`insert into ${table} (caller, ${sql.ref('key')}, fingerprint, grants, document_id, answer, created_at, total)
       select ${caller}, ${key}, ${fingerprint}, ${grants}, ${documentId}, ${bytes}, ${now},
         ${bytes?.length ?? 0} + coalesce((select total from ${table} order by id desc limit 1), 0)`)
@@ -119,7 +117,7 @@ export function createIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKey
       const kept = await find(transaction, named)
       if (kept === null) return null
       const { documentId, answer } = kept
-      // A caller with other grants than before gets the current document.
+      // With other grants than before, the caller gets the current document.
       if (answer === null || kept.grants !== operation.grants.key) {
         const shown = readResponse(context, transaction, operation, documentId, sides[operation.action])
         await transaction.defer(shown)
@@ -132,7 +130,7 @@ export function createIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKey
   }
 }
 
-/** The version that is answered where the action and not the query decides it. */
+/** The version in the response of actions that determine it, regardless of the query. */
 const sides: Partial<Record<WriteOperation['action'], 'draft' | 'published'>> = {
   publish: 'published',
   unpublish: 'draft',

@@ -1,6 +1,6 @@
-// Merges several rows of one version. Strapi and earlier releases of Octavo create them if several processes publish a document
-// at once, or where rows of a type without locales have one in their column. Rows that a type keeps of the locales or drafts that it once had
-// are not copies: they stay.
+// Merges duplicate rows of a version. Strapi and earlier releases of Octavo create them when several processes publish a document
+// concurrently, or when rows of a type without locales have one in their column. Rows left from a type's former locales or drafts are not
+// duplicates.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { updateFrom } from '../../database/portable-sql.js'
@@ -13,13 +13,13 @@ import { hasOneOwner } from './store/relations.js'
 import type { RowContext } from './store/row-context.js'
 import { clearModified, markModified, type StoredVersion, valueColumns } from './store/rows.js'
 
-/** The rows of one version: the remaining one, which reads use, and all of them, newest first. */
+/** The rows of one version: the one that remains, which reads use, and all of them, newest first. */
 interface Copies {
   readonly kept: StoredVersion
   readonly newestFirst: readonly StoredVersion[]
 }
 
-/** Of each version that a write is about, the row that reads show and its copies, where it has some. */
+/** Finds the versions of a write with duplicate rows. */
 function findCopies({ everywhere, locale, write: { type } }: WriteOperation, versions: readonly StoredVersion[]): readonly Copies[] {
   if (versions.length < 2) return []
   const groups = new Map<string, StoredVersion[]>()
@@ -34,8 +34,8 @@ function findCopies({ everywhere, locale, write: { type } }: WriteOperation, ver
 }
 
 /**
- * The first row and its copies. Types that had drafts or locales once may have drafts and published rows, or rows of two locales: these are
- * not copies. A row without a locale counts to the others if they have only one.
+ * Duplicates of the first row. Types that formerly had drafts or locales may have drafts and published rows, or rows of two locales, which
+ * are not duplicates. A row without a locale belongs to the others if these share one.
  */
 function toCopies(rows: readonly StoredVersion[]): readonly StoredVersion[] {
   const [first] = rows
@@ -44,10 +44,7 @@ function toCopies(rows: readonly StoredVersion[]): readonly StoredVersion[] {
   return locales.size < 2 ? alike : alike.filter(({ stored_locale }) => stored_locale === first!.stored_locale)
 }
 
-/**
- * Makes them one row each: the first, with the values of the newest, those of older ones where it has none, and the links of all. Resolves to
- * whether there were any.
- */
+/** Merges duplicates into the first row: the newest values that are not null, and the links of all. Resolves to true if there were any. */
 export async function mergeVersions(
   context: WriteContext,
   transaction: Transaction,
@@ -82,7 +79,7 @@ async function mergeRows(writing: RowContext, type: ContentType, copies: Copies)
   if (type.draftAndPublish && kept.published_at === null) markModified(transaction, type, [kept.id])
 }
 
-/** The content columns of a row, without those that identify the version, its creator and its creation time. */
+/** Content columns of a row, without identity, creator and creation time. */
 function contentColumns(type: ContentType): readonly string[] {
   const pointers = [...type.attributes.values()].flatMap((attribute) => {
     if (attribute.kind === 'relation') return attribute.storage.kind === 'column' ? [attribute.storage.column] : []
@@ -93,7 +90,7 @@ function contentColumns(type: ContentType): readonly string[] {
   return [...columns]
 }
 
-/** The row that stays gets the newest value of each column that has one. */
+/** Sets each column of the remaining row to the newest value that is not null. */
 function mergeValues(transaction: Transaction, type: ContentType, { kept, newestFirst }: Copies): void {
   const at = newestFirst.indexOf(kept)
   const take = (from: StoredVersion, isNewer: boolean) => {
@@ -110,7 +107,7 @@ function mergeValues(transaction: Transaction, type: ContentType, { kept, newest
   for (const newer of newestFirst.slice(0, at).toReversed()) take(newer, true)
 }
 
-/** Of components the newest that there are stay; the lists of several rows are copies of each other. */
+/** Keeps the newest list of components for each attribute: the lists of duplicates are copies of each other. */
 async function mergeEntries(writing: RowContext, type: ContentType, { kept, newestFirst }: Copies): Promise<void> {
   const { transaction } = writing
   if (type.componentTable === null) return
@@ -128,21 +125,21 @@ async function mergeEntries(writing: RowContext, type: ContentType, { kept, newe
   }
 }
 
-/** A table of links, seen from the rows that are merged. */
+/** A table of links, as seen from the merged rows. */
 interface MergedLinks {
   readonly table: string
-  /** The column that references the rows, and those that identify a link. */
+  /** The column that references the merged rows, and those that identify a link. */
   readonly by: string
   readonly key: readonly string[]
   readonly order: string | null
-  /** True if the links of one row exclude those of the others. */
+  /** True if a row has at most one link. */
   readonly isSingle: boolean
   readonly where: RawBuilder<unknown>
 }
 
 const always = sql`1 = 1`
 
-/** The links of rows of a type, and the links of others to them. */
+/** Links of rows of a type, and of other rows to them. */
 function getMergedLinks(model: Model, type: ContentType): readonly MergedLinks[] {
   const relations = ownedLinks(model).flatMap(({ shape, target, relation, storage }): readonly MergedLinks[] => {
     const { table, here, there, order, inverseOrder } = storage
@@ -173,7 +170,7 @@ interface StoredLink {
   readonly [key: `key${number}`]: unknown
 }
 
-/** Gives the row that stays the links of all, those of the newest first, each once; or those of the newest that has some. */
+/** Gives the remaining row the links of all rows, newest first, without duplicates; for single links, the newest. */
 async function mergeLinks(transaction: Transaction, links: MergedLinks, { kept, newestFirst }: Copies): Promise<void> {
   const { table, by, key, order, isSingle, where } = links
   const ids = newestFirst.map(({ id }) => id)
@@ -200,7 +197,7 @@ async function mergeLinks(transaction: Transaction, links: MergedLinks, { kept, 
   }
 }
 
-/** A column that names rows of a type. */
+/** A column that references rows of a type. */
 interface Pointer {
   readonly table: string
   readonly column: string

@@ -1,4 +1,4 @@
-// The common part of all writes: permissions, the version, validation, and the response, read inside the transaction.
+// Common parts of all writes: permissions, version, validation, and the response, which is read in the transaction.
 import type { ReadBytes, Transaction, WriteDatabase } from '../../database/database.js'
 import { toText } from '../../database/response/write.js'
 import { forbidden, validationError } from '../../foundation/errors/errors.js'
@@ -24,17 +24,16 @@ import { isKnownLocale } from './store/rows.js'
 import type { TargetResolution } from './store/targets.js'
 import { createFindTaken } from './store/unique.js'
 
-/** A write of a document. The query says status, locale, and what the answer shows. */
+/** A write of a document. The query contains status, locale, and the selection for the response. */
 export interface WriteRequest {
   readonly type: ContentType
-  /** As it came, or parsed. */
   readonly query: string | Query
   readonly format: 'flat' | 'nested'
-  /** The response: the document, the versions that the write was about, or nothing. */
+  /** Content of the response: the document, the written versions, or nothing. */
   readonly answers: 'document' | 'entries' | 'nothing'
-  /** Null: a script or a hook. `createdBy` and `updatedBy` name an administrator; those of others leave them as they are. */
+  /** Null: a script or a hook. Only administrators change `createdBy` and `updatedBy`. */
   readonly caller: OperationCaller | null
-  /** The id of the request that it comes from; null: none. */
+  /** Id of the originating request; null: none. */
   readonly requestId: string | null
   /** Hook nesting depth. */
   readonly depth: number
@@ -43,27 +42,20 @@ export interface WriteRequest {
 export interface WriteContext {
   readonly read: ReadContext
   readonly database: WriteDatabase
-  /** Plans of answers, known to the writer. */
+  /** Plans of responses, registered with the writer. */
   readonly plans: Plans
-  /** Keys revisions of drafts. */
   readonly revisionKey: string
   readonly hashPassword: (password: string) => Promise<string>
-  /** Hashes passwords outside of transactions, in turns of callers. */
+  /** Hashes passwords outside of transactions, with fair queueing of callers. */
   readonly passwords: { of(caller: string): { hash(password: string): Promise<string> } }
-  /** Null: the project has none. */
   readonly hooks: Hooks | null
-  /** Null: the project has none. */
   readonly policies: Policies | null
-  /** Null: without listeners. */
   readonly outbox: Outbox | null
-  /** Null: nothing is measured. */
   readonly metrics: Pick<Metrics, 'documentWritten'> | null
-  /** Null: there is no audit log. */
   readonly audit: Audit | null
-  /** Logs slow writes; null: none are logged. */
   readonly slow: SlowLog | null
   readonly inSync: InSync
-  /** Context of reading bodies; reports values stored as null instead of `blocks`, if the contract does so. */
+  /** Context for reading bodies; reports values stored as null instead of `blocks`, if the contract permits these. */
   readonly input: Pick<InputContext, 'model' | 'contract' | 'strictRelations' | 'reportDropped' | 'momentFault'>
 }
 
@@ -73,62 +65,60 @@ export interface WriteOperation {
   readonly write: WriteRequest
   readonly parameters: Query
   readonly grants: Grants
-  /** The document that was named. */
   readonly documentId: string | null
-  /** The documentId of a document that is created; null: a new one. */
+  /** The documentId for a create; null: generated. */
   readonly createdId: string | null
-  /** The published version is written too; for types without drafts there is no other. */
+  /** Writes the published version too; always for types without drafts. */
   readonly publishes: boolean
-  /** The locale that is written; null on types that are not localized. */
+  /** Locale to write; null for types that are not localized. */
   readonly locale: string | null
-  /** Not this locale, but every one that the document has. */
+  /** Applies to every locale of the document instead. */
   readonly everywhere: boolean
   readonly data: unknown
-  /** The passwords that the data has, without those of hooks. */
+  /** Passwords in the data, except those set by hooks. */
   readonly passwords: readonly string[]
-  /** Rules of the caller around the write; null: the grants alone decide. */
+  /** Rules for the caller; null: the grants alone decide. */
   readonly policy: WritePolicy | null
-  /** Attributes of the data that the caller did not send and before-hooks have added. */
+  /** Attributes that before-hooks added to the data. */
   readonly addedByHooks: ReadonlySet<string>
-  /** Hooks want to see the versions that the write is about. */
+  /** Hooks need the written versions. */
   readonly isSeen: boolean
-  /** The patterns of the model that need a deadline: one for all that this write checks. */
+  /** Patterns that need a deadline, shared by all checks of this write. */
   readonly trials: PatternChecks
   readonly now: number
 }
 
-/** A version as JSON: as the caller requested it, and whole, for hooks. Null if not needed. */
+/** A version as JSON: in the form that the caller requested, and whole for hooks. Null if not needed. */
 export interface Entry {
   readonly locale: string | null
   readonly asked: string | null
   readonly whole: string | null
 }
 
-/** The result of a write. */
 export interface WriteResult {
   readonly documentId: string
-  /** The versions that it was about. */
+  /** The written versions. */
   readonly entries: readonly Entry[]
-  /** The document as the caller asked to see it. */
+  /** The document in the form that the caller requested. */
   readonly answer: ReadBytes | null
-  /** The draft that is in sync with its publication once this is committed, where that is known. */
+  /** The draft that is in sync with its published version after the commit, if known. */
   readonly synced?: Synced
 }
 
-/** The result of a write inside its transaction, with a pending response. */
+/** The result of a write before the commit. */
 export interface WriteOutcome extends Omit<WriteResult, 'answer'> {
   readonly answer: Promise<ReadBytes> | null
 }
 
-/** Code of the project around every write. */
+/** Project code around every write. */
 export interface Hooks {
-  /** Runs before-hooks, which may change the data. @throws ApiError as the response, another error for a bug of the hook */
+  /** Runs before-hooks, which may change the data. @throws ApiError as the response; other errors for bugs of hooks */
   before(operation: WriteOperation): Promise<WriteOperation>
-  /** Runs after-hooks, after the commit. Never throws. */
+  /** Runs after-hooks. Never throws. */
   after(operation: WriteOperation, outcome: WriteResult): Promise<void>
 }
 
-/** The key of a repeatable write. */
+/** Key of a repeatable write. */
 export interface Once {
   /** 1 to 255 characters. */
   readonly key: string
@@ -136,9 +126,9 @@ export interface Once {
   readonly request: string
 }
 
-/** Rules of a caller around a write, applied in its transaction. */
+/** Rules for a caller, applied in the transaction of the write. */
 export interface WritePolicy {
-  /** The administrator for `createdBy` and `updatedBy`. */
+  /** Administrator for `createdBy` and `updatedBy`. */
   readonly writerId: number
   /** Row ids of files that the data must not link to, as found by `before`. */
   readonly hiddenFiles?: ReadonlySet<number>
@@ -158,18 +148,18 @@ export interface WriteStart {
   readonly grants: Grants
   readonly write: WriteRequest
   readonly documentId: string | null
-  /** Null: the action takes none. */
+  /** Null: the action has no body. */
   readonly body: (() => Promise<unknown>) | null
-  /** Returns the idempotency key of the write; absent or null: none. @throws ApiError 400 */
+  /** Returns the idempotency key, if any. @throws ApiError 400 */
   readonly once?: () => Once | null
-  /** See `WriteOperation.policy`; required for grants of an administrator; absent: null. */
+  /** See `WriteOperation.policy`; required for grants of an administrator. */
   readonly policy?: WritePolicy | null
-  /** The documentId of a document that is created, given in advance; null or absent: a new one. Never from outside. */
+  /** The documentId for a create; generated by default. Never set by clients. */
   readonly createdId?: string | null
 }
 
 /**
- * Permission, then the query, then the body (writing.19).
+ * Checks the permission, then the query, then the body (writing.19).
  * @throws ApiError 403, 400
  */
 export async function beginWrite(
@@ -209,20 +199,19 @@ function toLocale(value: unknown, defaultLocale: string): string {
   throw validationError(`Invalid locale param ${String(value)} provided. Document locales must be strings.`)
 }
 
-/** The `data` of a body. @throws ApiError 400 where there is none */
+/** Returns the `data` of a body. @throws ApiError 400 if it is missing */
 function toData(body: unknown): unknown {
   const data = typeof body === 'object' && body !== null ? (body as { data?: unknown }).data : undefined
   if (typeof data !== 'object' || data === null) throw validationError('Missing "data" payload in the request body').about({ kind: 'data' })
   return data
 }
 
-/** Row 11 of the contract. @throws ApiError 400 for a locale that the installation does not know */
+/** Row 11 of the contract. @throws ApiError 400 for an unknown locale */
 export async function checkLocale({ read }: WriteContext, transaction: Transaction, { locale }: WriteOperation): Promise<void> {
   if (read.contract.unknownLocalesOnWrites || locale === null || locale === read.defaultLocale) return
   if (!(await isKnownLocale(transaction, locale))) throw validationError(`The locale "${locale}" does not exist`)
 }
 
-/** The context for writing rows. */
 export function createRowContext(
   context: WriteContext,
   transaction: Transaction,
@@ -251,7 +240,6 @@ export function createRowContext(
   }
 }
 
-/** Options for checking a body. */
 export const toInputOptions = ({ write: { type }, grants, addedByHooks, locale, now, publishes }: WriteOperation, isCreation: boolean) => ({
   writer: { grants, addedByHooks },
   publishes,
@@ -264,7 +252,7 @@ type CheckedPublication = Pick<WriteOperation, 'grants' | 'data' | 'locale' | 'p
   readonly write: Pick<WriteRequest, 'type'>
 }
 
-/** Finds what of this write's values another document has already, where it publishes. */
+/** Finds values of a publishing write that another document has. */
 export function findTakenFor(
   { read }: WriteContext,
   transaction: Transaction,
@@ -275,7 +263,7 @@ export function findTakenFor(
   return createFindTaken(transaction, read.model, { type, document, locale, state: type.draftAndPublish ? 'published' : 'any' })
 }
 
-/** Holds the draft row `id` to every rule before it is published. @throws ApiError 400 */
+/** Checks the draft row `id` before it is published. @throws ApiError 400 */
 export async function checkPublication(
   { read, plans, input }: WriteContext,
   transaction: Transaction,
@@ -292,7 +280,7 @@ export async function checkPublication(
 
 const emptyResponse = Buffer.from('{"data":null,"meta":{}}')
 
-/** The document as the caller asked to see it; `status` where the action and not the query decides it. */
+/** Reads the document in the form that the caller requested; `status` overrides that of the query. */
 export async function readResponse(
   { read, plans }: WriteContext,
   transaction: Transaction,
@@ -309,11 +297,11 @@ export async function readResponse(
   const text = `${grants.key} ${type.uid} ${format} ${locale} ${status} ${query}`
   const { plan, values, identityAt } = typeof query === 'string' ? plans.forQueryString(text, ask, 'data') : plans.forRequest(ask(), 'data')
   const answer = await transaction.read(plan, values.with(identityAt, documentId), true)
-  // The parameters may select nothing, such as documents that were never published.
+  // The parameters may exclude the document, for example if it was never published.
   return answer ?? { bytes: emptyResponse, release: () => {} }
 }
 
-/** One version of a write, for the caller and for hooks. */
+/** Reads a version for the caller and for hooks. */
 export async function readEntry(
   context: WriteContext,
   transaction: Transaction,
@@ -335,7 +323,7 @@ export async function readEntry(
   }
 }
 
-/** The result of a create or an update: the written version, and the response. */
+/** The result of a create or update: the written version, and the response. */
 export async function toWriteOutcome(
   context: WriteContext,
   transaction: Transaction,
@@ -349,7 +337,7 @@ export async function toWriteOutcome(
   return { documentId, entries, answer }
 }
 
-/** Filters in the query string of a DELETE apply: documents that do not match are retained (docs/differences.md). */
+/** Filters in the query of a DELETE apply: documents that do not match are retained (docs/differences.md). */
 export async function matchesFilters(
   { read, plans }: WriteContext,
   transaction: Transaction,
@@ -358,7 +346,7 @@ export async function matchesFilters(
 ): Promise<boolean> {
   if (filters === undefined && _q === undefined) return true
   const identity = { attribute: 'documentId' as const, value: documentId }
-  // Only readers of drafts learn whether a draft matches.
+  // Only readers of drafts may learn whether a draft matches.
   const states = mayReadDrafts(read.draftGrant === true, grants, type) ? [status, 'draft'] : [status]
   for (const state of states) {
     const request = readRequest(read, grants, { type, mode: 'first', identity }, { filters, _q, locale, status: state })
@@ -369,14 +357,14 @@ export async function matchesFilters(
   return false
 }
 
-/** The written types and actions of a transaction. */
+/** Type and action of a logged write. */
 type SlowOperation = Pick<WriteOperation, 'action'> & { readonly write: { readonly type: { readonly uid: string } } }
 
-/** Runs a transaction that writes documents, and logs it if it was slow, whether or not it succeeded. Waiting for its turn and the commit count. */
+/** Runs a write transaction and logs it if it was slow, successful or not, including queueing and commit. */
 export function logSlowWrite<Result>(slow: SlowLog | null, operations: readonly SlowOperation[], write: () => Promise<Result>) {
   const started = performance.now()
   const written = write()
-  // A line that cannot be written must not end the process.
+  // A failure to log must not end the process.
   if (slow !== null)
     written
       .then(createSlowWriteCheck(slow, started, operations, false), createSlowWriteCheck(slow, started, operations, true))

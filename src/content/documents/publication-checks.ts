@@ -1,4 +1,4 @@
-// Finds errors that would prevent the publication of drafts, with the checks of publishing; nothing is written, and no hooks run.
+// Finds errors that would prevent the publication of drafts. Nothing is written, and no hooks run.
 import { serviceTransaction, type Transaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
@@ -7,27 +7,25 @@ import type { ContentType } from '../../model/schema/types.js'
 import { checkPublication, findTakenFor, type WriteContext } from './operation.js'
 import { findVersions } from './store/rows.js'
 
-/** The drafts that are checked. */
 export interface CheckedDrafts {
-  /** The recipient of the errors. */
+  /** Grants of the recipient of the errors. */
   readonly grants: Grants
   readonly type: ContentType
   readonly documentId: string
-  /** Null on types without locales. */
+  /** Null for types without locales. */
   readonly locales: readonly (string | null)[]
 }
 
-/** One error that publishing a draft would have, as in `details.errors`. */
+/** An error as in `details.errors`. */
 export interface PublicationError {
   readonly path: readonly string[]
   readonly message: string
   readonly name: string
 }
 
-/** Resolves to the errors of each requested locale, in order; none for a locale without a draft. */
+/** Resolves to the errors of each locale, in order; none for a locale without a draft. */
 export type CheckPublications = (asked: CheckedDrafts) => Promise<readonly (readonly PublicationError[])[]>
 
-/** Opens the checks over one model. */
 export function createPublicationChecks(context: WriteContext): CheckPublications {
   return ({ grants, type, documentId, locales }) =>
     serviceTransaction(context.database, async (transaction) => {

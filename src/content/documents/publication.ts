@@ -1,4 +1,4 @@
-// Publish, unpublish and discard: what moves between the draft and the published version of a document, in one locale or in all.
+// Publish, unpublish and discard: copy between draft and published version of a document, in one locale or in all.
 import type { Transaction } from '../../database/database.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
@@ -18,11 +18,11 @@ interface LocaleVersions {
   readonly documentId: string
   readonly draft: StoredVersion | null
   readonly published: StoredVersion | null
-  /** All of the document's, in every locale. */
+  /** All versions in all locales. */
   readonly versions: readonly StoredVersion[]
 }
 
-/** Acts in one locale and gives the version that the act was about; null where there is nothing to do. */
+/** Acts in one locale and returns the affected version; null if there is nothing to do. */
 type ActInLocale = (
   context: WriteContext,
   transaction: Transaction,
@@ -30,7 +30,7 @@ type ActInLocale = (
   state: LocaleVersions,
 ) => Promise<Entry | null>
 
-/** Acts in the locale of the operation, or in all that the document has. @throws ApiError 400 for types without drafts */
+/** Acts in the locale of the operation, or in all locales of the document. @throws ApiError 400 for types without drafts */
 async function inLocales(
   context: WriteContext,
   transaction: Transaction,
@@ -55,14 +55,14 @@ async function inLocales(
     if (entry !== null) entries.push(entry)
     side = draft ?? published
   }
-  // With nothing to unpublish, the document is already in the requested state.
+  // If nothing is published, the document already is in the requested state.
   if (entries.length === 0 && (operation.action !== 'unpublish' || side === null)) return null
   const answer = answers === 'document' ? readResponse(context, transaction, operation, documentId, shown) : null
   if (answer !== null) await transaction.defer(answer)
   return { documentId, entries, answer }
 }
 
-/** Publishes the draft. @throws ApiError 400 when it is not fit for it */
+/** Publishes the draft. @throws ApiError 400 if it is invalid */
 export function publishDocument(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   return inLocales(context, transaction, operation, 'published', publishOne)
 }
@@ -80,7 +80,7 @@ async function publishOne(
   const publication = { ...operation, publishes: true }
   await checkPublication(context, transaction, publication, draft.id, 'whole', findTakenFor(context, transaction, publication, documentId))
   const writing = createRowContext(context, transaction, operation, null)
-  // Publishing may note the draft again.
+  // Clears the mark first, because publishing may set it again.
   clearModified(transaction, type, [draft])
   const made = await publishRow(writing, { type, draft: draft.id, published, touched: new Set(), isWhole: true, now })
   if (published !== null && (published.updated_at ?? 0) > (draft.updated_at ?? 0)) {
@@ -96,7 +96,7 @@ async function publishOne(
   return readEntry(context, transaction, operation, row)
 }
 
-/** Removes the published version and keeps the draft; what linked to it will again. */
+/** Removes the published version; links to it become pending. */
 export function unpublishDocument(
   context: WriteContext,
   transaction: Transaction,
@@ -115,7 +115,7 @@ async function unpublishOne(
   if (published === null) return null
   const entry = await readEntry(context, transaction, operation, published)
   await context.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
-  // Of a type that has lost its locales there may be several. Reads would show the next one.
+  // A type without its former locales may have several; reads would show the next one.
   const gone = versions.filter(({ published_at, locale }) => published_at !== null && locale === published.locale)
   for (const version of gone) keepPendingLinks(transaction, context.read.model, type, version)
   await removeRows(
@@ -126,7 +126,7 @@ async function unpublishOne(
   return entry
 }
 
-/** Gives the draft what the published version has. */
+/** Overwrites the draft with the published version. */
 export function discardDraft(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   return inLocales(context, transaction, operation, 'draft', discardOne)
 }

@@ -1,10 +1,10 @@
-// Deleting a document: in one locale, or in all that it has.
+// Deletes a document in one locale, or in all.
 import type { Transaction } from '../../database/database.js'
 import { createRowContext, matchesFilters, readEntry, type WriteContext, type WriteOperation, type WriteOutcome } from './operation.js'
 import { removeRows } from './publish/publish.js'
 import { clearOutOfSync, findVersions } from './store/rows.js'
 
-/** Deletes the versions that the operation is about. Null if there is no such document, or the filters of the query exclude it. */
+/** Deletes the versions selected by the operation. Null if the document does not exist, or if the filters of the query exclude it. */
 export async function removeDocument(
   context: WriteContext,
   transaction: Transaction,

@@ -1,5 +1,5 @@
-// Updating a document in one locale. The change is decided first, as a plain value; the following steps write the version, its
-// publication, and what the other locales share with it.
+// Updates a document in one locale. The change is computed first, as a plain value; then it is applied to the version, its published row,
+// and attributes shared with other locales.
 import type { DocumentState, Transaction } from '../../database/database.js'
 import { hasConditions, hiddenAttributes } from '../../model/schema/conditions.js'
 import { getComponents } from '../../model/schema/graph.js'
@@ -41,32 +41,32 @@ import {
   writeTime,
 } from './store/rows.js'
 
-/** The row that an update writes: the document's in its locale, or a new one, which takes attributes from the other locales. */
+/** The row to update: the existing one in the locale, or a new one that inherits attributes from other locales. */
 type Target =
   | { readonly kind: 'existing'; readonly row: StoredVersion }
   | { readonly kind: 'newLocale'; readonly inherited: ReadonlySet<string> }
 
 interface Change {
-  /** As it was asked for, at the moment of the write. */
+  /** As requested, with the time of the write. */
   readonly operation: WriteOperation
   readonly documentId: string
-  /** All versions of the document, as they were before. */
+  /** All versions of the document before the write. */
   readonly versions: readonly StoredVersion[]
   readonly target: Target
-  /** The published version in the locale, as it was before; null if there is none. */
+  /** The published version in the locale before the write. */
   readonly published: StoredVersion | null
   readonly input: Input
-  /** The former values of the document, for conditions; null: not needed. */
+  /** Former values, for conditions; null if not needed. */
   readonly stored: WholeRow | null
-  /** The attributes that the input gives. */
+  /** Given attributes. */
   readonly touched: ReadonlySet<Attribute>
-  /** The published part of the draft: nothing, the given attributes, or all, because the draft may have more to publish. */
+  /** What is published: nothing, the given attributes, or all, because the draft may have other unpublished changes. */
   readonly publishes: 'nothing' | 'touched' | 'all'
 }
 
 /**
- * Writes what the operation gives to a document. Null if there is no such document; a single type gets its document.
- * @throws ApiError 400 if the data or the draft violates a rule, 403 for targets that the caller may not see
+ * Updates a document. Null if it does not exist; a missing single type is created.
+ * @throws ApiError 400 for invalid data or an invalid draft, 403 for targets hidden from the caller
  */
 export async function updateDocument(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteOutcome | null> {
   const { documentId } = asked
@@ -82,7 +82,7 @@ export async function updateDocument(context: WriteContext, transaction: Transac
   const isNew = target.kind === 'newLocale'
   const known = await prefetchRows(context, transaction, operation, input, isNew ? type : null)
   const writing = createRowContext(context, transaction, operation, input, known)
-  // Before a new version is there, which its own relations may name.
+  // Before the new version exists, because its relations may name it.
   if (isNew) await checkTargetsExist(transaction, context.read.model, operation, type, operation.data, writing.resolving)
   const before = await readSharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
   const publishesAll = change.publishes === 'all'
@@ -91,15 +91,15 @@ export async function updateDocument(context: WriteContext, transaction: Transac
   const id = await writeVersion(context, writing, change)
   if (!isMerged && touchesOneDocument(change)) transaction.history.writesOneDocumentOnly()
   const published = await publish(context, writing, change, id)
-  // As in Strapi, the answer shows the other locales as they were.
+  // As in Strapi, the response shows the other locales before the write.
   const outcome = await toOutcome(context, transaction, change, id, published)
   await writeOtherLocales(context, writing, change, { id, published, before, shared })
   return outcome
 }
 
 /**
- * The versions of the document, where several rows of one are made one. If the write publishes, also whether the draft is modified: with less
- * where this process has left it in sync.
+ * Finds the versions of the document and merges duplicates. If the write publishes, also finds out whether the draft is modified, at less
+ * cost if this process left it in sync.
  */
 async function findVersionsToUpdate(
   context: WriteContext,
@@ -124,7 +124,7 @@ function toTarget({ write: { type }, locale, data }: WriteOperation, versions: r
   return row === undefined ? { kind: 'newLocale', inherited: getInherited(type, data) } : { kind: 'existing', row }
 }
 
-/** The stored values for conditions on attributes that the body leaves out; null: not needed. */
+/** Stored values for conditions on attributes missing from the body; null if not needed. */
 async function readStored(
   context: WriteContext,
   transaction: Transaction,
@@ -141,7 +141,7 @@ async function readStored(
   return Object.fromEntries(Object.entries(whole).filter(([name]) => target.inherited.has(name)))
 }
 
-/** @throws ApiError 400 if the data violates a rule */
+/** @throws ApiError 400 for invalid data */
 async function readUpdate(
   context: WriteContext,
   transaction: Transaction,
@@ -183,7 +183,7 @@ async function writeVersion(context: WriteContext, writing: RowContext, change: 
   switch (target.kind) {
     case 'newLocale': {
       await checkLocale(context, writing.transaction, operation)
-      // A collation may hold another spelling of the id for the same.
+      // A collation may match another spelling of the id.
       const id = await insertVersion(writing, operation, versions[0]?.document_id ?? documentId, input)
       await fillNewLocale(context, writing, type, versions, id, target.inherited)
       return id
@@ -204,12 +204,12 @@ async function overwriteVersion(
   const { transaction, hashPassword } = writing
   const { type } = operation.write
   const differs = published !== null && publishes === 'nothing'
-  // Strapi compares times: a draft that is saved is later than its publication.
+  // Strapi compares times: a modified draft is later than its published version.
   const saved = differs ? Math.max(operation.now, (published.updated_at ?? 0) + 1) : operation.now
   updateRow(transaction, type.table, row.id, {
     ...(await scalarColumns(input, hashPassword)),
     updated_at: saved,
-    // As in Strapi, a write publishes documents without drafts.
+    // As in Strapi, a write publishes documents of types without drafts.
     ...(type.draftAndPublish || isFormerDraft(row, versions) ? {} : { published_at: operation.now }),
     ...(operation.policy === null ? {} : { updated_by_id: operation.policy.writerId }),
   })
@@ -217,11 +217,11 @@ async function overwriteVersion(
   if (differs && row.drifted === 0) markModified(transaction, type, [row.id])
 }
 
-/** True if a row is still the draft of another one: if published too, both would count as copies of each other. */
+/** True if a row is still the draft of another one: publishing it would make them duplicates. */
 const isFormerDraft = (row: StoredVersion, versions: readonly StoredVersion[]): boolean =>
   row.published_at === null && versions.some(({ published_at, locale }) => published_at !== null && locale === row.locale)
 
-/** True if no other document changes. Relations also change other documents, as do links pending for a first publication. */
+/** True if no other document changes. Relations change other documents, as do pending links on first publication. */
 function touchesOneDocument({ operation, versions, target, published, input, touched, publishes }: Change): boolean {
   const { type } = operation.write
   const reachesLocales = mayDiffer(type, versions, touched) && versions.some((version) => version.locale !== operation.locale)
@@ -229,7 +229,7 @@ function touchesOneDocument({ operation, versions, target, published, input, tou
   return isAlone && (publishes === 'nothing' || (publishes === 'touched' && published !== null))
 }
 
-/** Publishes what the change says. Returns the id of the published row, null if nothing is published. @throws ApiError 400 if the draft violates a rule */
+/** Publishes as the change requires. Returns the id of the published row, or null. @throws ApiError 400 for an invalid draft */
 async function publish(context: WriteContext, writing: RowContext, change: Change, id: number): Promise<number | null> {
   const { operation, documentId, target, published, touched, publishes } = change
   const { type } = operation.write
@@ -238,7 +238,7 @@ async function publish(context: WriteContext, writing: RowContext, change: Chang
     checkPublication(context, transaction, operation, id, part, findTakenFor(context, transaction, operation, documentId))
   if (publishes === 'nothing') {
     if (!type.draftAndPublish && target.kind === 'existing') await checkLinksLeft(context, transaction, change, id)
-    // Values that a type without drafts inherits from another locale are validated like published ones.
+    // On a type without drafts, values inherited from another locale are validated like published ones.
     if (!type.draftAndPublish && target.kind === 'newLocale' && target.inherited.size > 0) await check('whole')
     return null
   }
@@ -247,7 +247,7 @@ async function publish(context: WriteContext, writing: RowContext, change: Chang
   return publishRow(writing, { type, draft: id, published, touched, isWhole: publishes === 'all', now: operation.now })
 }
 
-/** Checks whether a change removes the last required link, or reveals a missing one, on a type without drafts. @throws ApiError 400 */
+/** On a type without drafts, checks whether a change removes the last required link, or reveals a missing one. @throws ApiError 400 */
 async function checkLinksLeft(
   context: WriteContext,
   transaction: Transaction,
@@ -269,7 +269,7 @@ async function checkLinksLeft(
   if (missing.length > 0) throw attributeErrors(missing)
 }
 
-/** Records the events, and reads what the caller asked to see. */
+/** Records the events and reads the response. */
 async function toOutcome(
   context: WriteContext,
   transaction: Transaction,
@@ -287,7 +287,7 @@ async function toOutcome(
   return { ...outcome, synced: { draft, moment: transaction.history.moment(seen) } }
 }
 
-/** The written rows, and the basis for sharing them with other locales. */
+/** Written rows, and the basis for copying them to other locales. */
 interface WrittenRows {
   readonly id: number
   readonly published: number | null
@@ -295,7 +295,7 @@ interface WrittenRows {
   readonly shared: SharedWrite
 }
 
-/** Copies the non-localized attributes of the written row, and of its published row, to the other locales. */
+/** Copies non-localized attributes of the written rows to the other locales. */
 async function writeOtherLocales(
   context: WriteContext,
   writing: RowContext,
@@ -315,7 +315,7 @@ async function writeOtherLocales(
   }
   const differs = target.kind === 'newLocale' || mayDiffer(type, versions, touched)
   const reaches = differs && (await reachesOthers(context, writing.transaction, type, before, id))
-  // The drafts may have them from an earlier write, the published rows do not.
+  // An earlier write may have shared them with the drafts, but not with the published rows.
   if (!reaches && !(publishesAll && target.kind === 'existing')) return
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
   const isWhole = shared.given.length === getSharedHolders(writing.model, type).length

@@ -1,4 +1,4 @@
-// Attributes of rows with a separate API (users): checked and stored like a document's, without drafts and locales.
+// Attributes of rows with a separate API (users): validated and stored like those of documents, without drafts and locales.
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
 import type { Stored } from '../../database/portable-sql.js'
@@ -14,14 +14,13 @@ import { writeBelow } from './store/components.js'
 import type { RowContext } from './store/row-context.js'
 import { createFindTaken } from './store/unique.js'
 
-/** The context of writing attributes. */
 export interface AttributeWriting {
   readonly transaction: Transaction
   readonly model: Model
-  /** Targets of relations are looked for in this locale. */
+  /** Locale of relation targets. */
   readonly defaultLocale: string
   readonly hashPassword: (password: string) => Promise<string>
-  /** The scopes of the caller. */
+  /** Scopes of the caller. */
   readonly scopes: Scopes
 }
 
@@ -38,14 +37,14 @@ const toRowContext = ({ transaction, model, defaultLocale, hashPassword }: Attri
 
 /**
  * Writes relations, components and media of a row.
- * @throws ApiError 400 for missing targets, and for relations to types with a scope: those are written from their side
+ * @throws ApiError 400 for missing targets, and for relations to types with a scope, which are written from the other side
  */
 export async function writeAttributes(to: AttributeWriting, type: ContentType, id: number, input: Input, isNew: boolean): Promise<void> {
   if (to.scopes.size > 0) refuseScoped(to.scopes, input)
   await writeBelow(toRowContext(to, input.checked), { shape: type, id }, input, isNew)
 }
 
-/** The values of a row that conditions look at; null where its type has none. */
+/** Stored values of a row for conditions; null if its type has none. */
 export async function valuesForConditions(database: RowReader, model: Model, type: ContentType, id: number): Promise<Body | null> {
   if (!hasConditions(model, type)) return null
   const [row] = await database.rows<Record<string, Stored>>(sql`select * from ${sql.table(type.table)} where id = ${id}`)
@@ -64,7 +63,7 @@ function refuseScoped(scopes: Scopes, { relations, components, zones }: Input): 
   for (const { input } of [...components.values(), ...zones.values()].flat()) refuseScoped(scopes, input)
 }
 
-/** @throws ApiError 400 if another document than `documentId` has one of the values that must be unique. */
+/** @throws ApiError 400 if another document than `documentId` has one of the unique values */
 export async function checkUniqueAttributes(
   { transaction, model }: AttributeWriting,
   type: ContentType,
@@ -80,7 +79,7 @@ export async function checkUniqueAttributes(
   if (errors.length > 0) throw attributeErrors(errors.map(({ path, value }) => ({ path, message: takenMessage, value })))
 }
 
-/** Removes a row with all that hangs on it. */
+/** Removes a row with its components and links. */
 export async function removeRow(from: AttributeWriting, type: ContentType, id: number): Promise<void> {
   await removeRows(toRowContext(from, null), type, [id])
 }

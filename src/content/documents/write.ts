@@ -1,4 +1,4 @@
-// Writing documents: every operation on content, for every caller, is one transaction that starts here.
+// Entry point of all writes of documents: every operation, for every caller, is one transaction that starts here.
 import type { Transaction } from '../../database/database.js'
 import { ApiError, forbidden } from '../../foundation/errors/errors.js'
 import type { HookAction } from '../../foundation/public/documents.js'
@@ -14,12 +14,12 @@ import { onlyDocument, resolveSpelling } from './store/rows.js'
 import { updateDocument } from './update.js'
 
 /**
- * Runs a write in one transaction, wrapped in the project's hooks. Null: there is no such document.
+ * Runs a write in a transaction, with the project's hooks around it. Null if the document does not exist.
  * @throws ApiError 403, 400, 503
  */
 export type DocumentWrites = (asked: WriteStart) => Promise<WriteResult | null>
 
-/** Does what one action asks for inside a transaction. Null: there is no such document. */
+/** Performs an action in a transaction. Null if the document does not exist. */
 type RunAction = (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteOutcome | null>
 
 const operations: Readonly<Record<HookAction, RunAction>> = {
@@ -31,7 +31,6 @@ const operations: Readonly<Record<HookAction, RunAction>> = {
   discardDraft: discardDraft,
 }
 
-/** The writes over one model. */
 export function createWrites(context: WriteContext, onceKeys: IdempotencyKeys): DocumentWrites {
   const { database, outbox, hooks, slow } = context
 
@@ -68,18 +67,18 @@ export function createWrites(context: WriteContext, onceKeys: IdempotencyKeys): 
   }
 }
 
-/** Runs a write in its transaction, within the scope of the caller. Null: there is no such document. @throws ApiError 403, 400 */
+/** Runs a write in its transaction, within the scope of the caller. Null if the document does not exist. @throws ApiError 403, 400 */
 export async function execute(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   const { write, grants, policy } = operation
   if (grants.content !== undefined && policy === null) throw new Error('A write with grants of an administrator needs a policy')
   const documentId = operation.documentId ?? (await onlyDocument(transaction, write.type))
   const run = policy !== null ? withinPolicy : grants.scopes.has(write.type.uid) ? withinScope : operations[operation.action]
   const locale = await resolveLocale(transaction, operation, documentId)
-  // The moment of its turn: a later commit has a later one, however long hooks took.
+  // The time is taken now: later commits have later times, however long hooks took.
   return run(context, transaction, { ...operation, documentId, locale, now: Date.now() })
 }
 
-/** The locale of the operation, as the document spells it. */
+/** The locale of the operation, in the document's spelling. */
 function resolveLocale(transaction: Transaction, { locale, write }: WriteOperation, documentId: string | null): Promise<string | null> {
   const isExact = locale === null || documentId === null || !transaction.dialect.collates
   return isExact ? Promise.resolve(locale) : resolveSpelling(transaction, write.type, documentId, locale)
@@ -87,7 +86,10 @@ function resolveLocale(transaction: Transaction, { locale, write }: WriteOperati
 
 const noDocument: RunAction = () => Promise.resolve(null)
 
-/** Runs a write within the scope of the caller. A document outside of it does not exist. @throws ApiError 403 if one would leave it */
+/**
+ * Runs a write within the scope of the caller, in which hidden documents do not exist. @throws ApiError 403 if a document would leave the
+ * scope
+ */
 const withinScope: RunAction = async (context, transaction, operation) => {
   const { action, documentId, grants } = operation
   const { type } = operation.write
@@ -112,7 +114,7 @@ const withinPolicy: RunAction = async (context, transaction, operation) => {
   return outcome
 }
 
-/** The same action, which reports a target that does not exist before it is refused for another reason, or finds no document. */
+/** Wraps an action: missing targets are reported before any other reason to refuse, and even if the document does not exist. */
 function withMissingTargets(run: RunAction): RunAction {
   return async (context, transaction, operation) => {
     const refuse = async () => {
@@ -130,10 +132,10 @@ function withMissingTargets(run: RunAction): RunAction {
   }
 }
 
-/** The hashes of passwords; of one that is there twice, both. */
+/** Hashes by password. A password given twice has two. */
 export type PreparedHashes = readonly (readonly [password: string, hash: string])[]
 
-/** Hashes the passwords that a body gives. @throws ApiError 503 if too many wait */
+/** Hashes the passwords of a body. @throws ApiError 503 if the queue is full */
 export async function prepareHashes({ passwords }: WriteContext, { write, passwords: given }: WriteOperation): Promise<PreparedHashes> {
   const { hash } = passwords.of(callerKey(write.caller))
   const prepared: (readonly [string, string])[] = []
@@ -141,7 +143,7 @@ export async function prepareHashes({ passwords }: WriteContext, { write, passwo
   return prepared
 }
 
-/** The context of a transaction that takes each hash once, and makes those that are not prepared, such as of hooks and defaults. */
+/** Uses each prepared hash once; other passwords, such as those of hooks and defaults, are hashed on demand. */
 export function withHashes(context: WriteContext, prepared: PreparedHashes): WriteContext {
   if (prepared.length === 0) return context
   const left = [...prepared]
@@ -154,7 +156,7 @@ export function withHashes(context: WriteContext, prepared: PreparedHashes): Wri
   }
 }
 
-/** Counts a write, and notes it in the audit log. What administrators do is noted with their activity. */
+/** Counts a write and adds it to the audit log, unless its caller is an administrator: their activity is logged separately. */
 export function reportWritten({ metrics, audit }: Pick<WriteContext, 'metrics' | 'audit'>, operation: WriteOperation, id: string): void {
   const { action, write, locale } = operation
   metrics?.documentWritten(write.type.uid, action)

@@ -1,4 +1,4 @@
-// The actor of a project's code, and its reads and writes in the form of HTTP requests.
+// The actor of project code; converts its reads and writes to the form of HTTP requests.
 import { type Grants, projectAccess } from '../../../foundation/grants.js'
 import type { Data, HookAction, ListParameters, OperationCaller } from '../../../foundation/public/documents.js'
 import type { ContentType } from '../../../model/schema/types.js'
@@ -12,28 +12,28 @@ import type { DocumentWrites } from '../write.js'
 export interface Actor {
   /** A caller of the API, subject to policies; null: the project itself. */
   readonly caller: OperationCaller | null
-  /** Resolves to its permissions. Those of a caller depend on scopes, which are asked when something is read or written. */
+  /** Resolves to the actor's permissions. A caller's scopes are evaluated on each read or write. */
   readonly grants: () => Promise<Grants>
-  /** The id of the request that it acts for; null: none. */
+  /** Id of the originating request; null: none. */
   readonly requestId: string | null
   /** Hook nesting depth. */
   readonly depth: number
 }
 
-/** An actor whose permissions are known. */
+/** An actor with resolved permissions. */
 export interface ReadyActor extends Omit<Actor, 'grants'> {
   readonly grants: Grants
 }
 
-/** The project itself, which may do everything. */
+/** The project itself, with full access. */
 export const projectActor = (depth: number, requestId: string | null): Actor => ({
   ...{ caller: null, requestId, depth },
   grants: () => Promise.resolve(projectAccess),
 })
 
 /**
- * The actor with other grants, which code of the project may choose freely when it acts for itself.
- * @throws TypeError for a caller of the API, whose grants are given
+ * Replaces the grants of an actor, which project code may choose when it acts for itself.
+ * @throws TypeError for a caller of the API
  */
 export function withGrants(actor: Actor, grants: Grants | undefined): Actor {
   if (grants === undefined) return actor
@@ -41,30 +41,30 @@ export function withGrants(actor: Actor, grants: Grants | undefined): Actor {
   return { ...actor, grants: () => Promise.resolve(grants) }
 }
 
-/** Finds out what the actor may do. @throws what its scopes fail with */
+/** Resolves the grants of an actor. @throws the error of a scope */
 export const resolveActor = async (actor: Actor): Promise<ReadyActor> => ({ ...actor, grants: await actor.grants() })
 
-/** The reads and writes of one installation. */
+/** Reads and writes of one installation. */
 export interface Parts {
   readonly documents: Reads
   readonly writes: DocumentWrites
   readonly batch: DocumentBatch
 }
 
-/** Runs work with the installation in force, which lasts until the work has ended. */
+/** Runs work with the current installation, which stays open until the work has ended. */
 export type WithParts = <Result>(work: (parts: Parts) => Promise<Result>) => Promise<Result>
 
-/** All that a method may be given. */
+/** All parameters that methods accept. */
 export type GivenParameters = ListParameters & { readonly documentId?: string; readonly data?: Data }
 
-/** @throws TypeError for a type that the model lacks */
+/** @throws TypeError for an unknown type */
 export function getType({ context }: Reads, uid: string): ContentType {
   const type = context.model.types.get(uid)
   if (type === undefined) throw new TypeError(`There is no type ${uid}`)
   return type
 }
 
-/** A write of an actor; `createdId`: the documentId of a document that it creates, null for a new one. @throws TypeError */
+/** Converts a write of an actor. `createdId`: documentId for a create; null: generated. @throws TypeError */
 export function toWrite(
   documents: Reads,
   { caller, grants, requestId, depth }: ReadyActor,
@@ -80,31 +80,31 @@ export function toWrite(
   return { action, grants, documentId, body, write, createdId }
 }
 
-/** Users, roles and files are more than their rows: they are written where their rules are. */
+/** Users, roles and files have other code for writes. */
 function writableType(documents: Reads, uid: string): ContentType {
   const type = getType(documents, uid)
   if (!uid.startsWith('api::')) throw new TypeError(`${uid} cannot be written as a document`)
   return type
 }
 
-/** The document that is named; null for the one of a single type. @throws TypeError if none is named */
+/** The documentId; null for the document of a single type. @throws TypeError if it is missing */
 export function toDocumentId(type: ContentType, method: string, { documentId }: GivenParameters): string | null {
   if (typeof documentId === 'string' && documentId !== '') return documentId
   if (type.singleType && documentId === undefined) return null
   throw new TypeError(`documents('${type.uid}').${method} needs a documentId`)
 }
 
-/** The versions that a write was about. */
+/** The written versions. */
 export const parseEntries = <Shape>(outcome: WriteResult | null): readonly Shape[] =>
   (outcome?.entries ?? []).map(({ asked }) => JSON.parse(asked!) as Shape)
 
-/** Plain data as HTTP could have sent it: dates as texts, no functions, no shared objects. */
+/** Plain data as HTTP could have sent it: dates as strings, no functions, no shared objects. */
 export function toPlainData(value: unknown): unknown {
   if (value === undefined) return undefined
   return JSON.parse(JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : (inner as unknown))))
 }
 
-/** The parameters as a query string would have them: drafts unless said otherwise, and no page but the one asked for. */
+/** Parameters as in a query string: drafts by default, and only the requested page. */
 export function toParameters({ start, limit, pagination, ...given }: GivenParameters): Parameters {
   const { filters, sort, fields, populate, locale, status = 'draft', _q } = given
   const page = pagination === undefined ? { start, limit } : offsets(pagination)

@@ -1,4 +1,4 @@
-// A project's defaults for the queries of a type, for parameters that a request leaves out.
+// A project's defaults for query parameters that a request omits.
 import { ApiError, ConfigError } from '../../../foundation/errors/errors.js'
 import { fullAccess } from '../../../foundation/grants.js'
 import type { QueryDefaults, TypeSettings } from '../../../foundation/public/type-settings.js'
@@ -6,7 +6,7 @@ import { isObject, type Parameters } from '../../../query/request.js'
 import { type ReadContext, readRequest } from '../../../query/rest/read.js'
 import type { AddDefaults } from '../read/find.js'
 
-/** Opens the defaults of the project; null if it has none, so that they cost nothing. */
+/** Returns null if the project has none, so that they cost nothing. */
 export function createDefaults(types: Readonly<Record<string, TypeSettings>>): AddDefaults | null {
   const known = new Map(
     Object.entries(types).flatMap(([uid, { defaults }]) => (defaults === undefined ? [] : [[uid, toPlainDefaults(defaults)] as const])),
@@ -18,7 +18,6 @@ export function createDefaults(types: Readonly<Record<string, TypeSettings>>): A
   }
 }
 
-/** Plain data as HTTP could have sent it. */
 const toPlainDefaults = (defaults: QueryDefaults): QueryDefaults => JSON.parse(JSON.stringify(defaults)) as QueryDefaults
 
 function withDefaults({ pageSize, ...defaults }: QueryDefaults, given: Parameters): Parameters {
@@ -30,7 +29,7 @@ function withDefaults({ pageSize, ...defaults }: QueryDefaults, given: Parameter
   return { ...defaults, ...given, ...page } as Parameters
 }
 
-/** @throws ConfigError for defaults that no request could have */
+/** @throws ConfigError for defaults that are not valid in a request */
 export function checkDefaults(types: Readonly<Record<string, TypeSettings>>, context: ReadContext): void {
   const add = createDefaults(types)
   if (add === null) return

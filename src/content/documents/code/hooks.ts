@@ -1,5 +1,5 @@
-// The project's hooks. Around writes: before the transaction and after its commit, in the main thread, so that no code of a project runs while
-// the writer is occupied. Around reads of the API: before one its query may change, after it the response may.
+// The project's hooks. Hooks around writes run before the transaction and after its commit, in the main thread, so that no project code
+// runs while the writer is occupied. Hooks around reads may change the query before, and the response after.
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { CodeLog, ContentService } from '../../../foundation/public/content-service.js'
 import type { Data, Document } from '../../../foundation/public/documents.js'
@@ -12,27 +12,25 @@ import type { Hooks, WriteOperation, WriteResult } from '../operation.js'
 import type { CodeRequest, FindReadHooks, Policies, TypeReadHooks } from '../read/plans.js'
 import { type TypeCodeOptions, toCodeCall, toResponseError } from './policies.js'
 
-/** Maximum nesting depth of operations that hooks start. */
+/** Maximum nesting depth of operations started by hooks. */
 const maxHookDepth = 5
 
 export interface HookOptions {
-  /** Milliseconds for each hook. */
+  /** Time limit of each hook, in milliseconds. */
   readonly hookTimeout: number
-  /** Returns what hooks of an operation at this depth get, which comes from this request. */
+  /** The services for hooks of an operation at this depth, for this request. */
   services(depth: number, requestId: string | null): ContentService
-  /** Returns the log that a hook writes to. */
   log(hook: string, requestId: string | null): CodeLog
-  /** Called when an after-hook fails or times out, with the id of the request that it ran for; null: it ran for none. */
+  /** Reports an after-hook that failed or timed out, with the id of its request, if any. */
   failed(hook: string, error: unknown, requestId: string | null): void
 }
 
-/** A hook with the name that messages use for it. */
 interface NamedHook {
   readonly name: string
   readonly hook: Hook
 }
 
-/** Opens the hooks; null if there are none, so that they cost nothing. */
+/** Returns null if there are none, so that they cost nothing. */
 export function createHooks(hooks: readonly Hook[], options: HookOptions): Hooks | null {
   if (hooks.length === 0) return null
   const { hookTimeout, failed, log } = options
@@ -44,13 +42,13 @@ export function createHooks(hooks: readonly Hook[], options: HookOptions): Hooks
     const isSeen = matching(named, 'after', operation).length > 0
     const { data } = operation
     const { requestId } = operation.write
-    // Data that is not an object is refused when it is read.
+    // Invalid data is refused when it is read.
     const isData = data === null || !Array.isArray(data)
     const sent = new Set(Object.keys(data ?? {}))
     const call = { ...toHookCall(operation, options), documentId: operation.documentId, data: data as BeforeCall['data'] }
     for (const { name, hook } of isData ? matching(named, 'before', operation) : []) {
       try {
-        // All hooks get the same object, so each sees what the ones before it have assigned.
+        // All hooks share one object, so each sees the changes of its predecessors.
         await runCode({ name, requestId }, hookTimeout, (signal) =>
           hook.before!(Object.assign(call, { signal, log: log(name, requestId) })),
         )
@@ -87,7 +85,7 @@ const matching = (hooks: readonly NamedHook[], part: 'before' | 'after', { actio
       hook[part] !== undefined && (hook.types?.includes(type.uid) ?? true) && (hook.actions === undefined || hook.actions.includes(action)),
   )
 
-/** The description of an operation for hooks. */
+/** Describes an operation to hooks. */
 function toHookCall(operation: WriteOperation, { services }: HookOptions) {
   const { action, write, locale, everywhere } = operation
   const publishes = action === 'publish' || (action !== 'delete' && operation.publishes && operation.data !== null)
@@ -101,7 +99,7 @@ function toHookCall(operation: WriteOperation, { services }: HookOptions) {
   }
 }
 
-/** Checks the types that hooks name. @throws ConfigError if the model lacks one */
+/** @throws ConfigError for hooks of types that the model lacks */
 export function checkHooks(hooks: readonly Hook[], model: Model): void {
   for (const [index, { name = `hooks[${index}]`, types = [] }] of hooks.entries()) {
     const unknown = types.find((uid) => !model.types.has(uid))
@@ -114,7 +112,7 @@ export function checkHooks(hooks: readonly Hook[], model: Model): void {
   }
 }
 
-/** Opens the policies and hooks around reads; null if there are none, so that they cost nothing. */
+/** Policies and hooks around reads; null if there are none, so that they cost nothing. */
 export function createReadHooks(
   types: Readonly<Record<string, TypeSettings>>,
   policies: Policies | null,
@@ -168,7 +166,7 @@ function createAroundReads(uid: string, { before, after }: ReadHooks, policies: 
   }
 }
 
-/** A query as plain data. @throws Error for what would make a condition vanish: a parameter without a value may only be at the top */
+/** Copies a query as plain data. @throws Error for a nested parameter without a value: dropping it would drop a condition */
 function toPlainQuery(name: string, query: unknown): Parameters {
   if (typeof query !== 'object' || query === null || Array.isArray(query)) throw new Error(`${name} left a query that is not an object`)
   const text = JSON.stringify(query, function (this: unknown, key: string, value: unknown) {

@@ -1,19 +1,18 @@
-// The project's policies, which refuse requests in addition to permissions, and the errors that code of a project throws.
+// The project's policies, which refuse requests in addition to permissions, and conversion of errors thrown by project code.
 import { ApiError, type ErrorName } from '../../../foundation/errors/errors.js'
 import type { DocumentService } from '../../../foundation/public/documents.js'
 import type { PolicyCall, TypeSettings } from '../../../foundation/public/type-settings.js'
 import { failureOf, runCode } from '../../../foundation/runtime/project-code.js'
 import type { CodeRequest, Policies } from '../read/plans.js'
 
-/** Options of the project's code around requests. */
 export interface TypeCodeOptions {
-  /** Milliseconds for each function. */
+  /** Time limit of each function, in milliseconds. */
   readonly hookTimeout: number
-  /** Returns the document service that it gets, for a request. */
+  /** The document service for functions, for a request. */
   documents(requestId: string | null): DocumentService
 }
 
-/** Opens the policies of the project; null if it has none, so that they cost nothing. */
+/** Returns null if there are none, so that they cost nothing. */
 export function createPolicies(types: Readonly<Record<string, TypeSettings>>, options: TypeCodeOptions): Policies | null {
   const known = new Map(Object.entries(types).flatMap(([uid, { policies }]) => (policies === undefined ? [] : [[uid, policies] as const])))
   if (known.size === 0) return null
@@ -21,7 +20,7 @@ export function createPolicies(types: Readonly<Record<string, TypeSettings>>, op
     const policy = known.get(asked.type.uid)?.[asked.action]
     if (policy === undefined) return
     const name = `the policy ${asked.action} of ${asked.type.uid}`
-    // Copies: a policy cannot change the request.
+    // Copies, because policies must not change the request.
     const call = {
       ...toCodeCall(asked, options),
       query: structuredClone(asked.parameters),
@@ -39,13 +38,13 @@ export function createPolicies(types: Readonly<Record<string, TypeSettings>>, op
   return { check, has: (action) => [...known.values()].some((policies) => policies[action] !== undefined) }
 }
 
-/** The description of a request for all functions of a project. */
+/** Describes a request to project functions. */
 export const toCodeCall = ({ type, action, caller, requestId, grants, documentId }: CodeRequest, { documents }: TypeCodeOptions) => ({
   ...{ uid: type.uid, action, documentId, caller, documents: documents(requestId) },
   may: grants.may,
 })
 
-/** Error names that become responses. Built-in errors have other names: those are bugs. */
+/** Errors that become responses. Built-in errors have other names: those are bugs. */
 const responseErrors: ReadonlySet<string> = new Set<ErrorName>([
   'ApplicationError',
   'BadRequestError',
@@ -62,7 +61,7 @@ const responseErrors: ReadonlySet<string> = new Set<ErrorName>([
   'ServiceUnavailableError',
 ])
 
-/** Converts an error of the project's code: to the response, or to a bug of that code, which `code` names. */
+/** Converts an error of project code to a response or, if it is a bug, to an error that names the code. */
 export function toResponseError(code: string, error: unknown): Error {
   if (error instanceof ApiError) return error
   if (!(error instanceof Error) || !responseErrors.has(error.name)) return failureOf(code, error)

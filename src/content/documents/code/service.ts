@@ -1,5 +1,5 @@
-// `documents(uid)`, as scripts and hooks call it, in the shape of Strapi 5's document service: each method with its parameters, bulk
-// methods included. Reads and writes are those of the REST API; only input and output are plain data.
+// `documents(uid)` for scripts and hooks, with the methods of Strapi 5's document service, including bulk methods. Reads and writes share
+// the code of the REST API; only input and output are plain data.
 
 import { validationError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
@@ -13,7 +13,7 @@ import { getType, parseEntries, resolveActor, toDocumentId, toParameters, toWrit
 
 type ReadMode = 'many' | 'first'
 
-/** The document service of an actor, over the installation in force. `maxWrites`: how many writes one transaction may have. */
+/** The document service of an actor, on the current installation. `maxWrites`: writes per transaction. */
 export function createService(withParts: WithParts, actor: Actor, maxWrites: number): DocumentService {
   const documentsOf = <Shape>(uid: string, { grants }: { readonly grants?: Grants } = {}): Documents<Shape> => {
     const checked = checkedMethods(uid)
@@ -67,10 +67,9 @@ export function createService(withParts: WithParts, actor: Actor, maxWrites: num
 export interface BulkOptions {
   readonly withParts: WithParts
   readonly actor: Actor
-  /** The most writes of one transaction. */
+  /** Maximum writes per transaction. */
   readonly maxWrites: number
   readonly checked: CheckedMethods
-  /** Reads a list of documents of the type. */
   find(documents: Reads, parameters: GivenParameters): Promise<unknown>
 }
 
@@ -78,9 +77,8 @@ type Bulk<Shape> = Pick<Documents<Shape>, 'createMany' | 'updateMany' | 'deleteM
 
 type GivenMany = Omit<GivenParameters, 'data'> & { readonly data: readonly Data[] }
 
-/** The bulk writes to a type. */
 function createBulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, checked, find }: BulkOptions): Bulk<Shape> {
-  /** Writes to each of these documents in one transaction. */
+  /** Writes to these documents in one transaction. */
   async function writeAll(
     { documents, batch }: Parts,
     action: HookAction,
@@ -104,7 +102,7 @@ function createBulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, ch
       return writeAll(parts, action, each, documentIds === undefined || action === 'delete' ? 'passes' : 'fails')
     })
 
-  /** The ids of the documents that match filters; one more than may be written if there are too many. */
+  /** Ids of the documents that match filters, at most `maxWrites + 1`. */
   async function matching(documents: Reads, { filters, locale, status }: GivenParameters): Promise<readonly string[]> {
     const found = (await find(documents, { filters, locale, status, fields: ['documentId'], limit: maxWrites + 1 })) as readonly {
       readonly documentId: string
@@ -154,13 +152,12 @@ const methodParameters = {
   deleteMany: ['documentIds', 'filters', 'locale', 'fields', 'populate'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
-/** The names of the methods. */
 export type Method = keyof typeof methodParameters
 
-/** Methods that nothing can be meant by without parameters. */
+/** Methods that require parameters. */
 const methodsWithParameters: ReadonlySet<Method> = new Set(['create', 'update', 'createMany', 'updateMany', 'deleteMany'])
 
-/** @throws TypeError for anything but an object of the method's parameters, and those in `also`. Undefined parameters count as absent. */
+/** @throws TypeError unless `given` is an object of the method's parameters and those in `also`. Undefined ones count as absent. */
 export function checkParameters(uid: string, method: Method, given: unknown, also: readonly string[] = []): void {
   const names = [...methodParameters[method], ...also]
   const there = `there are ${names.join(', ')}`
@@ -172,13 +169,13 @@ export function checkParameters(uid: string, method: Method, given: unknown, als
   if (unknown !== undefined) throw new TypeError(`documents('${uid}').${method} has no parameter ${unknown[0]}: ${there}`)
 }
 
-/** Makes a method that checks its parameters before it does anything. */
+/** Wraps a method so that it validates its parameters first. */
 export type CheckedMethods = <Parameters, Result>(
   method: Method,
   perform: (given: Parameters) => Promise<Result>,
 ) => (given?: Parameters) => Promise<Result>
 
-/** The methods of a type's documents. They run as the service's work, independent of the calling code. */
+/** Methods run as work of the service, independent of the calling code. */
 const checkedMethods =
   (uid: string): CheckedMethods =>
   (method, perform) =>

@@ -1,4 +1,4 @@
-// `transaction(describe)`: a function of the project describes writes as data, which is executed once the function has returned.
+// `transaction(describe)`: a project function describes writes as data, which are executed after it has returned.
 import { validationError } from '../../../foundation/errors/errors.js'
 import type { DescribeWrites, HookAction, Transact, WrittenAs } from '../../../foundation/public/documents.js'
 import { outsideOfCode } from '../../../foundation/runtime/project-code.js'
@@ -8,23 +8,22 @@ import type { WriteResult } from '../operation.js'
 import { type Actor, type GivenParameters, parseEntries, resolveActor, toPlainData, toWrite, type WithParts, withGrants } from './actor.js'
 import { checkParameters } from './service.js'
 
-/** A write as it was described. */
 interface DescribedWrite {
   readonly uid: string
   readonly action: HookAction
   readonly given: GivenParameters
-  /** The documentId that a create gives; null for the other actions. */
+  /** Generated documentId of a create; null for other actions. */
   readonly createdId: string | null
 }
 
-/** The described writes, and the return value, with handles for writes. */
+/** Described writes, the handles that stand for their results, and the return value. */
 interface DescribedWrites {
   readonly writes: readonly DescribedWrite[]
   readonly handles: ReadonlyMap<unknown, number>
   readonly returned: unknown
 }
 
-/** The transactions of an actor, over the installation in force. */
+/** Transactions of an actor, on the current installation. */
 export function createTransact(withParts: WithParts, whose: Actor, maxWrites: number): Transact {
   return async (describe, { grants, idempotencyKey } = {}) => {
     const as = withGrants(whose, grants)
@@ -46,7 +45,7 @@ export function createTransact(withParts: WithParts, whose: Actor, maxWrites: nu
   }
 }
 
-/** Lets a function describe its writes. @throws TypeError for one that is asynchronous, and for a write that is described too late */
+/** Runs a describing function. @throws TypeError if it is asynchronous, and for writes described after it has returned */
 function collectWrites(describe: (write: DescribeWrites) => unknown, maxWrites: number): DescribedWrites {
   const writes: DescribedWrite[] = []
   const handles = new Map<unknown, number>()
@@ -58,7 +57,7 @@ function collectWrites(describe: (write: DescribeWrites) => unknown, maxWrites: 
     if (writes.length >= maxWrites) throw validationError(`A transaction has at most ${maxWrites} writes (limits.transactionOperations)`)
     const createdId = action === 'create' ? newDocumentId() : null
     const handle = { index: writes.length, ...(createdId === null ? {} : { documentId: createdId }) }
-    // A copy: one object may describe several writes, each with other values.
+    // A copy: one object may describe several writes, with other values each time.
     writes.push({ uid, action, given: toPlainData(given ?? {}) as GivenParameters, createdId })
     handles.set(handle, handle.index)
     return handle
@@ -75,14 +74,13 @@ function collectWrites(describe: (write: DescribeWrites) => unknown, maxWrites: 
   return { writes, handles, returned }
 }
 
-/** The most characters of a key. */
 const maxKeyCharacters = 255
 
-/** Under which key a transaction is executed only once. @throws TypeError for a key that is none */
+/** The idempotency key of a transaction. @throws TypeError for an invalid key */
 function toTransactionKey(key: unknown, { caller }: Actor, writes: readonly DescribedWrite[]): IdempotencyKey {
   if (typeof key !== 'string' || key === '' || key.length > maxKeyCharacters)
     throw new TypeError(`idempotencyKey must be a text of 1 to ${maxKeyCharacters} characters`)
-  // The ids of documents that are created are others each time.
+  // Generated ids differ on each call, so they are replaced by their positions.
   const indexes = new Map(writes.flatMap(({ createdId }, index) => (createdId === null ? [] : [[createdId, `#${index}`] as const])))
   const text = JSON.stringify(writes).replaceAll(/\b[a-z0-9]{24}\b/g, (id) => indexes.get(id) ?? id)
   return { key, caller: callerKey(caller), fingerprint: toFingerprint(`transaction ${text}`) }
@@ -93,14 +91,14 @@ const actions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardD
 const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 
-/** The result of a write, as a method of `documents(uid)` returns it. */
+/** The result of a write, as returned by the method of `documents(uid)`. */
 function toResult({ action, given }: DescribedWrite, outcome: WriteResult | null): unknown {
   const entries = parseEntries(outcome)
   if (action === 'create' || action === 'update') return entries[0] ?? null
   return { documentId: outcome?.documentId ?? given.documentId ?? '', entries }
 }
 
-/** The return value with handles replaced by results, also in lists and plain objects. */
+/** Replaces handles in the return value by results, including those in arrays and plain objects. */
 function withResults(value: unknown, handles: ReadonlyMap<unknown, number>, results: readonly unknown[]): unknown {
   const index = handles.get(value)
   if (index !== undefined) return results[index]

@@ -1,4 +1,4 @@
-// Checks the scopes and policies of the project before files are linked to a document.
+// Checks scopes and policies of the project before files are linked to a document.
 import { type ApiError, validationError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
 import type { Schema } from '../../../model/schema/types.js'
@@ -6,17 +6,18 @@ import type { ReadRequest } from '../../../query/request.js'
 import { type ReadContext, readRowsInScope, readVersions } from '../../../query/rest/read.js'
 import type { Policies, ReadCaller } from '../read/plans.js'
 
-/** The row that files will be linked to. */
+/** The row that files are linked to. */
 export interface UploadTarget {
   readonly shape: Schema
   readonly id: number
-  /** The name of its media attribute. */
+  /** The media attribute. */
   readonly attribute: string
 }
 
 /**
- * Checks scopes and policies for updates before files are linked to a row. Entries of components are accepted if the project has neither.
- * `asker`: null for the project itself, which has no policy. The caller's permission has been checked. @throws ApiError 400 if there is no such row for it; 403
+ * Checks scopes and update policies before files are linked to a row. Entries of components are accepted only if the project has neither.
+ * `asker`: null for the project itself, which is exempt from policies. The caller's permission is already checked.
+ * @throws ApiError 400 if the row does not exist for the caller; 403
  */
 export type CheckUpload = (grants: Grants, asker: ReadCaller | null, to: UploadTarget) => Promise<void>
 
@@ -27,7 +28,7 @@ interface VersionRow {
 
 const noEntry = (): ApiError => validationError('No entry with this refId')
 
-/** Opens the check; `rows` reads what a request asks for. */
+/** `rows` executes a read. */
 export const createUploadCheck =
   (context: ReadContext, policies: Policies | null, rows: (request: ReadRequest) => Promise<readonly VersionRow[]>): CheckUpload =>
   async (grants, asker, { shape, id, attribute }) => {

@@ -1,4 +1,4 @@
-// Rows that the scopes of a write's caller hide, found in its transaction: they cannot be named, and links to them are retained.
+// Finds rows hidden from the caller of a write, in its transaction. Hidden rows cannot be referenced, and links to them are retained.
 import type { Transaction } from '../../../database/database.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
@@ -8,7 +8,7 @@ import { maxRowsInScope, readRowsInScope } from '../../../query/rest/read.js'
 import type { TransactionReads } from '../read/plans.js'
 import { findVersions } from '../store/rows.js'
 
-/** Finds rows that a caller does not see: outside of its scopes, or, for administrators, of types that they may not read. */
+/** Finds rows outside of the caller's scopes or, for administrators, of types that they may not read. */
 export function findHiddenFrom({ read, plans }: TransactionReads, transaction: Transaction, grants: Grants): FindHidden {
   return async (type, ids) => {
     if (grants.content?.readable.has(type.uid) === false) return new Set(ids)
@@ -25,7 +25,7 @@ export function findHiddenFrom({ read, plans }: TransactionReads, transaction: T
   }
 }
 
-/** Finds rows that a write cannot name; null: there are none. */
+/** Finds rows that a write must not reference; null if there are none. */
 export function findUnnameable(
   reading: TransactionReads,
   transaction: Transaction,
@@ -40,7 +40,7 @@ export function findUnnameable(
   }
 }
 
-/** True if a version of the document is hidden: then the whole document does not exist for the caller. */
+/** True if any version of the document is hidden: then the whole document does not exist for the caller. */
 export async function isHidden(
   reading: TransactionReads,
   transaction: Transaction,
@@ -52,10 +52,10 @@ export async function isHidden(
   return (await findHiddenFrom(reading, transaction, grants)(type, ids)).size > 0
 }
 
-/** Returns those of these rows that the caller's scopes hide. */
+/** Returns the hidden ones among these rows. */
 export type FindHidden = (type: ContentType, ids: readonly number[]) => Promise<ReadonlySet<number>>
 
-/** Returns the rows that a caller may name. */
+/** Returns the rows that a caller may reference. */
 export async function withoutHidden<Row extends { readonly id: number }>(
   find: FindHidden,
   type: ContentType,
@@ -70,8 +70,8 @@ export async function withoutHidden<Row extends { readonly id: number }>(
 }
 
 /**
- * Returns the new targets of a relation, including hidden ones among `present`: callers cannot remove links that they cannot see.
- * @throws ApiError 403 if a relation to one target has a hidden one and would get another
+ * Returns the new targets of a relation, including hidden ones in `present`: callers cannot remove links that they cannot see.
+ * @throws ApiError 403 if the hidden target of a to-one relation would be replaced
  */
 export async function keepHidden(
   find: FindHidden,

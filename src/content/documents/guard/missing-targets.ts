@@ -1,4 +1,4 @@
-// Finds the missing documents that a body names: reported before all other errors, as in Strapi.
+// Finds missing documents that a body references. As in Strapi, they are reported before all other errors.
 import type { Transaction } from '../../../database/database.js'
 import { fileType } from '../../../model/schema/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../../../model/schema/types.js'
@@ -10,8 +10,8 @@ import { resolveReferences, type TargetResolution } from '../store/targets.js'
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Looks the documents up that `data` names, in its order; row ids are left to the writing.
- * @throws ApiError 400 for keys that may not be there, then for the first document that is not there
+ * Looks up the documents referenced by `data`, in order; row ids are checked by the write.
+ * @throws ApiError 400 for invalid keys, then for the first missing document
  */
 export async function checkTargetsExist(
   transaction: Transaction,
@@ -36,7 +36,7 @@ async function checkBelow(transaction: Transaction, model: Model, shape: Schema,
   }
 }
 
-/** The entries of components that a value gives. */
+/** Entries of components in a value. */
 export function getComponentEntries(model: Model, attribute: Attribute, value: unknown): readonly (readonly [Component, Body])[] {
   if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
   return (Array.isArray(value) ? value : [value]).filter(isBody).flatMap((entry) => {
@@ -46,25 +46,25 @@ export function getComponentEntries(model: Model, attribute: Attribute, value: u
   })
 }
 
-/** The type that the links of an attribute lead to; undefined: none, or one that each link names. */
+/** Target type of an attribute's links; undefined without links, or if each link names its type. */
 export function getTargetType(model: Model, attribute: Attribute): ContentType | undefined {
   if (attribute.kind === 'media') return model.types.get(fileType)
   return attribute.kind === 'relation' || attribute.kind === 'morphFrom' ? model.types.get(attribute.target) : undefined
 }
 
-/** The references of a relation; empty if an entry has no target. */
+/** References in a relation; empty if an entry has no target. */
 export function getReferences(value: unknown, attribute: Attribute): readonly Reference[] {
   const form = relationForm(value, attribute)
   if (!namesTargets(form)) return []
   return [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
 }
 
-/** The documents of a relation, in the order of their errors, each before the neighbour in its position. */
+/** Documents referenced by a relation in the order of their errors, each before its neighbour. */
 function getDocumentReferences(value: unknown, attribute: Attribute): readonly Reference[] {
   return getReferences(value, attribute).flatMap((reference) => {
     const neighbour = reference.position?.before ?? reference.position?.after
     const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [toSibling(reference, neighbour)] : []
-    // As in Strapi, the neighbour of a row id is looked for when it is written.
+    // As in Strapi, the neighbour of a row id is looked up by the write.
     return reference.documentId === undefined ? [] : [reference, ...beside]
   })
 }

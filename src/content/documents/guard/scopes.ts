@@ -1,4 +1,4 @@
-// The scopes of the project decide which documents exist for a caller; evaluated once per request, as part of its grants.
+// Scopes of the project decide which documents exist for a caller. They are evaluated once per request, as part of its grants.
 import { ApiError, ConfigError } from '../../../foundation/errors/errors.js'
 import { type Grants, withinScopes } from '../../../foundation/grants.js'
 import type { DocumentService } from '../../../foundation/public/documents.js'
@@ -8,26 +8,25 @@ import type { Model } from '../../../model/schema/types.js'
 import type { ReadCaller } from '../read/plans.js'
 
 export interface ScopeOptions {
-  /** Milliseconds for all scopes of a request. */
+  /** Time limit for all scopes of a request, in milliseconds. */
   readonly hookTimeout: number
-  /** Returns the document service that scopes get, for a request. */
+  /** The document service for scopes, for a request. */
   documents(requestId: string | null): DocumentService
 }
 
-/** The scopes of the project. */
 export interface ProjectScopes {
   /**
-   * Returns the grants of a caller within them.
-   * @throws Error if a scope fails or returns an invalid value: the request sees nothing then. ApiError 503 if it takes too long
+   * Restricts grants to the caller's scopes.
+   * @throws Error if a scope fails or returns an invalid value: the request sees nothing. ApiError 503 on timeout
    */
   apply(asker: ReadCaller, grants: Grants): Promise<Grants>
-  /** Returns the grants without any document of a type that has a scope. Asks no scope. */
+  /** Hides all documents of types with a scope, without evaluating scopes. */
   hideAll(grants: Grants): Grants
 }
 
 type ScopeFunction = NonNullable<TypeSettings['scope']>
 
-/** Opens the scopes of the project; null if it has none, so that they cost nothing. */
+/** Returns null if there are none, so that they cost nothing. */
 export function createScopes(
   types: Readonly<Record<string, TypeSettings>>,
   { hookTimeout, documents }: ScopeOptions,
@@ -51,8 +50,8 @@ export function createScopes(
 }
 
 /**
- * The result of a scope as plain data. A scope that returns undefined fails: it has forgotten a case.
- * @throws Error also for an error of the scope itself, which is no answer to the caller; ApiError 503 if the database is not available
+ * Evaluates a scope to plain data. Returning undefined is an error: the scope lacks a case.
+ * @throws Error also for an error thrown by the scope, which is not a response; ApiError 503 if the database is unavailable
  */
 async function runScope(
   uid: string,
@@ -71,7 +70,7 @@ async function runScope(
   return toPlainFilter(uid, result, '') as Record<string, unknown>
 }
 
-/** A copy as plain data. @throws Error for what would make a condition vanish or mean something else than it seems to */
+/** Copies as plain data. @throws Error for values that would drop a condition or change its meaning */
 function toPlainFilter(uid: string, value: unknown, path: string): unknown {
   const at = path === '' ? '' : ` at ${path}`
   if (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return value
@@ -93,7 +92,7 @@ const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown
 const describeValue = (value: unknown): string =>
   value === null || value === undefined || typeof value === 'number' ? String(value) : `a value of type ${typeof value}`
 
-/** Checks the types that have settings. @throws ConfigError if the model lacks one, or if it cannot have a scope */
+/** @throws ConfigError for settings of types that the model lacks, or that cannot have a scope */
 export function checkTypes(types: Readonly<Record<string, TypeSettings>>, model: Model): void {
   for (const [uid, settings] of Object.entries(types)) {
     if (!model.types.has(uid)) throw new ConfigError(`Invalid configuration (octavo.config): types: there is no type ${uid}.`)

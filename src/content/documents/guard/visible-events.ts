@@ -1,5 +1,5 @@
-// The visible part of an event: the document as its caller could read it now. Its content at the time of the event may have been hidden
-// from the caller then.
+// Events as visible to a caller, with the current document. Its content at the time of the event is not sent, because it may have been
+// hidden from the caller then.
 import { ApiError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
 import type { ContentType } from '../../../model/schema/types.js'
@@ -8,24 +8,22 @@ import type { EntryEventSummary } from '../../events/event-log.js'
 import type { DocumentReads } from '../read/find.js'
 import type { ReadCaller } from '../read/plans.js'
 
-/** A caller that follows events, and the versions that it sees. */
+/** A caller that follows events, and the versions that it may see. */
 export interface EventReader {
   readonly asker: ReadCaller
-  /** Within the scopes of the project. */
+  /** Restricted to the scopes of the project. */
   readonly grants: Grants
   readonly status: 'published' | 'draft'
 }
 
-/** Events after which the version is no longer there. */
+/** Events after which the version no longer exists. */
 const removals: ReadonlySet<string> = new Set(['entry.delete', 'entry.unpublish'])
 
-/** True if a caller may follow events about a type. */
 export const mayFollow = ({ context }: DocumentReads, { grants, status }: EventReader, type: ContentType): boolean =>
   type.exposed && grants.may(`${type.uid}.find`) && (status === 'published' || mayReadDrafts(context.draftGrant === true, grants, type))
 
 /**
- * Returns an event as JSON, with the document as the caller can read it now; null if the caller may not follow the type, or cannot read
- * the document.
+ * Returns an event as JSON with the current document; null if the caller may not follow the type, or cannot read the document.
  * @throws ApiError 503, Error
  */
 export async function visibleEvent(documents: DocumentReads, reader: EventReader, summary: EntryEventSummary): Promise<string | null> {
@@ -40,7 +38,7 @@ export async function visibleEvent(documents: DocumentReads, reader: EventReader
   return `${JSON.stringify({ event, createdAt, model, uid }).slice(0, -1)},"entry":${entry}}`
 }
 
-/** A version that is gone cannot be compared with a scope, nor be shown to the project's code around reads. */
+/** A removed version cannot be checked against scopes or by project code around reads. */
 function removedEntry(
   documents: DocumentReads,
   { grants }: EventReader,

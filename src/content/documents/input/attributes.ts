@@ -1,5 +1,5 @@
-// Checks a whole type or component against the model: scalars by the rules of their types (`model/types`), lists, nested components, zones,
-// and conditional attributes.
+// Validates a type or component against the model: scalars by the rules of their types (`model/types`), lists, nested components, dynamic
+// zones, and conditional attributes.
 import type { Stored } from '../../../database/portable-sql.js'
 import { takenMessage } from '../../../foundation/errors/errors.js'
 import { hasConditionalAttributes, hiddenAttributes } from '../../../model/schema/conditions.js'
@@ -21,23 +21,23 @@ import { isWritable } from './keys.js'
 import { checkRequiredLink, lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import type { AttributeError, Body, Checked, Checking, Input, PossibleError, ValuePath } from './types.js'
 
-/** True for objects that are no list. */
+/** True for objects, except arrays. */
 export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A body with casts and defaults, and its errors, certain or possible. */
+/** A body after casting and defaults, with certain and possible errors. */
 interface CheckedBody {
   readonly value: Body
   readonly errors: readonly PossibleError[]
 }
 
-/** Checks a whole body: `checkShape`, and then with one deadline what patterns of the model have no other bound for. */
+/** Validates a body, then its patterns that need a deadline, within a single one. */
 export function checkBody(checking: Checking, shape: Schema, body: Body): CheckedBody {
   const { trials = createPatternChecks() } = checking
   const { value, errors } = checkShape({ ...checking, trials }, shape, body, [])
   return { value, errors: settlePatterns(trials, errors) }
 }
 
-/** Checks what `body` gives for each attribute of `shape`; the value is the body with casts and defaults. */
+/** Validates the value of each attribute of `shape`; the result contains casts and defaults. */
 function checkShape(checking: Checking, shape: Schema, body: Body, path: ValuePath): CheckedBody {
   const value: Record<string, unknown> = { ...body }
   const groups = new Map<string, readonly PossibleError[]>()
@@ -62,7 +62,7 @@ function checkShape(checking: Checking, shape: Schema, body: Body, path: ValuePa
   return { value, errors: inFieldOrder(path, groups) }
 }
 
-/** The strictness of publishing, for stored values. */
+/** Checks stored values as strictly as on publishing. */
 const asStored = (checking: Checking): Checking => ({ ...checking, isStored: true, isCreation: true })
 
 function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown, path: ValuePath): Checked {
@@ -102,7 +102,9 @@ function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: un
   return checkEntry(checking, attribute, sent, path)
 }
 
-/** Row 16: null empties a list, unless it is required; otherwise a list may never be null, not even in drafts. Their length is free there. */
+/**
+ * Row 16: null empties a list, unless it is required; other lists cannot be null, not even in drafts, where their length is not checked.
+ */
 function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZone, sent: unknown, path: ValuePath): Checked {
   const mayLack = !attribute.required || checking.isHidden === true
   const isEmpty = sent === undefined ? checking.isCreation && mayLack : sent === null && mayBeEmptied(checking, attribute)
@@ -133,7 +135,7 @@ function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | Dyna
   ]
 }
 
-/** A component without an id is new, also in an update of its owner. */
+/** A component without an id is new, even in an update. */
 function checkEntry(checking: Checking, attribute: ComponentAttribute, entry: unknown, path: ValuePath): Checked {
   if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
   return checkShape(
@@ -156,7 +158,7 @@ function entryChecking(checking: Checking, entry: Body, attribute: ComponentAttr
   }
 }
 
-/** Only components of the zone: Strapi takes any into a draft, and loses it when the draft is published. */
+/** Permits only components of the zone. Strapi accepts others in drafts, and loses them on publishing. */
 function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unknown, path: ValuePath): Checked {
   if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
   const { __component: sent } = entry
@@ -174,10 +176,9 @@ function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unkno
   return { value, errors: [...wrongType, choiceError(at, componentNames(checking.model), uid)] }
 }
 
-/** All components, in Strapi's order. */
 const componentNames = (model: Model): readonly string[] => [...model.components.keys()].sort().reverse()
 
-/** The first error about relations of a checked body, in components too; null if every entry has a target. */
+/** The first error in relations of a checked body, including components; null if every entry has a target. */
 export function relationProblem(model: Model, shape: Schema, body: Body): string | null {
   for (const attribute of shape.attributes.values()) {
     const value = isWritable(shape, attribute) ? body[attribute.name] : undefined
@@ -226,17 +227,17 @@ function zoneProblem(model: Model, entry: unknown): string | null {
 
 const noNames: ReadonlySet<string> = new Set()
 
-/** The conditional attributes of one level. */
+/** Conditional attributes of one level. */
 interface ConditionalAttributes {
-  /** They are not there, and are only held to what their columns can hold. */
+  /** Hidden: checked only against the limits of their columns. */
   readonly hidden: ReadonlySet<string>
-  /** They were not there before and are now, though the body does not give them. */
+  /** Revealed by this write, but missing from the body. */
   readonly revealed: ReadonlySet<string>
 }
 
 const allVisible: ConditionalAttributes = { hidden: noNames, revealed: noNames }
 
-/** Decides which attributes of `shape` are there where a body gives `body`. */
+/** Evaluates the conditions of `shape` for a body. */
 function getVisibility(checking: Checking, shape: Schema, body: Body, path: ValuePath): ConditionalAttributes {
   if (checking.isHidden === true || !hasConditionalAttributes(shape)) return allVisible
   const hidden = hiddenAttributes(shape, toLevelValues(checking, shape, body, path))
@@ -246,7 +247,7 @@ function getVisibility(checking: Checking, shape: Schema, body: Body, path: Valu
   return { hidden, revealed: new Set([...before].filter((name) => !hidden.has(name) && !Object.hasOwn(body, name))) }
 }
 
-/** The values of one level, as its row would have them. Links are not values. */
+/** The values of one level, as in its row, without links. */
 function toLevelValues(checking: Checking, shape: Schema, body: Body, path: ValuePath): Body {
   const { stored = null, inherited } = checking
   const values: Record<string, unknown> = {}
@@ -264,7 +265,7 @@ function toLevelValues(checking: Checking, shape: Schema, body: Body, path: Valu
 
 const isValue = ({ kind }: Attribute): boolean => kind === 'scalar' || kind === 'component' || kind === 'dynamiczone'
 
-/** A component merged with the retained values of the stored one. */
+/** Merges a component with the stored values that it retains. */
 function mergeStored({ kind }: Attribute, given: unknown, before: unknown): unknown {
   const keeps = kind === 'component' && isBody(given) && isBody(before) && isSameRow(given, before)
   return keeps ? { ...before, ...given } : given
@@ -272,7 +273,7 @@ function mergeStored({ kind }: Attribute, given: unknown, before: unknown): unkn
 
 const isSameRow = (entry: Body, stored: Body): boolean => entry.id !== undefined && String(entry.id) === String(stored.id)
 
-/** The stored entry that a body changes; null for a new one, and if unknown. */
+/** The stored entry that a body changes; null if it is new or unknown. */
 function findStoredEntry({ stored = null }: Checking, { name, kind }: ComponentAttribute | DynamicZone, entry: Body): Body | null {
   const value = stored?.[name]
   const entries: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -293,13 +294,13 @@ const mustBeThere = (checking: Checking, attribute: Scalar): boolean => attribut
 const mayBeNull = (checking: Checking, attribute: Scalar): boolean =>
   attributeTypes[attribute.type].input.nullable || !mustBeThere(checking, attribute)
 
-/** The value of a scalar attribute after casting, or its default; `undefined`: absent. */
+/** The value of a scalar after casting, or its default; `undefined`: absent. */
 function castScalar(checking: Checking, attribute: Scalar, sent: unknown): unknown {
   if (sent === undefined) return getDefault(checking, attribute)
   return sent === null && mayBeNull(checking, attribute) ? null : attributeTypes[attribute.type].input.cast(sent)
 }
 
-/** Casts and checks the value of a scalar attribute; `undefined`: absent. */
+/** Casts and validates a scalar; `undefined`: absent. */
 function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path: ValuePath): Checked {
   const { input, choices } = attributeTypes[attribute.type]
   const isRequired = mustBeThere(checking, attribute)
@@ -328,17 +329,17 @@ function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path:
   return { value, errors: [...broken, ...checkUnique(checking, attribute, value, path)] }
 }
 
-/** The error of a value that must be unique, if it is taken. */
+/** The possible error of a unique value. */
 function checkUnique(checking: Checking, scalar: Scalar, value: unknown, path: ValuePath): PossibleError[] {
   const { isDraft, places } = checking
   if (!scalar.unique || isDraft || places === null || value === '') return []
   const { columnRules, shown } = attributeTypes[scalar.type].input
-  // No document has a value that no column can store, and a database may refuse to search for it.
+  // A value that no column can store is not taken, and a database may refuse to search for it.
   if (columnRules.some((rule) => rule(value as never, scalar, checking) !== null)) return []
   return [{ ...wholeError(path, takenMessage, shown === undefined ? value : shown(value)), depends: { path, scalar, value, places } }]
 }
 
-/** Errors of an absent or removed required value. */
+/** Errors of a required value that is absent or removed. */
 export function missing({ isCreation }: Checking, value: null | undefined, path: ValuePath): AttributeError[] {
   if (isCreation) return [attributeError(path, 'must be defined.', value)]
   return value === null ? [attributeError(path, 'cannot be null.', value)] : []
@@ -351,13 +352,13 @@ const wrongChoice = (choices: readonly unknown[], value: unknown, path: ValuePat
   value === undefined || value === null || choices.includes(value) ? [] : [choiceError(path, [...choices, null], value)]
 
 /**
- * The stored form of a value that has passed its attribute's checks.
+ * The stored form of a valid value.
  * @throws ApiError 400 with the recorded message for an invalid date, time or datetime
  */
 export const toStored = (attribute: Scalar, value: unknown): Stored =>
   value === null || value === undefined ? null : attributeTypes[attribute.type].store(value, attribute)
 
-/** The columns of an input's own values, with passwords hashed. */
+/** Columns of an input's scalars, with hashed passwords. */
 export async function scalarColumns(input: Input, hashPassword: (password: string) => Promise<string>): Promise<Record<string, Stored>> {
   const columns: Record<string, Stored> = {}
   for (const [scalar, value] of input.scalars) {

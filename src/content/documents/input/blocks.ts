@@ -1,17 +1,17 @@
-// The structure of `blocks`, the editor's rich text: its nodes, their fields, and their permitted children.
+// The structure of `blocks` (rich text): nodes, their fields, and permitted children.
 import { toBoolean, toList, toNumber, toText } from '../../../model/types/casts.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError, wholeError } from './errors.js'
 import type { AttributeError, Checked, ValuePath } from './types.js'
 
 interface BlockField {
-  /** `name`: the value's own, below `path`; the paths of values that fit are never made. */
+  /** `name`: key of the value below `path`. Paths of valid values are never built. */
   (value: unknown, path: ValuePath, name?: string | number): Checked
-  /** True for values that are right as they are: nearly all of what an editor sends, and of long texts every node must be looked at. */
+  /** True for values that need no change: nearly all values from an editor. Every node of a long text must be checked. */
   readonly fits: (value: unknown) => boolean
 }
 type Node = Readonly<Record<string, BlockField>>
 
-/** A field whose values are looked at closely where they do not fit. */
+/** A field that is checked in detail only if it does not fit. */
 const field = (fits: BlockField['fits'], check: (value: unknown, path: ValuePath) => Checked): BlockField =>
   Object.assign(
     (value: unknown, path: ValuePath, name?: string | number) =>
@@ -25,7 +25,7 @@ const absent = (path: ValuePath) => wrong(undefined, attributeError(path, 'is a 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A text of any kind; `null` where it may be missing. */
+/** A text; unless required, also null or absent. */
 const text = (required: boolean): BlockField =>
   field(
     (value) => (typeof value === 'string' && value !== '') || (!required && (value === null || value === undefined || value === '')),
@@ -57,7 +57,7 @@ const flag: BlockField = field(
 
 const anything: BlockField = field(() => true, right)
 
-/** One of `choices`, which all are texts or all are numbers. */
+/** One of `choices`, which are all strings or all numbers. */
 const choice = (type: 'string' | 'number', choices: readonly unknown[]): BlockField =>
   field(
     (value) => choices.includes(value),
@@ -93,7 +93,7 @@ const address: BlockField = field(
 
 const isAddress = (url: string): boolean => URL.canParse(url.startsWith('/') ? `https://octavo.invalid${url}` : url)
 
-/** A list of `entry`; `empty`: the error of an empty list. */
+/** A list of `entry`; `empty`: error for an empty list. */
 const list = (entry: () => BlockField, empty?: string): BlockField =>
   field(
     (value) => Array.isArray(value) && (value.length > 0 || empty === undefined) && value.every(entry().fits),
@@ -107,7 +107,7 @@ const list = (entry: () => BlockField, empty?: string): BlockField =>
     },
   )
 
-/** An object with the fields of `node`; others are kept as they are. A missing one counts as empty. */
+/** An object with the fields of `node`; unknown fields are retained. A missing object counts as empty. */
 const object = (node: Node): BlockField => {
   const fieldsOfNode = Object.entries(node)
   return field(
@@ -123,7 +123,7 @@ const object = (node: Node): BlockField => {
   )
 }
 
-/** An object whose `type` says which of `nodes` it is. */
+/** An object whose `type` selects one of `nodes`. */
 const oneOf = (nodes: Readonly<Record<string, Node>>, otherwise: string): BlockField => {
   const fields = new Map(Object.entries(nodes).map(([type, node]) => [type, object(node)]))
   const fieldOf = (sent: unknown): BlockField | undefined =>
@@ -174,7 +174,7 @@ const block = oneOf(
   'Block node is of invalid type',
 )
 
-/** Validity of the nodes of the current text: the parents of an invalid node would check it again at each level. */
+/** Memoizes validity per text: without it, the parents of an invalid node would check it again at each level. */
 let fitting = new WeakMap<object, boolean>()
 
 function remembered(node: object, fits: () => boolean): boolean {
@@ -185,7 +185,7 @@ function remembered(node: object, fits: () => boolean): boolean {
   return found
 }
 
-/** Checks the nodes of a blocks attribute, in depth. Numbers in place of texts become texts. */
+/** Validates the nodes of a blocks attribute recursively. Casts numbers to texts where these are required. */
 export function checkBlocks(nodes: readonly unknown[], path: ValuePath): Checked {
   fitting = new WeakMap()
   return blocks(nodes, path)

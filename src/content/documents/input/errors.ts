@@ -1,5 +1,5 @@
-// Attribute errors: their wording and order, printed as by yup, which clients show to people; errors that depend on a pattern or on a taken
-// value; and the removal of values that the caller may not read.
+// Attribute errors in the wording and order of yup, which clients display; errors that depend on a pattern or on a taken value; and removal
+// of values that the reader may not see.
 import { printed } from '../../../foundation/errors/errors.js'
 import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../../foundation/grants.js'
 import { getComponents } from '../../../model/schema/graph.js'
@@ -7,10 +7,9 @@ import { completesWithin, type PatternCheck, type PatternChecks } from '../../..
 import type { Attribute, ContentType, Model, Schema } from '../../../model/schema/types.js'
 import type { AttributeError, Checked, Claim, FindTaken, PossibleError, ValuePath } from './types.js'
 
-/** Validation errors that are collected for one body. */
 export const maxInputErrors = 1_000
 
-/** `sections[0].links`: how messages name a value; the whole is `this`. */
+/** The name of a value in messages: `sections[0].links`; `this` for the whole. */
 export function printPath(path: ValuePath): string {
   if (path.length === 0) return 'this'
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('')
@@ -21,7 +20,7 @@ export function attributeError(path: ValuePath, says: string, value?: unknown): 
   return wholeError(path, `${printPath(path)} ${says}`, value)
 }
 
-/** An error whose message does not name the value. Numbers that JSON cannot write are shown as null, undefined not at all. */
+/** An error whose message does not name the value. Numbers that JSON cannot represent become null; undefined is omitted. */
 export function wholeError(path: ValuePath, message: string, value?: unknown): AttributeError {
   if (value === undefined) return { path, message }
   return { path, message, value: typeof value === 'number' && !Number.isFinite(value) ? null : value }
@@ -39,8 +38,8 @@ export function choiceError(path: ValuePath, choices: readonly unknown[], value:
 }
 
 /**
- * The errors of an object's fields in Strapi's order: fields are checked from the last to the
- * first, then sorted by the first field name that their printed path contains.
+ * Orders the errors of an object's fields as Strapi does: from the last field to the first, then by the first field name that their printed
+ * path contains.
  */
 export function inFieldOrder(path: ValuePath, groups: ReadonlyMap<string, readonly PossibleError[]>): PossibleError[] {
   const names = [...groups.keys()]
@@ -83,7 +82,7 @@ const getPatternCheck = ({ depends }: PossibleError): PatternCheck | null =>
 
 const toCertainError = ({ depends: _, ...error }: PossibleError): AttributeError => error
 
-/** Holds texts against patterns within the time of one body. Where none is left and something is wrong anyway, they are left out. */
+/** Matches texts against patterns within the deadline of one body. After the deadline, they are skipped if there are other errors. */
 export function settlePatterns(trials: PatternChecks, errors: readonly PossibleError[]): readonly PossibleError[] {
   const checks = errors.map(getPatternCheck).filter((check) => check !== null)
   if (checks.length === 0) return errors
@@ -96,7 +95,7 @@ export function settlePatterns(trials: PatternChecks, errors: readonly PossibleE
   })
 }
 
-/** Looks up all values that must be unique and resolves to the errors, limited like other errors. */
+/** Looks up all unique values and resolves to the errors, up to the limit. */
 export async function settleUnique(errors: readonly PossibleError[], findTaken: FindTaken): Promise<readonly AttributeError[]> {
   const claims = errors.map(getClaim).filter((claim) => claim !== null)
   if (claims.length === 0) return errors
@@ -108,14 +107,13 @@ export async function settleUnique(errors: readonly PossibleError[], findTaken: 
   return settled.slice(0, Math.max(maxInputErrors, errors.length - claims.length))
 }
 
-/** The recipient of errors about a draft. */
 export interface ErrorReader {
   readonly grants: Grants
-  /** The caller may read drafts of the type. */
+  /** The reader may see drafts of the type. */
   readonly seesDrafts: boolean
 }
 
-/** The errors without values that the reader may not see: private attributes, passwords, relations to hidden types, closed drafts. */
+/** Removes values that the reader may not see: private attributes, passwords, relations to hidden types, closed drafts. */
 export function redactErrors(
   model: Model,
   type: ContentType,
@@ -130,19 +128,19 @@ export function redactErrors(
   })
 }
 
-/** Messages about types end with the value that was found. */
+/** Type errors end with the value. */
 function withoutValue(message: string): string {
   const at = message.indexOf(', but the final value was: ')
   return at === -1 ? message : `${message.slice(0, at)}.`
 }
 
-/** `seen`: the reader's visible attributes; null: all that are not private. */
+/** `seen`: attributes visible to the reader; null: all except private ones. */
 const isSecret = (attribute: Attribute, seen: AttributeGrants | null, { grants }: ErrorReader): boolean =>
   (seen === null ? attribute.private : !isGranted(seen, attribute.name)) ||
   (attribute.kind === 'scalar' && attribute.type === 'password') ||
   (attribute.kind === 'relation' && (!grants.may(`${attribute.target}.find`) || grants.scopes.has(attribute.target)))
 
-/** The components that a value at `path` may be of, and whether something on the way there is secret. */
+/** The components that a value at `path` may belong to, and whether part of the path is secret. */
 function findShapes(model: Model, type: ContentType, path: ValuePath, reader: ErrorReader) {
   const { content } = reader.grants
   let shapes: readonly Schema[] = [type]
@@ -162,7 +160,7 @@ function findShapes(model: Model, type: ContentType, path: ValuePath, reader: Er
 const grantsBelow = (seen: AttributeGrants | null, name: string): AttributeGrants | null =>
   seen === null ? null : grantedBelow(seen, name)
 
-/** A value of one of `shapes`, or a list of them, without secret members. */
+/** Removes secret members from a value of one of `shapes`, or from a list of them. */
 function redactValue(model: Model, value: unknown, shapes: readonly Schema[], seen: AttributeGrants | null, reader: ErrorReader): unknown {
   if (Array.isArray(value)) return value.map((one) => redactValue(model, one, shapes, seen, reader))
   if (typeof value !== 'object' || value === null || shapes.length === 0) return value
@@ -177,7 +175,7 @@ function redactValue(model: Model, value: unknown, shapes: readonly Schema[], se
   return Object.fromEntries(members)
 }
 
-/** Records the matching texts. The text at the deadline counts as no match; later ones are not tested. */
+/** Records which texts match. The text interrupted by the deadline counts as not matching; later ones are not tested. */
 export function runPatternChecks(trials: PatternChecks, wanted: readonly PatternCheck[]): void {
   const note = ({ pattern, value }: PatternCheck, isMatch: boolean): void => {
     if (!trials.results.has(pattern)) trials.results.set(pattern, new Map())

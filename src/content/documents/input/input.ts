@@ -1,4 +1,4 @@
-// Reads a body: its size, keys, types, formats and constraints are checked here, once, before any statement runs.
+// Reads a body: validates size, keys, types, formats and constraints once, before any statement runs.
 import { type ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import { isTooDeep } from '../../../foundation/runtime/json-structure.js'
@@ -11,24 +11,24 @@ import { type RelationForm, relationInput } from './relations.js'
 import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
 
 export interface InputOptions {
-  /** The writer: relations need the permission to find their targets. */
+  /** The writer, who needs permission to find the targets of relations. */
   readonly writer: WriteAccess
   /** Drafts may lack required values and violate formats and minima. */
   readonly isDraft: boolean
   /** Applies defaults, and refuses absent required values. */
   readonly isCreation: boolean
-  /** Members that the service adds to the row (publishedAt, locale): shown in errors about the data as a whole. */
+  /** Members that the service adds to the row (publishedAt, locale), shown in errors about the data as a whole. */
   readonly added?: Body
-  /** Attributes of the document that a new locale takes from the others: absent, they are neither missed nor filled in. */
+  /** Attributes that a new locale inherits: if absent, they are neither errors nor defaulted. */
   readonly inherited?: ReadonlySet<string>
-  /** The stored row that the body changes, or what a new locale takes from another one: conditions look at it. Absent or null: not needed. */
+  /** Stored values for conditions: of the row, or those that a new locale inherits. Null if not needed. */
   readonly stored?: Body | null
   readonly publishes?: boolean
 }
 
 /**
- * Reads the `data` of a body that creates or changes a document of `type`.
- * @throws ApiError 400 as recorded: the first key that may not be there, or all that is wrong with the values.
+ * Reads the `data` of a body for a document of `type`.
+ * @throws ApiError 400 as recorded: the first invalid key, or all invalid values
  */
 export async function readInput(
   context: InputContext,
@@ -47,7 +47,7 @@ export async function readInput(
   return toInput(context.model, type, value, shown, options.isCreation)
 }
 
-/** True if data that `readInput` has read as a draft may also be published. */
+/** True if data that `readInput` accepted for a draft may also be published. */
 export async function mayBePublished(
   context: InputContext,
   type: ContentType,
@@ -60,7 +60,7 @@ export async function mayBePublished(
   return (await settleUnique(errors, findTaken)).length === 0
 }
 
-/** The values of `data` with defaults, also as errors show them, and their errors, certain or possible. */
+/** Data with defaults, the form shown in errors, and certain and possible errors. */
 async function checkData(context: InputContext, type: ContentType, data: Body, options: Omit<InputOptions, 'writer'>) {
   const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
   const { value, errors } = checkBody({ ...context, ...options, places: [], isStored: false }, type, Object.fromEntries(given))
@@ -71,7 +71,7 @@ async function checkData(context: InputContext, type: ContentType, data: Body, o
   return { value, shown, errors: [...errors, ...localeErrors(locale), ...(problem === null ? [] : [wholeError([], problem, shown)])] }
 }
 
-/** The locale must be a text that fits its column, also on types without locales. */
+/** The locale must fit its column, even on types without locales. */
 function localeErrors(locale: unknown): readonly AttributeError[] {
   if (locale === undefined || locale === null) return []
   if (typeof locale !== 'string') return [typeError(['locale'], 'string', locale, locale)]
@@ -81,9 +81,8 @@ function localeErrors(locale: unknown): readonly AttributeError[] {
 }
 
 /**
- * Reads attributes of a row with a separate API (users); other members are ignored. `input` is null
- * where something is wrong.
- * @throws ApiError 400 for a body that is nested too deeply.
+ * Reads the attributes of a row with a separate API (users); other members are ignored. `input` is null if there are errors.
+ * @throws ApiError 400 for a body nested too deeply
  */
 export function readAttributes(
   context: InputContext,
@@ -94,7 +93,7 @@ export function readAttributes(
 ): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
   if (isTooDeep(given)) throw validationError('The data is nested too deeply')
   const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
-  // Nothing is claimed here: `checkUniqueAttributes` finds taken values.
+  // Unique values are not checked here: `checkUniqueAttributes` does.
   const checked = checkBody(
     { ...context, places: null, isDraft: false, isCreation, isStored: false, stored },
     type,
@@ -105,10 +104,7 @@ export function readAttributes(
   return { input: errors.length > 0 ? null : toInput(context.model, type, checked.value, checked.value, isCreation), errors }
 }
 
-/**
- * Checks a whole stored document against every rule, as publishing demands. Resolves to all that is wrong, and of the document what
- * `reader` may see.
- */
+/** Checks a stored document against every rule, as for publishing. Resolves to the errors, with the values that `reader` may see. */
 export async function documentErrors(
   context: InputContext,
   type: ContentType,
@@ -120,7 +116,7 @@ export async function documentErrors(
   return redactErrors(context.model, type, await settleUnique(errors, findTaken), reader)
 }
 
-/** One error for several: the message of a single one, their number otherwise, all of them in the details. */
+/** Combines errors: the message of a single one, or their number, with all of them in the details. */
 export function attributeErrors(errors: readonly AttributeError[]): ApiError {
   const message = errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`
   const details = errors.map(({ path, message: says, ...value }) => ({
@@ -132,7 +128,7 @@ export function attributeErrors(errors: readonly AttributeError[]): ApiError {
   return validationError(message, { errors: details })
 }
 
-/** Components come first: their dates are the first that the database would refuse. */
+/** Components first: the database would refuse their dates first. */
 function toInput(model: Model, shape: Schema, value: Body, checked: Body, isCreation: boolean): Input {
   const given = [...shape.attributes.values()].filter((attribute) => isWritable(shape, attribute) && value[attribute.name] !== undefined)
   const entryOf = (uid: string, body: Body): ComponentInput => {
@@ -169,14 +165,14 @@ function toInput(model: Model, shape: Schema, value: Body, checked: Body, isCrea
 
 const entries = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : value === null ? [] : [value as Body])
 
-/** The row that a component's `id` names; null where there is no `id`; -1 for what can be no row, `null` included, as in Strapi. */
+/** Row id of a component; null if absent; -1 if invalid, including null, as in Strapi. */
 function toRowId(id: unknown): number | null {
   if (id === undefined) return null
   if (typeof id === 'number') return Number.isSafeInteger(id) ? id : -1
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1
 }
 
-/** Bounds of one document, its components included. */
+/** Limits of one document, including its components. */
 const maxComponentEntries = 2_000
 const maxRelationTargets = 5_000
 /** Hashing a password takes tens of milliseconds. */
@@ -191,7 +187,7 @@ interface Sizes {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
-/** Returns the passwords that data gives. @throws ApiError 400 for data with more entries, targets or passwords than that */
+/** Returns the passwords in data. @throws ApiError 400 for too many entries, targets or passwords */
 export function checkSize(model: Model, type: ContentType, data: unknown): readonly string[] {
   const sizes: Sizes = { entries: 0, targets: 0, passwords: [] }
   for (const body of toList(data)) {

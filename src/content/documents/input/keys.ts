@@ -1,4 +1,4 @@
-// Checks the keys of a body: unknown and forbidden ones are refused before any value is checked.
+// Validates the keys of a body, before any value: refuses unknown and forbidden ones.
 
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
@@ -8,11 +8,11 @@ import type { Attribute, Component, ContentType, Model, Schema } from '../../../
 import { assertNever } from '../../../model/schema/types.js'
 import type { Body } from './types.js'
 
-/** Written by the service alone. */
+/** Written only by the service. */
 const refused = new Set(['createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'localizations'])
-/** Accepted and ignored; `data` is a body that was wrapped twice. */
+/** Accepted and ignored; `data` appears in bodies wrapped twice. */
 const ignored = new Set(['publishedAt', 'locale', 'data'])
-/** Additional keys of a component. `documentId` is ignored: responses of the specification have one. */
+/** Additional keys of a component. `documentId` is ignored: responses of the specification contain it. */
 const componentKeys = new Set(['id', 'documentId'])
 const zoneKeys = new Set([...componentKeys, '__component'])
 const operations = new Set(['set', 'connect', 'disconnect', 'options'])
@@ -21,17 +21,17 @@ const referenceKeys = new Set([...operations, 'id', 'documentId', 'locale'])
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
-/** The origin of the data of a write. */
+/** Origin of the data of a write. */
 export interface WriteAccess {
   readonly grants: Grants
-  /** Attributes that the caller did not send and hooks of the project have added: these may name what the caller may not find. */
+  /** Attributes added by the project's hooks, which may reference types that the caller may not find. */
   readonly addedByHooks: ReadonlySet<string>
 }
 
 /**
- * Checks the keys of `data` against the model and the grants: a relation to a type that the caller may not find is refused for every
- * value, so that linking does not reveal whether a document exists.
- * @throws ApiError 400 `Invalid key …` for the first key that may not be there.
+ * Checks the keys of `data` against the model and the grants. A relation to a type that the caller may not find is refused for any value,
+ * so that linking does not reveal whether a document exists.
+ * @throws ApiError 400 `Invalid key …` for the first invalid key
  */
 export function checkKeys(model: Model, { grants, addedByHooks }: WriteAccess, type: ContentType, data: unknown): void {
   if (isTooDeep(data)) throw validationError('The data is nested too deeply')
@@ -44,26 +44,26 @@ export function checkKeys(model: Model, { grants, addedByHooks }: WriteAccess, t
   }
 }
 
-/** State of one walk: the first forbidden relation, reported after all unknown keys. */
+/** State of a walk. The first forbidden relation is reported only if there is no unknown key. */
 interface Walk extends WriteAccess {
   readonly model: Model
   forbidden: ApiError | null
 }
 
-/** `writable: false`: filled by code or by its default, never by a body. */
+/** `writable: false`: set by code or by default, never by a body. */
 export const isReadOnly = (attribute: Attribute | undefined): boolean => attribute?.source.writable === false
 
-/** The component that an entry of a zone names; undefined where it names none. */
+/** The component of a zone entry; undefined if it names none. */
 const componentNamed = (model: Model, uid: unknown): Component | undefined =>
   typeof uid === 'string' ? model.components.get(uid) : undefined
 
-/** True for attributes that a body may give, false for what the service itself writes. */
+/** False for attributes that the service itself writes. */
 export function isWritable(shape: Schema, attribute: Attribute | undefined): attribute is Attribute {
   if (attribute === undefined || (attribute.kind === 'scalar' && attribute.system)) return false
   return shape.kind === 'component' || !refused.has(attribute.name)
 }
 
-/** True for a key that bodies may have in addition to the attributes of a type or a component, without effect. */
+/** True for keys that bodies may have without effect, in addition to attributes. */
 export const isExtraKey = (shape: Schema, name: string): boolean =>
   !isWritable(shape, shape.attributes.get(name)) &&
   ((shape.kind === 'component' ? zoneKeys : ignored).has(name) || shape.unstored.has(name))
@@ -117,7 +117,7 @@ function checkBelow(walk: Walk, attribute: Attribute, value: Body, path: string)
   }
 }
 
-/** Entries of `connect` and similar keys may have other members; an entry used as a target must look like one. */
+/** Entries of `connect` and similar keys may have other members, unless these make them no reference. */
 function checkReferences(model: Model, target: string, value: Body, path: string): void {
   const attributes = model.types.get(target)?.attributes
   for (const entry of listed(value).filter(isBody)) {
@@ -126,8 +126,8 @@ function checkReferences(model: Model, target: string, value: Body, path: string
 }
 
 /**
- * Relations need `find` on their target type. Polymorphic ones name it in each entry's `__type`; polymorphic to-one relations
- * cannot be written at all.
+ * Relations require `find` on their target type, which entries of polymorphic ones name in `__type`. Polymorphic to-one relations are
+ * read-only.
  */
 function mayRelate(walk: Walk, attribute: Attribute, value: unknown, path: string): boolean {
   if (attribute.kind === 'morphTo') return attribute.many && morphEntries(value).every((entry) => namesType(walk, entry, path))

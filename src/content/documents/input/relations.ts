@@ -1,4 +1,4 @@
-// The forms of relations and media in a body: shorthand, longhand, set, connect, disconnect, positions.
+// Forms of relations and media in a body: shorthand, longhand, set, connect, disconnect, positions.
 import { hiddenAttributes } from '../../../model/schema/conditions.js'
 import { collectSchemas } from '../../../model/schema/graph.js'
 import type { Attribute, Media, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
@@ -6,7 +6,7 @@ import { wholeError } from './errors.js'
 import { isWritable } from './keys.js'
 import type { AttributeError, Body, Checking, InputContext, Position, Reference, RelationInput, ValuePath } from './types.js'
 
-/** The normalized form of a relation: absent lists change nothing. */
+/** A normalized relation; absent lists change nothing. */
 export interface RelationForm {
   readonly set?: readonly unknown[]
   readonly connect?: readonly unknown[]
@@ -18,12 +18,12 @@ const operationKeys = new Set<string>([...operations, 'options'])
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** No row has this id. */
+/** An id that no row has. */
 const missingRow = { id: -1 }
 
 /**
- * Brings every form that is understood into one. What names nothing stays as it is, to be refused by `relationProblem`. `attribute`:
- * a relation to one is set to the last entry, and the others are not looked at.
+ * Normalizes all forms. An entry without a target is retained for `relationProblem` to refuse. A to-one relation is set to the last entry;
+ * the others are ignored.
  */
 export function relationForm(value: unknown, attribute: Attribute): RelationForm {
   const form = toForm(value)
@@ -33,7 +33,7 @@ export function relationForm(value: unknown, attribute: Attribute): RelationForm
 
 function toForm(value: unknown): RelationForm {
   if (value === null) return { set: [] }
-  // As in Strapi: a target that is not there.
+  // As in Strapi, false is a missing target.
   if (value === false) return { set: [missingRow] }
   if (typeof value === 'string' || typeof value === 'number' || Array.isArray(value)) return { set: entries(value) }
   if (!isBody(value)) return {}
@@ -44,7 +44,7 @@ function toForm(value: unknown): RelationForm {
   return { set: entries(value) }
 }
 
-/** The entries of a list; `false` and empty lists in it are left out, so that `[isShown && id]` works. */
+/** The entries of a list, without `false` and empty lists, so that `[isShown && id]` works. */
 function entries(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) return value === null ? [] : [entryForm(value)]
   return value.filter((entry) => entry !== null && entry !== false && !(Array.isArray(entry) && entry.length === 0)).map(entryForm)
@@ -56,7 +56,7 @@ function entryForm(entry: unknown): unknown {
   return entry
 }
 
-/** True where every entry names a row or a document. */
+/** True if every entry names a row or a document. */
 export function namesTargets({ set, connect, disconnect }: RelationForm): boolean {
   return [...(set ?? []), ...(connect ?? []), ...(disconnect ?? [])].every(
     (entry) => isBody(entry) && (getDocumentId(entry) !== undefined || getId(entry) !== undefined),
@@ -67,12 +67,12 @@ export function namesTargets({ set, connect, disconnect }: RelationForm): boolea
 export function relationInput({ set, connect = [], disconnect = [] }: RelationForm): RelationInput {
   const [connected, disconnected] = [distinct(connect.map(reference)), distinct(disconnect.map(reference))]
   if (set === undefined) return { set: null, besideSet: [], connect: connected, disconnect: disconnected }
-  // A row that is not there can be disconnected.
+  // Disconnected rows need not exist.
   const besideSet = [...disconnected.filter(({ documentId }) => documentId !== undefined), ...connected]
   return { set: distinct(set.map(reference)), besideSet, connect: [], disconnect: [] }
 }
 
-/** Identical entries count once; the same target at different positions is for the writer to refuse. */
+/** Removes duplicates. The writer refuses the same target at different positions. */
 function distinct(references: readonly Reference[]): readonly Reference[] {
   return [...new Map(references.map((found) => [JSON.stringify(found), found])).values()]
 }
@@ -122,26 +122,26 @@ function toPosition(value: unknown): Position | undefined {
   }
 }
 
-/** The document that the position of `entry` names: the version that the position asks for, else the one that the entry asks for. */
+/** The document in the position of `entry`, in the version of the position, else that of the entry. */
 export function toSibling({ position, ...entry }: Reference, documentId: string): Reference {
   const [locale, status] = [position?.locale ?? entry.locale, position?.status ?? entry.status]
   return { documentId, ...(locale !== undefined && { locale }), ...(status !== undefined && { status }) }
 }
 
-/** The documentId or row id of the sibling that a position names. */
+/** The documentId or row id of a sibling in a position. */
 function toNeighbour(value: unknown): string | number | undefined {
   const entry = entryForm(value)
   return isBody(entry) ? (getDocumentId(entry) ?? getId(entry)) : undefined
 }
 
-/** Only the last of several entries of a to-one relation counts in the specification. Strapi takes the first of those named here. */
+/** In the specification the last of several entries of a to-one relation counts; Strapi takes the first for the forms handled here. */
 export const lastOnly = (form: RelationForm, { kind }: { readonly kind: string }): RelationForm => ({
   ...form,
   ...(form.connect !== undefined && { connect: form.connect.slice(-1) }),
   ...(form.set !== undefined && kind === 'morphFrom' && { set: form.set.slice(-1) }),
 })
 
-/** Syntax that the specification forbids and Strapi accepts: rows 2, 3, 4 and 6 of `contract`. */
+/** Errors of syntax that Strapi accepts and the specification forbids: rows 2, 3, 4 and 6 of `contract`. */
 export function syntaxErrors(
   attribute: Relation | MorphTo | MorphFrom | Media,
   form: RelationForm,
@@ -175,13 +175,13 @@ function isPosition(value: unknown): boolean {
 
 type Link = Relation | MorphTo | MorphFrom | Media
 
-/** True if links of an attribute can be required. The inverse side of a polymorphic relation stores none. */
+/** True for required links. The inverse side of a polymorphic relation stores none. */
 export const isRequiredLink = ({ kind, required }: Attribute): boolean =>
   required && (kind === 'relation' || kind === 'media' || kind === 'morphTo')
 
 const withRequiredLinks = new WeakMap<Schema, boolean>()
 
-/** True if a shape or a component below it has required links. */
+/** True if a shape, or a component nested in it, has required links. */
 export function hasRequiredLinks(model: Model, shape: Schema): boolean {
   const known = withRequiredLinks.get(shape)
   if (known !== undefined) return known
@@ -194,7 +194,7 @@ export function hasRequiredLinks(model: Model, shape: Schema): boolean {
 
 const withDraftTargets = new WeakMap<Schema, boolean>()
 
-/** True if required relations of a shape, or of a component below it, have targets with Draft & Publish. */
+/** True if required relations of a shape, or of a nested component, have targets with Draft & Publish. */
 export function leadsToDrafts(model: Model, shape: Schema): boolean {
   const known = withDraftTargets.get(shape)
   if (known !== undefined) return known
@@ -207,7 +207,7 @@ export function leadsToDrafts(model: Model, shape: Schema): boolean {
   return does
 }
 
-/** Errors of the links in a body, if the body alone shows them: `disconnect` depends on the stored links. */
+/** Errors of links that the body alone reveals; `disconnect` depends on stored links. */
 export function checkRequiredLink(
   checking: Checking,
   attribute: Link,
@@ -221,11 +221,11 @@ export function checkRequiredLink(
   return isLeft ? [] : [undefinedLink(attribute, path, sent === null ? null : form)]
 }
 
-/** As in Strapi, the message has the name alone, also inside of a component. */
+/** As in Strapi, the message contains only the name, even in components. */
 const undefinedLink = ({ name }: Attribute, path: ValuePath, value?: unknown): AttributeError =>
   wholeError(path, `${name} must be defined.`, value)
 
-/** The missing required links of a stored document, read with the extent `required` (`readWhole`). */
+/** Missing required links of a stored document, which was read with the extent `required` (`readWhole`). */
 export function missingLinks({ model, strictRelations }: InputContext, shape: Schema, document: Body): readonly AttributeError[] {
   return strictRelations === true && hasRequiredLinks(model, shape) ? missingBelow(model, shape, document, []) : []
 }

@@ -1,4 +1,4 @@
-// The checked input of a write: the vocabulary shared by reading a body and writing rows.
+// The checked input of a write, shared by reading bodies and writing rows.
 import type { MomentFault, Stored } from '../../../database/portable-sql.js'
 import type { PatternCheck, PatternChecks } from '../../../model/schema/patterns.js'
 import type {
@@ -14,54 +14,54 @@ import type {
 } from '../../../model/schema/types.js'
 import type { Contract } from '../../../query/contract.js'
 
-/** A checked body in storage form: only attributes that the caller gave, and defaults on creation. */
+/** A checked body in storage form: given attributes, and defaults on creation. */
 export interface Input {
-  /** json and blocks as the layout keeps them, datetimes in milliseconds, booleans 0 and 1; passwords are still plain text. */
+  /** json and blocks in the stored layout, datetimes in milliseconds, booleans as 0 and 1; passwords in plain text. */
   readonly scalars: ReadonlyMap<Scalar, Stored>
-  /** Single components have one entry, or none where null removes it. */
+  /** A single component has one entry; none removes it. */
   readonly components: ReadonlyMap<ComponentAttribute, readonly ComponentInput[]>
   readonly zones: ReadonlyMap<DynamicZone, readonly ComponentInput[]>
   readonly relations: ReadonlyMap<Relation | MorphTo | MorphFrom, RelationInput>
   readonly media: ReadonlyMap<Media, RelationInput>
-  /** The data as it was checked, defaults filled in: errors show their values from here. */
+  /** The checked data with defaults, whose values errors show. */
   readonly checked: Readonly<Record<string, unknown>>
 }
 
-/** One entry of a component attribute or zone. Without an id it is a new one; an id that is no row id is -1. */
+/** An entry of a component or zone. A new one has no id; an invalid id is -1. */
 export interface ComponentInput {
   readonly component: Component
   readonly id: number | null
   readonly input: Input
 }
 
-/** A row or a document that a relation names. Where both are given, the documentId counts. */
+/** A referenced row or document. The documentId takes precedence. */
 export interface Reference {
   readonly id?: number
   readonly documentId?: string
   readonly locale?: string | null
   readonly status?: string
-  /** `__type`: the target's uid, in relations whose target varies. */
+  /** `__type`: uid of the target, in polymorphic relations. */
   readonly type?: string
   readonly position?: Position
 }
 
-/** The position of a connected target among its siblings; a sibling is named by its documentId or row id. */
+/** Position of a connected target; siblings are referenced by documentId or row id. */
 export interface Position {
-  /** `__type`: the sibling's uid, in relations whose target varies. */
+  /** `__type`: uid of the sibling, in polymorphic relations. */
   readonly type?: string
   readonly before?: string | number
   readonly after?: string | number
   readonly start?: true
   readonly end?: true
-  /** The version of the sibling; absent: the version that the entry asks for. */
+  /** Version of the sibling; defaults to that of the entry. */
   readonly status?: string
   readonly locale?: string
 }
 
-/** `set`, unless null, replaces all; nothing at all is no change. */
+/** `set` replaces all targets unless it is null. Empty lists change nothing. */
 export interface RelationInput {
   readonly set: readonly Reference[] | null
-  /** Targets connected or disconnected in the same value as `set`: they must exist, but have no effect, as in Strapi. */
+  /** Targets connected or disconnected along with `set`: they must exist, but have no effect, as in Strapi. */
   readonly besideSet: readonly Reference[]
   readonly connect: readonly Reference[]
   readonly disconnect: readonly Reference[]
@@ -70,33 +70,33 @@ export interface RelationInput {
 export interface InputContext {
   readonly model: Model
   readonly contract: Contract
-  /** Required relations and files are enforced (`api.documents.strictRelations`); absent: they are not. */
+  /** Enforces required relations and files (`api.documents.strictRelations`). */
   readonly strictRelations?: boolean
-  /** Why the database does not give a moment back as it was written; absent: it always does. */
+  /** Why the database cannot return a datetime as it was written; absent: it always can. */
   readonly momentFault?: MomentFault | undefined
-  /** Patterns that need a deadline, over all checks of one request; absent: over one check. */
+  /** Patterns that need a deadline, shared by all checks of a request; absent: a deadline for each check. */
   readonly trials?: PatternChecks
-  /** Called for a value in place of `blocks` that is written as null, because the contract says so; `uid`: the type that is written. */
+  /** Reports a value stored as null instead of `blocks`, as the contract permits; `uid`: the written type. */
   readonly reportDropped?: ((uid: string, path: ValuePath) => void) | null
   readonly uid?: string
 }
 
-/** One thing that is wrong with one value. Without `value` the answer has no such key. */
+/** An error about one value. Without `value`, the response has no such key. */
 export interface AttributeError {
   readonly path: readonly (string | number)[]
   readonly message: string
   readonly value?: unknown
 }
 
-/** A possible error about one value. With `depends` it is an error only if the value is taken, or if the text does not match. */
+/** A possible error. With `depends`, an error only if the value is taken, or the text does not match. */
 export interface PossibleError extends AttributeError {
   readonly depends?: Claim | PatternCheck
 }
 
-/** Finds the taken values among claims, as printed paths. */
+/** Finds the taken values, as printed paths. */
 export type FindTaken = (claims: readonly Claim[]) => Promise<ReadonlySet<string>>
 
-/** A value that must be unique, and the components that contain it. */
+/** A value that must be unique, and the components around it. */
 export interface Claim {
   readonly path: ValuePath
   readonly scalar: Scalar
@@ -104,33 +104,33 @@ export interface Claim {
   readonly places: readonly ComponentStep[]
 }
 
-/** A step from a shape into a component that it holds. */
+/** A step from a shape into a component. */
 export interface ComponentStep {
   readonly field: string
   readonly component: string
 }
 
-/** The strictness of checks, and their context. */
+/** Strictness of checks, and their context. */
 export interface Checking extends InputContext {
   /** Drafts may lack required values and violate formats and minima. */
   readonly isDraft: boolean
   /** Applies defaults, and refuses absent required values. */
   readonly isCreation: boolean
   readonly publishes?: boolean
-  /** A stored document, whose relations and passwords are kept as they are. */
+  /** A stored document: its relations and passwords are not checked. */
   readonly isStored: boolean
-  /** Attributes of the document itself that are taken from another locale. */
+  /** Attributes of the document itself that are inherited from another locale. */
   readonly inherited?: ReadonlySet<string>
-  /** The components above the current level; null below the components of a zone, where nothing is unique. */
+  /** Components above the current level; null in components of a zone, where nothing is unique. */
   readonly places: readonly ComponentStep[] | null
   readonly isInZone?: boolean
-  /** Below an attribute that its condition hides: only what no column can hold is wrong. */
+  /** In a hidden attribute: checks only the limits of its column. */
   readonly isHidden?: boolean
-  /** The stored values of this level, for conditions on values that the body leaves out; absent or null: none. */
+  /** Stored values of this level, for conditions on values that the body omits. */
   readonly stored?: Body | null
 }
 
-/** A value after casting and defaults, with all that is or may be wrong with it. */
+/** A value after casting and defaults, with certain and possible errors. */
 export interface Checked {
   readonly value: unknown
   readonly errors: readonly PossibleError[]
@@ -138,5 +138,4 @@ export interface Checked {
 
 export type ValuePath = readonly (string | number)[]
 
-/** The data of a write, or an object in it. */
 export type Body = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-// Checks an administrator's rights to attributes: those without a right are refused, also inside of components.
+// Checks an administrator's rights to attributes, including those in components.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../../foundation/grants.js'
 import { isTooDeep } from '../../../foundation/runtime/json-structure.js'
@@ -9,8 +9,8 @@ import type { Body } from './types.js'
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Holds the keys of `data` to what may be written; keys that the model lacks are left to `checkKeys`.
- * @throws ApiError 400 `Invalid key …` for the first attribute that may not be given
+ * Checks the keys of `data` against the writable attributes; `checkKeys` reports unknown keys.
+ * @throws ApiError 400 `Invalid key …` for the first attribute that is not writable
  */
 export function checkWritable(
   model: Model,
@@ -41,8 +41,8 @@ function checkEntry(model: Model, shape: Schema, body: Body, writable: Attribute
 }
 
 /**
- * Checks `data` against the stored row: with a right to part of a component, none of its entries may be removed.
- * `row`: the version that is written, with its components.
+ * Checks `data` against the stored row: a right to part of a component does not permit removing its entries. `row`: the written version,
+ * with its components.
  * @throws ApiError 400 `Invalid key …` for the first attribute that would lose an entry
  */
 export function checkKept(model: Model, type: ContentType, data: unknown, row: Body, writable: AttributeGrants): void {

@@ -1,5 +1,5 @@
-// Non-localized components with relations. A write in one locale gives the others its entries, and removes only links that it has removed
-// itself: a locale without a target leaves out only its own link.
+// Non-localized components with relations. A write in one locale copies its entries to the others, and removes only links that it has
+// removed itself: if a target lacks a locale, only that locale lacks the link.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Attribute, ContentType, Model, Relation } from '../../../model/schema/types.js'
@@ -13,7 +13,7 @@ import { findPublished, replaceBelow } from './publish.js'
 
 const holders = new WeakMap<ContentType, readonly Attribute[]>()
 
-/** The attributes of a type that locales share and that hold components with relations. */
+/** Attributes shared by all locales whose components have relations. */
 export function getSharedHolders(model: Model, type: ContentType): readonly Attribute[] {
   const known =
     holders.get(type) ?? [...type.attributes.values()].filter((attribute) => !attribute.localized && holdsRelations(model, attribute))
@@ -23,27 +23,27 @@ export function getSharedHolders(model: Model, type: ContentType): readonly Attr
 
 /** The effect of a write on non-localized components with relations. */
 export interface SharedWrite {
-  /** The attributes that it gives. */
+  /** Given attributes. */
   readonly given: readonly Attribute[]
-  /** The components of the row before the write; null: it is new. */
+  /** Components of the row before the write; null: it is new. */
   readonly before: ComponentTrees | null
-  /** The published components of its locale before the write, with the ids of `before` for equal entries. */
+  /** Published components of the locale before the write; equal entries have the ids of `before`. */
   readonly published: ComponentTrees | null
-  /** A draft without a published version is published: links that it has lost before are found in the drafts of other locales. */
+  /** First publication of a draft: links that it lost earlier are found in the drafts of other locales. */
   readonly isFirst: boolean
 }
 
-/** The rows of a locale that a write changes, as they were before. */
+/** Rows of a locale before a write. */
 export interface SharedRows {
   /** The draft, or the only row of a type without drafts; null: a new one. */
   readonly current: StoredVersion | null
-  /** The published row that the write overwrites, where it may differ from the draft; null: there is none. */
+  /** The published row to overwrite, if it may differ from the draft. */
   readonly published: StoredVersion | null
-  /** The write publishes all that the draft has. */
+  /** The write publishes the whole draft. */
   readonly publishesAll: boolean
 }
 
-/** Reads, before a write, what its rows have by the attributes that are given. */
+/** Reads the given attributes of a write's rows before the write. */
 export async function readSharedWrite(
   { transaction, model }: RowContext,
   type: ContentType,
@@ -63,7 +63,7 @@ export async function readSharedWrite(
   return { given, before, published: had === null ? before : withIdsFrom(before ?? new Map(), had), isFirst }
 }
 
-/** The components of a row, each with the id of its counterpart in another row, at every depth. */
+/** Gives components the ids of their counterparts in another row, recursively. */
 function withIdsFrom(other: ComponentTrees, trees: ComponentTrees): ComponentTrees {
   return new Map(
     [...trees].map(([field, list]) => {
@@ -77,13 +77,13 @@ function withIdsFrom(other: ComponentTrees, trees: ComponentTrees): ComponentTre
   )
 }
 
-/** A row as it is compared. */
+/** A row to compare. */
 interface ComparedRow {
   readonly locale: string | null
   readonly trees: ComponentTrees
 }
 
-/** A row whose components others get. */
+/** A row whose components are copied to others. */
 export interface SharedSource {
   /** The draft, or the only row of a type without drafts. */
   readonly id: number
@@ -91,7 +91,7 @@ export interface SharedSource {
   readonly write: SharedWrite
 }
 
-/** Gives rows among `others` the components that the write has given. Returns those that got some. */
+/** Copies given components to the selected rows among `others`. Returns the changed ones. */
 export async function shareComponents(
   writing: RowContext,
   type: ContentType,
@@ -112,7 +112,7 @@ export async function shareComponents(
     const theirs = { locale: other.locale, trees: await read(other.id) }
     const targetSide = !type.draftAndPublish ? 'same' : other.published_at === null ? 'draft' : 'published'
     const draft = others.find(({ locale: its, published_at }) => its === other.locale && published_at === null)
-    // A draft may have changed since its publication: the published row loses links removed since then.
+    // The draft may have changed since its publication: the published row loses links removed since then.
     let before = targetSide === 'published' ? write.published : write.before
     if (targetSide === 'published' && write.isFirst && before !== null && draft !== undefined)
       before = await withLostLinks(writing, locale, before, theirs.trees, await read(draft.id))
@@ -126,7 +126,7 @@ export async function shareComponents(
   return changed
 }
 
-/** The former components of a row, with links that another locale has published and removed from its draft, to documents that the row's locale has. */
+/** Adds links that another locale has published and removed from its draft, to documents with a version in the row's locale. */
 async function withLostLinks(
   writing: RowContext,
   locale: string | null,
@@ -158,7 +158,7 @@ async function withLostLinks(
   return found
 }
 
-/** The links of a published component that its draft lacks, to documents that a locale has. */
+/** Links of a published component that its draft lacks, to documents with a version in a locale. */
 async function lostLinks(
   { transaction, model }: RowContext,
   locale: string | null,
@@ -172,7 +172,7 @@ async function lostLinks(
   return (published.links.get(relation) ?? []).filter(({ document }) => lost.includes(document) && known.has(document))
 }
 
-/** True if a row already has all entries that it would get: then its component rows remain. */
+/** True if a row already has all entries of the write: its component rows are retained. */
 async function hasAll(writing: RowContext, source: ComparedRow, before: ComponentTrees | null, theirs: ComparedRow): Promise<boolean> {
   const pairs = pairTrees(source.trees, theirs.trees)
   if (pairs === null || (await lacksLinks(writing, pairs, theirs.locale))) return false
@@ -180,7 +180,7 @@ async function hasAll(writing: RowContext, source: ComparedRow, before: Componen
   return isUnchanged || (await areEqualButForLocales(writing, source, theirs))
 }
 
-/** True if two rows have the same components, and each lacks only links to documents that its locale lacks. */
+/** True if two rows have the same components, and each lacks only links to documents without a version in its locale. */
 async function areEqualButForLocales(writing: RowContext, one: ComparedRow, other: ComparedRow): Promise<boolean> {
   const pairs = pairTrees(one.trees, other.trees)
   if (pairs === null || pairs.some(([mine, theirs]) => isOrderedOtherwise(mine, theirs))) return false
@@ -189,9 +189,9 @@ async function areEqualButForLocales(writing: RowContext, one: ComparedRow, othe
 }
 
 /**
- * A draft was published: the published versions of the other locales get those components from their own drafts that all drafts share.
- * Different drafts have something that another locale has not published; if every write shares with drafts (`areDraftsShared`),
- * links that one locale alone has are nothing of the kind. Returns the versions that got some.
+ * After a publication, publishes in other locales the components that all drafts share. If drafts differ, another locale has unpublished
+ * changes; if every write shares with drafts (`areDraftsShared`), links that only one locale has do not count as such. Returns the changed
+ * versions.
  */
 export async function publishShared(
   writing: RowContext,
@@ -225,7 +225,7 @@ export async function publishShared(
 
 type Pair = readonly [ComponentTree, ComponentTree]
 
-/** The components of two rows in pairs, at every depth; null if they differ, ignoring links. */
+/** Pairs the components of two rows, recursively; null if they differ, ignoring links. */
 function pairTrees(one: ComponentTrees, other: ComponentTrees): readonly Pair[] | null {
   const pairs: Pair[] = []
   for (const field of new Set([...one.keys(), ...other.keys()])) {
@@ -259,7 +259,7 @@ function isOrderedOtherwise(one: ComponentTree, other: ComponentTree): boolean {
   })
 }
 
-/** True if the second of a pair lacks a link of the first to a document that its locale has. */
+/** True if the second of a pair lacks a link of the first to a document with a version in its locale. */
 async function lacksLinks({ transaction, model }: RowContext, pairs: readonly Pair[], locale: string | null): Promise<boolean> {
   for (const [one, other] of pairs) {
     for (const relation of getStoredRelations(one.component)) {
@@ -271,7 +271,7 @@ async function lacksLinks({ transaction, model }: RowContext, pairs: readonly Pa
   return false
 }
 
-/** Those of some documents that have a version in a locale. */
+/** The documents with a version in a locale. */
 async function inLocale(
   transaction: Transaction,
   target: ContentType,
@@ -286,7 +286,7 @@ async function inLocale(
   return new Set(rows.map(({ document }) => document))
 }
 
-/** A copied component, its source, the source before the write, and the component that it replaces. */
+/** A copied component, its source, the source before the write, and the replaced component. */
 interface CopiedTree {
   readonly copy: ComponentTree
   readonly source: ComponentTree
@@ -294,7 +294,7 @@ interface CopiedTree {
   readonly former: ComponentTree
 }
 
-/** The copied components that take the place of others, at every depth. */
+/** Copied components that replace others, recursively. */
 function matchCopies(
   source: ComponentTrees,
   before: ComponentTrees | null,
@@ -322,8 +322,8 @@ function matchCopies(
 }
 
 /**
- * Matches the components of a list with those that they replace: the same row, else one with the same content, else the next of its
- * kind. In a list with retained rows, other components are new and replace none.
+ * Matches components of a list with those that they replace: the same row, else the same content, else the next one of the same kind. In a
+ * list with retained rows, other components are new and replace none.
  */
 function matchTrees(list: readonly ComponentTree[], other: readonly ComponentTree[]): ReadonlyMap<ComponentTree, ComponentTree> {
   const free = new Set(other)
@@ -346,7 +346,7 @@ function matchTrees(list: readonly ComponentTree[], other: readonly ComponentTre
   return found
 }
 
-/** Gives a copied component the links back that the write has not taken away. */
+/** Restores links to a copied component that the write has not removed. */
 async function keepLinks(writing: RowContext, locale: string | null, { copy, source, before, former }: CopiedTree): Promise<void> {
   const { transaction, model } = writing
   for (const relation of getStoredRelations(copy.component)) {
@@ -355,7 +355,7 @@ async function keepLinks(writing: RowContext, locale: string | null, { copy, sou
     const missing = getDocuments(former, relation).filter((document) => !shown.includes(document))
     if (missing.length === 0) continue
     const was = before === null ? null : getDocuments(before, relation)
-    // A new row lacks what its locale has because it was not given.
+    // A new row lacks links to documents in its locale because they were not given.
     const seen = was === null ? await inLocale(transaction, model.types.get(relation.target)!, missing, locale) : new Set(was)
     const isTaken = (document: string) => seen.has(document) && !given.includes(document)
     const kept = had.filter(({ document }) => missing.includes(document) && !isTaken(document))
@@ -366,7 +366,7 @@ async function keepLinks(writing: RowContext, locale: string | null, { copy, sou
   }
 }
 
-/** The links `now` with the retained ones, each after its former predecessor. */
+/** Merges retained links into `now`, each after its former predecessor. */
 function mergeLinks(
   now: readonly ComponentLink[],
   kept: readonly ComponentLink[],

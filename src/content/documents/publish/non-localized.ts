@@ -1,5 +1,5 @@
-// Attributes that are not localized are equal in all locales of a document, within one publication state. Relations belong to each locale;
-// components with relations have their own rules (non-localized-components.ts).
+// Non-localized attributes are equal in all locales of a document, for drafts and published versions separately. Relations belong to each
+// locale; components with relations have their own rules (non-localized-components.ts).
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { getComponents } from '../../../model/schema/graph.js'
@@ -29,13 +29,13 @@ const isShared = (attribute: Attribute): boolean =>
     ? !attribute.system
     : attribute.kind === 'media' || attribute.kind === 'component' || attribute.kind === 'dynamiczone')
 
-/** Shared, and without components that hold relations. */
+/** Non-localized, except components with relations. */
 const isPlain = (model: Model, type: ContentType) => {
   const holders = new Set(getSharedHolders(model, type))
   return (attribute: Attribute): boolean => isShared(attribute) && !holders.has(attribute)
 }
 
-/** The names of what a new locale of a document takes from its others: what locales share and the body does not give, or gives as null. */
+/** Attributes that a new locale inherits: non-localized ones that the body omits or sets to null. */
 export function getInherited(type: ContentType, data: unknown): ReadonlySet<string> {
   const given = typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>) : {}
   const names = [...type.attributes.values()].filter((attribute) => isShared(attribute) && (given[attribute.name] ?? null) === null)
@@ -43,8 +43,8 @@ export function getInherited(type: ContentType, data: unknown): ReadonlySet<stri
 }
 
 /**
- * The source of a new locale's values: the draft of another locale; with row 14 as in Strapi a published version if there is
- * one. Of several the default locale counts, else the first in the order of codes.
+ * The source of a new locale's values: the draft of another locale or, with row 14 as in Strapi, a published version if there is one. The
+ * default locale takes precedence, else the first by code.
  */
 export function findInheritance({ read }: TransactionReads, versions: readonly StoredVersion[]): StoredVersion | undefined {
   const rank = ({ locale }: StoredVersion) => (locale === read.defaultLocale ? '' : (locale ?? ''))
@@ -53,7 +53,7 @@ export function findInheritance({ read }: TransactionReads, versions: readonly S
   return sorted.find(isFirst) ?? sorted[0]
 }
 
-/** Copies the inherited values to a new locale. */
+/** Copies inherited values to a new locale. */
 export async function fillNewLocale(
   reading: TransactionReads,
   writing: RowContext,
@@ -72,15 +72,15 @@ export async function fillNewLocale(
     })
 }
 
-/** The basis for deciding whether a write reaches the other locales: none, an unchanged row, or the former text of a row. */
+/** The basis for deciding whether a write reaches other locales: fixed, an unchanged row, or the former text of a row. */
 export type SharedBefore =
   | { readonly kind: 'never' | 'always' }
   | { readonly kind: 'row'; readonly id: number }
   | { readonly kind: 'text'; readonly text: string }
 
 /**
- * Reads, before a write, the basis of that decision: as in Strapi, the former values of the first locale, in the order of codes. Rows of
- * components do not count, their values do. `current`: the row that is written; null: a new one.
+ * Reads that basis before a write. As in Strapi, it is the former content of the first locale by code, ignoring row ids of components.
+ * `current`: the row to write; null: a new one.
  */
 export async function readSharedBefore(
   reading: TransactionReads,
@@ -101,7 +101,7 @@ export async function readSharedBefore(
   return { kind: 'text', text: await readSharedText(reading, transaction, type, reference.id) }
 }
 
-/** True if the row `written` reaches the other locales: if it differs from `before`. */
+/** True if the row `written` differs from `before`, so that it reaches other locales. */
 export async function reachesOthers(
   reading: TransactionReads,
   transaction: Transaction,
@@ -128,13 +128,13 @@ async function readSharedText({ read, plans }: TransactionReads, transaction: Tr
   return sharedText(model, type, (await readWhole(model, plans, transaction, type, id, 'files')) ?? {})
 }
 
-/** The shared part of a row as text that is the same for the same values, files and targets of relations. */
+/** The non-localized part of a row as text, equal for equal values, files and relation targets. */
 function sharedText(model: Model, type: ContentType, row: Body): string {
   const shared = [...type.attributes.values()].filter(isShared)
   return JSON.stringify(shared.map((attribute) => toComparable(model, attribute, row[attribute.name] ?? null)))
 }
 
-/** A value without the ids of component rows; those inside of JSON are values. */
+/** Removes the ids of component rows, but not those in JSON values. */
 function toComparable(model: Model, attribute: Attribute, value: unknown): unknown {
   if (value === null || (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone')) return value
   if (Array.isArray(value)) return value.map((entry) => toComparable(model, attribute, entry))
@@ -144,7 +144,7 @@ function toComparable(model: Model, attribute: Attribute, value: unknown): unkno
   return [uid, ...attributes.map((inner) => toComparable(model, inner, entry[inner.name] ?? null))]
 }
 
-/** True if an attribute has components with polymorphic relations, which a read of the whole row does not show. */
+/** True if an attribute has components with polymorphic relations, which reads of whole rows omit. */
 function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly string[] = []): boolean {
   if (attribute.kind === 'morphTo' || attribute.kind === 'morphFrom') return above.length > 0
   return getComponents(model, attribute)
@@ -152,22 +152,22 @@ function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly st
     .some(({ uid, attributes }) => [...attributes.values()].some((inner) => holdsPolymorphic(model, inner, [...above, uid])))
 }
 
-/** True if non-localized attributes may differ between locales: if this write gives some, or an earlier one did. */
+/** True if non-localized attributes may differ between locales: after this write, or an earlier one. */
 export const mayDiffer = (type: ContentType, versions: readonly StoredVersion[], touched: ReadonlySet<Attribute>): boolean =>
   type.localized && (versions.some((version) => version.unequal === 1) || [...touched].some(isShared))
 
-/** A row whose shared attributes its other locales get. */
+/** A row whose non-localized attributes are copied to other locales. */
 export interface SharingRow {
   readonly id: number
-  /** The publication state of the rows that get them. */
+  /** The publication state of the rows to change. */
   readonly state: 'draft' | 'published' | 'any'
-  /** The drafts of all locales are equal then. */
+  /** The drafts of all locales will be equal. */
   readonly isWhole: boolean
-  /** The moment of the write: rows that get them were changed then. */
+  /** Time of the write. */
   readonly now: number
 }
 
-/** Gives the other locales' rows of the same publication state all that is shared, as the row has it. */
+/** Copies non-localized attributes to the rows of other locales with the same publication state. */
 export async function shareWithLocales(
   writing: RowContext,
   type: ContentType,
@@ -180,7 +180,7 @@ export async function shareWithLocales(
   const others = versions.filter((version) => version.locale !== locale)
   const siblings = others.filter((version) => state === 'any' || (version.published_at !== null) === (state === 'published'))
   for (const { id: sibling, locale: into } of siblings) {
-    // A draft that is changed is later than its publication.
+    // A modified draft is later than its published version.
     const published = state === 'draft' ? findPublished(versions, into) : null
     const replacedAt = published === null ? now : Math.max(now, (published.updated_at ?? 0) + 1)
     await share({ ...writing, targetSide: 'same' }, type, id, sibling, { which, into, replacedAt })
@@ -197,7 +197,7 @@ export async function shareWithLocales(
   if (state === 'published') markOutOfSync(writing.transaction, type, versions[0]!.document_id)
 }
 
-/** Copies differing non-localized attributes to the other locales' rows in the state of `row`, independent of earlier writes. */
+/** Copies differing non-localized attributes to the rows of other locales in the state of `row`, regardless of earlier writes. */
 export async function equalizeLocales(
   writing: RowContext,
   type: ContentType,
@@ -220,7 +220,7 @@ export async function equalizeLocales(
   markDrafts(transaction, type, versions, found)
 }
 
-/** A draft and its published version may differ where one of them got something. */
+/** Marks drafts that may now differ from their published version. */
 function markDrafts(
   transaction: Transaction,
   type: ContentType,
@@ -237,18 +237,19 @@ function markDrafts(
   )
 }
 
-/** The scope of sharing components with relations. */
 export interface SharingComponents {
-  /** The versions that get what the write has given. */
+  /** The versions to change. */
   readonly into: 'drafts' | 'published' | 'all'
-  /** All that the draft has was published. */
+  /** The write publishes the whole draft. */
   readonly publishesAll: boolean
-  /** Every write shares with the drafts of the other locales. */
+  /** Every write shares with the drafts of other locales. */
   readonly areDraftsShared: boolean
   readonly now: number
 }
 
-/** Gives the other locales' rows what the write has given of components with relations, and publishes what their drafts share with the one that is published. */
+/**
+ * Copies given components with relations to the rows of other locales, and publishes those that their drafts share with the published one.
+ */
 export async function shareHolders(
   writing: RowContext,
   type: ContentType,
@@ -269,8 +270,8 @@ export async function shareHolders(
 }
 
 /**
- * A draft with changes has a later time than its published version, which is how Strapi and model plans detect changes: this holds even if the
- * published version is changed by another locale.
+ * Keeps a modified draft later than its published version when another locale changes the latter: Strapi and model plans detect modified
+ * drafts by time.
  */
 function keepDraftLater(
   transaction: Transaction,
@@ -287,9 +288,9 @@ function keepDraftLater(
 
 interface SharedCopy {
   readonly which: (attribute: Attribute) => boolean
-  /** The locale of the row that gets them. */
+  /** Locale of the target row. */
   readonly into: string | null
-  /** When the row is changed by it; null: the row is new. */
+  /** Time of the change; null: the row is new. */
   readonly replacedAt: number | null
 }
 
@@ -304,6 +305,6 @@ async function share(
   const columns = valueColumns(type, which)
   overwriteRow(writing.transaction, type.table, columns, from, to, replacedAt === null ? undefined : { updated_at: replacedAt })
   if (replacedAt !== null) await removeBelow(writing, type, [to], attributes)
-  // As in Strapi, relations in shared components lead to the locale that they are copied to, where their targets have it.
+  // As in Strapi, relations in shared components lead to the target locale if their targets have it.
   await copyBelow({ ...writing, targetLocale: into }, { shape: type, id: from }, { shape: type, id: to }, attributes)
 }

@@ -1,5 +1,5 @@
-// Publishing: the draft is validated as a whole, then the published row gets the content of the draft. It is updated in place and keeps its id; only possible differences are
-// written.
+// Publishing: validates the whole draft, then copies its content to the published row, which is updated in place and keeps its id. Only
+// possible differences are written.
 
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
@@ -23,17 +23,16 @@ import { clearModified, copyRow, overwriteRow, type StoredVersion, valueColumns 
 
 const shared = ['document_id', 'locale', 'created_at', 'updated_at', 'created_by_id', 'updated_by_id']
 
-/** The published version of a document in a locale; null when it has none. */
 export const findPublished = (versions: readonly StoredVersion[], locale: string | null): StoredVersion | null =>
   versions.find((version) => version.published_at !== null && version.locale === locale) ?? null
 
-/** A draft row that is published. */
+/** A draft to publish. */
 interface PublishedDraft {
   readonly type: ContentType
   readonly draft: number
-  /** The published row, which is overwritten; null: there is none yet. */
+  /** The published row to overwrite; null: there is none yet. */
   readonly published: StoredVersion | null
-  /** The attributes that this write has given. */
+  /** Attributes given by this write. */
   readonly touched: ReadonlySet<Attribute>
   /** Other attributes may differ from the published row too. */
   readonly isWhole: boolean
@@ -42,7 +41,7 @@ interface PublishedDraft {
   readonly isNew?: boolean
 }
 
-/** Gives the published row what the draft has. Returns its id. */
+/** Copies a draft to its published row. Returns the id of the latter. */
 export async function publishRow(writing: RowContext, publication: PublishedDraft): Promise<number> {
   const { type, draft, published, touched, isWhole, now, isNew = false } = publication
   const { transaction, model } = writing
@@ -63,7 +62,7 @@ export async function publishRow(writing: RowContext, publication: PublishedDraf
   return published.id
 }
 
-/** Replaces the components, files and links of `to` by copies of those of `from`, for these attributes. */
+/** Replaces components, files and links of `to` by copies of those of `from`, for these attributes. */
 export async function replaceBelow(writing: RowContext, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
   await removeBelow(
     writing,
@@ -74,14 +73,14 @@ export async function replaceBelow(writing: RowContext, from: Owner, to: Owner, 
   await copyBelow(writing, from, to, attributes, true)
 }
 
-/** A draft and its published version that are equal were changed at the same moment, the later of theirs: no moment goes back. */
+/** Sets the update time of a draft and an equal published version to the later one, so that none decreases. */
 export function equalizeUpdateTimes(transaction: Transaction, type: ContentType, draft: number, published: number): void {
   const ids = sql`(${draft}, ${published})`
   const both = sql`(select max(updated_at) as latest from ${sql.table(type.table)} where id in ${ids}) as both_versions`
   transaction.follow(updateFrom(type.table, 'version', sql`updated_at = both_versions.latest`, both, sql`version.id in ${ids}`))
 }
 
-/** Gives the draft row all that the published row has. `writing` copies to drafts. */
+/** Overwrites a draft with the published row. `writing` must copy to drafts. */
 export async function restoreDraft(writing: RowContext, type: ContentType, draft: number, published: number): Promise<void> {
   overwriteRow(writing.transaction, type.table, [...valueColumns(type), 'updated_by_id'], published, draft)
   equalizeUpdateTimes(writing.transaction, type, draft, published)
@@ -89,8 +88,8 @@ export async function restoreDraft(writing: RowContext, type: ContentType, draft
 }
 
 /**
- * Removes rows of a document with everything below them; links of others to them go with them. `forgotten`: versions whose document
- * is deleted in their locale, so that pending links to it are dropped.
+ * Removes rows of a document with their components and links, including links of other rows to them. `forgotten`: versions deleted with
+ * their document's locale, whose pending links are dropped.
  */
 export async function removeRows(
   writing: RowContext,
@@ -107,7 +106,7 @@ export async function removeRows(
   transaction.follow(sql`delete from ${sql.table(type.table)} where id in (${sql.join(ids)})`)
 }
 
-/** Links rows of types without drafts, and of their components, to the row `published` where they link to the row `draft`. */
+/** Replaces links to the row `draft` by links to the row `published`, in types without drafts and their components. */
 async function showInTypesWithoutDrafts(
   transaction: Transaction,
   model: Model,
@@ -141,23 +140,22 @@ async function draftlessOwners(transaction: Transaction, model: Model, { shape, 
   return owners
 }
 
-/** Completeness of the given data: all of a new document, every difference between the draft and the published row, or only some. */
+/** Extent of the given data: all of a new document, every difference between draft and published row, or only some. */
 export type ValidatedPart = 'new' | 'part' | 'whole'
 
 interface ValidatedDraft {
   readonly type: ContentType
   readonly id: number
-  /** The given data, and its extent. */
   readonly data: unknown
   readonly given: ValidatedPart
   readonly findTaken: FindTaken
-  /** The recipient of errors. */
+  /** Recipient of errors. */
   readonly reader: ErrorReader
 }
 
 /**
- * Checks a draft before it is published. The given data has to satisfy the strict rules first; only if that fails, or when the draft
- * holds more than that, the whole stored document is read and validated.
+ * Validates a draft before it is published. The given data is validated first; only if that fails or does not suffice, the whole stored
+ * document is read and validated.
  * @throws ApiError 400
  */
 export async function validateDraft(
@@ -181,15 +179,12 @@ export async function validateDraft(
   const links = redactErrors(model, type, missingLinks(context, type, linked), reader)
   const errors = await errorsOf(document)
   if (errors.length + links.length === 0) return
-  // Errors show components with the relations that they would be published with.
+  // Errors show components with the relations that would be published.
   const shown = await errorsOf(await shownRelations(context.model, transaction, type, (await read('components'))!))
   throw attributeErrors([...(shown.length > 0 ? shown : errors), ...links])
 }
 
-/**
- * True if the data retains list entries by their ids, without repeating their unique values: whether these differ from those of the
- * other entries only the stored document shows.
- */
+/** True if the data retains list entries by id without repeating their unique values, which must then be read to be compared. */
 function keepsUniqueEntries(model: Model, type: ContentType, data: unknown): boolean {
   if (typeof data !== 'object' || data === null) return false
   return Object.entries(data).some(([name, value]) => {
@@ -200,11 +195,11 @@ function keepsUniqueEntries(model: Model, type: ContentType, data: unknown): boo
   })
 }
 
-/** Replacement for an attribute's links; null keeps the attribute as it is. */
+/** Replaces an attribute's links; null retains them. */
 type Relink = (shape: Schema, attribute: Attribute) => ((rows: LinkedRows) => Promise<unknown>) | null
 type LinkedRows = readonly { readonly id: number }[]
 
-/** A stored document with other links, in its components too. */
+/** Replaces links of a stored document, including those in components. */
 async function replaceLinks(model: Model, shape: Schema, body: Body, relink: Relink): Promise<Body> {
   const changed: Record<string, unknown> = { ...body }
   const below = async (one: unknown, uid: string) => {
@@ -227,14 +222,14 @@ async function replaceLinks(model: Model, shape: Schema, body: Body, relink: Rel
 
 const asLinks = (ids: readonly number[]) => ids.map((id) => ({ id }))
 
-/** A stored document with the required links alone that it is published with: those to documents with a published version. */
+/** A stored document with only the required links that can be published: those to documents with a published version. */
 const publishedLinks = (model: Model, transaction: Transaction, type: ContentType, body: Body): Promise<Body> =>
   replaceLinks(model, type, body, (_shape, attribute) => {
     const target = attribute.kind === 'relation' && isRequiredLink(attribute) ? model.types.get(attribute.target)! : null
     return target?.draftAndPublish === true ? async (rows) => asLinks(await publishedIds(transaction, target, rows)) : null
   })
 
-/** A stored document with the relations of components in Strapi's form: the published rows, below `set`. */
+/** A stored document with the relations of components in Strapi's form: published rows, in `set`. */
 const shownRelations = (model: Model, transaction: Transaction, type: ContentType, body: Body): Promise<Body> =>
   replaceLinks(model, type, body, (shape, attribute) => {
     const target = shape.kind === 'component' ? getLinkedType(model, attribute) : null

@@ -1,5 +1,4 @@
-// Reading documents: the query string is read once per caller and text, the plan is compiled once per shape, and then
-// only values travel.
+// Reads documents. A query string is parsed once per caller and text, a plan is compiled once per shape; otherwise only values are bound.
 
 import { createHmac } from 'node:crypto'
 import type { CachedForms, PlanHandle, ReadBytes, ReadDatabase, ReadResult, Transaction } from '../../../database/database.js'
@@ -17,48 +16,49 @@ import type { CodeRequest, FindReadHooks, Plans, Policies, ReadCaller, TypeReadH
 
 export type { CachedForms as KeptForms, ReadBytes }
 
-/** A read of a type's documents. `action` must be granted; the query string says the rest. */
+/** A read of a type's documents. `action` must be granted. */
 export interface Find extends ReadTarget {
   readonly action: string
   readonly query: string
   readonly envelope: 'data' | 'bare' | 'count' | 'countToLimit'
-  /** The caller; absent: the service itself, or a script, without policies and hooks of the project. */
+  /** The caller; absent: the service itself or a script, exempt from policies and hooks of the project. */
   readonly asker?: ReadCaller
-  /** True once the client is gone; absent: the response is always awaited. */
+  /** True once the client has disconnected. */
   readonly isGone?: () => boolean
-  /** The time of the request (`elapsed`), or of its scopes: the response includes everything acknowledged before; absent: before this call. */
+  /**
+   * The time (`elapsed`) of the request or of its scopes; the response includes everything acknowledged before. Defaults to the time of the
+   * call.
+   */
   readonly since?: number
   /** Called with the plan before it is executed. */
   readonly planned?: ((plan: PlanHandle) => void) | undefined
 }
 
-/** Adds what the project takes for granted where a request says nothing. */
+/** Adds the project's defaults for omitted parameters. */
 export type AddDefaults = (type: ContentType, parameters: Parameters) => Parameters
 
-/** The project's settings for reads; null: none. */
+/** Settings for reads; null: none. */
 interface ReadSettings {
   readonly addDefaults: AddDefaults | null
   readonly aroundReads: FindReadHooks | null
   readonly policies: Policies | null
-  /** Keys revisions of drafts. */
   readonly revisionKey: string
 }
 
 export interface DocumentReads {
   readonly context: ReadContext
   /**
-   * Answers a read as JSON bytes; null where one document was asked for and is not there.
-   * @throws ApiError 403 without the grant, 400 for parameters that make no sense or name what may not be seen.
+   * Returns the response as JSON bytes; null if a requested document does not exist.
+   * @throws ApiError 403 without the grant, 400 for parameters that are invalid or name hidden attributes
    */
   find(grants: Grants, wanted: Find): Promise<ReadResult>
-  /** The same for parameters that are data already, with the answer parsed; null where one document is not there. Hooks around reads do not hold. */
+  /** Like `find`, with parameters and response as data. Hooks around reads do not apply. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   readonly checkUpload: CheckUpload
-  /** A row as it is stored, independent of grants, and its revision; null: there is none. */
+  /** A stored row, regardless of grants, and its revision; null if it does not exist. */
   whole(type: ContentType, which: RowSelector): Promise<{ readonly row: WholeRow; readonly revision: string } | null>
-  /** True if the project has policies or hooks around the reads of a type. */
   hasCodeAround(uid: string): boolean
-  /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
+  /** A read for the service itself; the route has checked the caller's grant. */
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
 }
 
@@ -69,7 +69,7 @@ function parseResponse(answer: ReadResult): unknown {
   return value
 }
 
-/** A read as policies and hooks around reads see it. */
+/** Describes a read to policies and hooks. */
 const toCodeRequest = (
   asker: ReadCaller,
   grants: Grants,
@@ -83,20 +83,19 @@ const toCodeRequest = (
 
 const noSettings: ReadSettings = { addDefaults: null, aroundReads: null, policies: null, revisionKey: '' }
 
-/** The reads of one installation. */
 export function createDocumentReads(
   context: ReadContext,
   database: ReadDatabase,
   plans: Plans,
   { addDefaults, aroundReads, policies, revisionKey }: ReadSettings = noSettings,
 ): DocumentReads {
-  /** Reads with the policies and hooks of the project around it. */
+  /** Reads with the policies and hooks of the project. */
   async function findWithin(around: TypeReadHooks, asker: ReadCaller, grants: Grants, wanted: Find): Promise<ReadResult> {
     const { type, query, identity, envelope, isGone, format = 'flat' } = wanted
     const given = readParameters(query, context.pages.arrayLimit)
     const asked = toCodeRequest(asker, grants, wanted, addDefaults === null ? given : addDefaults(type, given))
     const parameters = await around.before(asked)
-    // The answer contains what the code of the project wrote or saw.
+    // The response includes what project code has written or seen.
     const since = elapsed()
     const { plan, values, identityAt } = plans.forRequest(readRequest(context, grants, wanted, parameters), envelope)
     wanted.planned?.(plan)
@@ -146,20 +145,19 @@ export function createDocumentReads(
 }
 
 /**
- * The extent of a read: values and components, the relations and files of components too, also the row's own files, or also its own
- * relations, without those stored by their targets. `required`: values, components, and required links.
+ * Extent of a read, cumulative: values and components; relations and files of components; files of the row; links that the row stores
+ * itself. `required`: values, components and required links.
  */
 export type Extent = 'values' | 'components' | 'files' | 'links' | 'required'
 
-/** A row of a type: by its id, or the draft of a document in a locale, or its only row where there are no drafts. */
+/** Selects a row by id, or a document's draft (or only row) in a locale. */
 type RowSelector =
   | { readonly id: number }
   | { readonly documentId: string; readonly locale: string | null; readonly side: 'draft' | 'published' }
 
-/** A row as it is stored, with entries of components and ids of links. */
+/** A stored row with components and ids of links. */
 export type WholeRow = Readonly<Record<string, unknown>>
 
-/** Reads a row with its components. */
 export async function readWhole(
   model: Model,
   plans: Plans,
@@ -173,7 +171,6 @@ export async function readWhole(
   return bytes === null ? null : (JSON.parse(Buffer.from(bytes).toString('utf8')) as WholeRow)
 }
 
-/** Copies the bytes of a response, and releases it. */
 function copyBytes(answer: ReadResult): Uint8Array | null {
   if (answer === null) return null
   const bytes = Uint8Array.from(answer.bytes)
@@ -181,18 +178,17 @@ function copyBytes(answer: ReadResult): Uint8Array | null {
   return bytes
 }
 
-/** A read of one row with all its values and everything it contains. */
 const requestWholeRow = (model: Model, type: ContentType, which: RowSelector, extent: Extent): ReadRequest =>
-  // Links may lead to a version of either kind.
+  // Links may lead to drafts and published versions.
   oneRow(type, which, {
     status: extent === 'links' || extent === 'required' ? 'any' : 'draft',
     selection: wholeSelection(model, type, extent),
   })
 
-/** Links of one relation that are read of those that other documents keep. */
+/** Maximum number of links read per relation stored by other documents. */
 const maxLinksOfOthers = 101
 
-/** The relations of a type whose links other documents keep. */
+/** Relations whose links other documents store. */
 export const getInverseRelations = ({ attributes }: ContentType): readonly Relation[] =>
   [...attributes.values()].filter(
     (attribute) =>
@@ -200,7 +196,7 @@ export const getInverseRelations = ({ attributes }: ContentType): readonly Relat
       (attribute.storage.kind === 'inverseColumn' || (attribute.storage.kind === 'link' && !attribute.storage.owner)),
   ) as readonly Relation[]
 
-/** A read of the first links of one row that other documents keep; null: its type has no such relation. */
+/** A read of the first links to a row stored by other documents; null if its type has no such relation. */
 function requestInverseLinks(model: Model, type: ContentType, which: RowSelector): ReadRequest | null {
   const relations = getInverseRelations(type)
   if (relations.length === 0) return null
@@ -275,7 +271,7 @@ function wholeSelection(model: Model, shape: Schema, extent: Extent): Selection 
       return [{ kind: 'relation', attribute, target, filter: null, sort: [], of: selectIds(target) }]
     return []
   })
-  // A password leaves the database as the text it is stored as: only here, to see that there is one.
+  // The stored text of a password leaves the database only here, to detect that there is one.
   const fields = attributes
     .filter((attribute) => attribute.kind === 'scalar')
     .map((scalar): Scalar => ({ ...scalar, type: scalar.type === 'password' ? 'string' : scalar.type }))
@@ -305,22 +301,22 @@ const populateMorph = (model: Model, attribute: MorphTo): Populated => ({
   on: [...model.types.values()].filter(isPolymorphicTarget).map((type) => ({ ...selectIds(type), versions: 'any' as const })),
 })
 
-/** The type that links of a relation lead to, or that of files; null for what keeps no links. */
+/** The type that links lead to; null for attributes without links. */
 export function getLinkedType(model: Model, attribute: Attribute): ContentType | null {
   if (attribute.kind === 'media') return model.types.get(fileType)!
   if (attribute.kind !== 'relation') return null
   return attribute.storage.kind === 'link' || isColumnRelation(attribute) ? model.types.get(attribute.target)! : null
 }
 
-/** Characters of the part about the row itself, with its components and links, and of that about links that other documents keep. */
+/** Lengths of the two parts of a revision: the row with its components and links, and links stored by other documents. */
 const [ownCharacters, othersCharacters] = [27, 16]
 
-/** Reads with a separate plan. */
+/** Executes a read with its own plan. */
 type Execute = (request: ReadRequest) => Promise<ReadResult>
 
 /**
- * Reads a row with its components and links, as JSON, and its revision: two keyed hashes, of the row itself, and of the first links that other
- * documents store, if its type has such relations. Without the key it reveals nothing about the rest of the row.
+ * Reads a row with components and links as JSON, and its revision: two keyed hashes, of the row, and of the first links stored by other
+ * documents. The key prevents inferring hidden parts of the row.
  */
 export async function readRevised(
   execute: Execute,
@@ -330,7 +326,7 @@ export async function readRevised(
   which: RowSelector,
 ): Promise<{ readonly revision: string; readonly bytes: Uint8Array } | null> {
   const hashOf = (bytes: Uint8Array) => createHmac('sha256', key).update(bytes).digest('base64url')
-  // First: a newer state than the revision is detected by the next write, an older one would be overwritten unnoticed.
+  // Read first: the next write detects a state newer than the revision, but would overwrite an older one unnoticed.
   const request = requestInverseLinks(model, type, which)
   const others = request === null ? null : copyBytes(await execute(request))
   const bytes = copyBytes(await execute(requestWholeRow(model, type, which, 'links')))
@@ -339,5 +335,5 @@ export async function readRevised(
   return { revision: hashOf(bytes).slice(0, ownCharacters) + linked, bytes }
 }
 
-/** True if two revisions are of the same row, ignoring links that others store. */
+/** True if two revisions are of the same row, ignoring links stored by others. */
 export const isSameRow = (one: string, other: string): boolean => one.slice(0, ownCharacters) === other.slice(0, ownCharacters)

@@ -1,5 +1,5 @@
-// Compiled plans, one per shape of a request, registered with the database that executes them, facts about them for
-// caches, the log of slow reads, and the hooks and policies of the project's code around reads.
+// Compiled plans, one per shape of a request, registered with the database; the attributes and types that they read; the log of slow reads;
+// and the interface of hooks and policies around reads.
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -25,7 +25,7 @@ const maxCachedPlans = 1_000
 const maxCachedPlanCharacters = 8_000_000
 const maxCachedQueries = 2_000
 
-/** A request that has been read: its plan, its values, and where the identity goes. */
+/** A parsed request: its plan, values, and the index of the identity in these. */
 interface PreparedQuery {
   readonly plan: PlanHandle
   readonly shape: string
@@ -34,18 +34,18 @@ interface PreparedQuery {
 }
 
 export interface Plans {
-  /** The plan of a request; compiled for a new shape. */
+  /** Returns the plan of a request, compiled for a new shape. */
   forRequest(request: ReadRequest, around: EnvelopeKind): PreparedQuery
-  /** The same for a request that is read only once for all that say it with the same `text`: query string, caller, type. */
+  /** Like `forRequest`; parses a request once per `text`, which comprises query string, caller and type. */
   forQueryString(text: string, read: () => ReadRequest, around: EnvelopeKind): PreparedQuery
-  /** Unregisters all plans: the threads forget them and their statements. */
+  /** Unregisters all plans and their statements. */
   close(): void
 }
 
-/** Reads of a write, inside its transaction. */
+/** Reads of a write, in its transaction. */
 export interface TransactionReads {
   readonly read: ReadContext
-  /** Plans known to the writer. */
+  /** Plans registered with the writer. */
   readonly plans: Plans
 }
 
@@ -54,7 +54,7 @@ const maxCachedCharacters = 2_200
 
 const countCharacters = (plan: unknown): number => Math.max(1, JSON.stringify(plan).length)
 
-/** The same handle, by whose identity databases know it; it keeps no value of the request. */
+/** Adds the subject to a handle without retaining values of the request. Databases identify plans by handle, so it is not copied. */
 const withSubject = (plan: PlanHandle, { type, filter, sort }: ReadRequest): PlanHandle =>
   Object.assign(plan, { subject: () => getPlanSubject({ type, filter, sort }) })
 
@@ -67,7 +67,7 @@ export function createPlans(
   const plans = new LRUCache<string, PlanHandle>({
     max: maxCachedPlans,
     maxSize: maxCachedPlanCharacters,
-    // A plan that is larger than all may be is forgotten as soon as the next one comes.
+    // A plan larger than the whole cache is evicted by the next one.
     sizeCalculation: ({ plan }) => Math.min(maxCachedPlanCharacters, countCharacters(plan)),
     dispose: (plan, _shape, reason) => {
       counts.entries--
@@ -77,7 +77,7 @@ export function createPlans(
     onInsert: () => void counts.entries++,
   })
   const requests = new LRUCache<string, PreparedQuery>({ max: maxCachedQueries })
-  /** The shape of each plan, once for all queries that have it. */
+  /** The shape of each plan, shared by all queries with that shape. */
   const shapes = new WeakMap<PlanHandle, string>()
 
   function of(request: ReadRequest, around: EnvelopeKind): PreparedQuery {
@@ -101,7 +101,7 @@ export function createPlans(
         ready = of(read(), around)
         if (text.length <= maxCachedCharacters) requests.set(text, ready)
       } else counts.hits++
-      // A plan that is in use is kept, also when it had just fallen out.
+      // Puts a plan in use back if it was just evicted.
       if (plans.get(ready.shape) === undefined) plans.set(ready.shape, ready.plan)
       return ready
     },
@@ -112,7 +112,7 @@ export function createPlans(
   }
 }
 
-/** The same plans, traced: reading the query, and compiling it where that was not done before. */
+/** Traces parsing of queries and compilation of plans. */
 export const withTracing = (plans: Plans, tracing: Tracing): Plans => ({
   ...plans,
   forRequest: (request, around) =>
@@ -129,11 +129,11 @@ export const withTracing = (plans: Plans, tracing: Tracing): Plans => ({
     ),
 })
 
-/** The operators that can use an index. */
+/** Operators that can use an index. */
 const indexedOperators: ReadonlySet<OperatorName> = new Set(['$eq', '$in', '$lt', '$lte', '$gt', '$gte', '$between'])
 
 interface ComparedAttribute {
-  /** The attribute with those that lead to it. */
+  /** The attribute with the path that leads to it. */
   readonly path: string
   readonly attribute: Scalar
   readonly operator: OperatorName
@@ -167,10 +167,10 @@ function getPlanSubject({ type, filter, sort }: Pick<ReadRequest, 'type' | 'filt
   }
 }
 
-/** Found once for each plan, which belongs to one model. */
+/** Cached per plan, which belongs to one model. */
 const readTypes = new WeakMap<PlanHandle, readonly string[]>()
 
-/** The uids of the content-types that the answer to a plan is read from, in the order of their names. */
+/** The uids of the types that a plan reads, sorted. */
 export function getReadTypes(handle: PlanHandle, model: Model): readonly string[] {
   const known = readTypes.get(handle)
   if (known !== undefined) return known
@@ -181,7 +181,7 @@ export function getReadTypes(handle: PlanHandle, model: Model): readonly string[
   return types
 }
 
-/** The type, where its table is read; and both sides of relations whose pairs are. */
+/** The type itself if its table is read, and both sides of relations whose link tables are. */
 function getReadUids({ uid, table, attributes }: ContentType, tables: ReadonlySet<string>): readonly string[] {
   const related = [...attributes.values()].flatMap((attribute) =>
     attribute.kind === 'relation' && attribute.storage.kind === 'link' && tables.has(attribute.storage.table.toLowerCase())
@@ -197,41 +197,38 @@ export interface ReadCaller {
   readonly requestId: string | null
 }
 
-/** A request of the API that its caller has the permission for. */
+/** A permitted request of the API. */
 export interface CodeRequest extends ReadCaller {
   readonly type: ContentType
   readonly action: ApiAction
   readonly grants: Grants
   readonly documentId: string | null
   readonly parameters: Parameters
-  /** Null: the action takes none. */
+  /** Null: the action has no data. */
   readonly data: unknown
 }
 
-/** The project's code around the reads of one type. */
+/** Project code around the reads of a type. */
 export interface TypeReadHooks {
   /** Returns the parameters to read with. @throws ApiError as the response */
   before(asked: CodeRequest): Promise<Parameters>
-  /** Returns the response as the project wants it; null: it leaves responses as they are. */
+  /** Changes the response; null: responses stay unchanged. */
   readonly after: ((asked: CodeRequest, answer: ReadResult, format: ReadResponse['format']) => Promise<ReadResult>) | null
 }
 
-/** Finds the code around the reads of a type; null: none. */
 export type FindReadHooks = (uid: string) => TypeReadHooks | null
 
-/** The policies of the project. */
 export interface Policies {
-  /** @throws ApiError 403 if a policy refuses, or its error; Error if it returns neither true nor false */
+  /** @throws ApiError 403 if a policy refuses, or its error; Error if it does not return a boolean */
   check(asked: CodeRequest): Promise<void>
-  /** True if a type has a policy for this action. */
   has(action: ApiAction): boolean
 }
 
-/** Logged statements of a plan, and characters of each. */
+/** Maximum number of logged statements per plan, and of characters per statement. */
 const maxLoggedStatements = 10
 const maxLoggedStatementCharacters = 4_000
 
-/** Logs slow reads. Waiting for a thread or a connection counts. */
+/** Logs slow reads, including the time that they wait for a thread or connection. */
 export function logSlowReads({ reads, tableScans }: Pick<Database, 'reads' | 'tableScans'>, slow: SlowLog): Database['reads'] {
   return {
     ...reads,
@@ -243,7 +240,7 @@ export function logSlowReads({ reads, tableScans }: Pick<Database, 'reads' | 'ta
         const milliseconds = performance.now() - started
         if (milliseconds >= slow.from) noteSlowRead({ slow, tableScans }, known, milliseconds, found)
       }
-      // A line that cannot be written must not end the process.
+      // A failure to log must not end the process.
       answer.then(look, look).catch(() => {})
       return answer
     },
@@ -266,7 +263,7 @@ function noteSlowRead({ slow, tableScans }: SlowReads, known: PlanHandle, millis
   }))
 }
 
-/** The hashes of plans that were slow: statements are hashed once, also where they are slow all the time. */
+/** Caches the hashes of slow plans. */
 const hashes = new WeakMap<PlanHandle, string>()
 
 function toPlanHash(known: PlanHandle): string {
@@ -284,10 +281,10 @@ function describePlan({ plan, subject }: PlanHandle, tableScans: SlowReads['tabl
   return { filters: about.filters, sort: about.sort, ...getAdvice(plan, about, tableScans) }
 }
 
-/** Full scans of tables with fewer rows are not reported. */
+/** Scans of smaller tables are not reported. */
 const minScannedRows = 10_000
 
-/** The large tables that are scanned, and the attributes that an index could help with. */
+/** The large tables that a plan scans, and the attributes that an index could help with. */
 function getAdvice(
   { root }: ReadPlan,
   { table, indexable }: PlanSubject,
@@ -300,7 +297,7 @@ function getAdvice(
   return { scans, advice: `an index on ${indexable.join(' or ')} may help: octavo indexes` }
 }
 
-/** Advice is no reason to fail: the database may be locked or gone. */
+/** Ignores failures to get advice: the database may be locked or unavailable. */
 function findScans(find: () => readonly TableScan[]): readonly TableScan[] {
   try {
     return find()

@@ -1,15 +1,14 @@
-// Reads for the service itself, independent of permissions: locales, and files as the responses to writes show them.
+// Reads for the service itself, regardless of permissions: locales, and files in responses to writes.
 
 import { fileType } from '../../../model/schema/link.js'
 import type { DocumentReads } from './find.js'
 
-/** A locale as the API shows it. */
+/** A locale in API responses. */
 export interface Locale {
   readonly code: string
   readonly [attribute: string]: unknown
 }
 
-/** Reads all locales with all that the API shows of them. */
 export async function readLocales({
   context,
   findAsService,
@@ -18,7 +17,7 @@ export async function readLocales({
   return (await findAsService({ type, mode: 'many', paged: false, query: '', envelope: 'bare' })) as readonly Locale[]
 }
 
-/** The codes of all locales, the default one first. */
+/** Codes of all locales, default locale first. */
 export async function localeCodes(
   documents: Pick<DocumentReads, 'context' | 'findAsService'>,
   defaultLocale: string,
@@ -30,7 +29,7 @@ export async function localeCodes(
 /** Adds `isUrlSigned: false` to files. If some URLs are signed, the code that writes the response sets it for each file. */
 export const fileConstants = (signsAddresses: boolean) => (signsAddresses ? [] : [{ name: 'isUrlSigned', json: 'false' }])
 
-/** Reads a file by its row id, independent of anybody's permissions; null if it is not there. */
+/** Reads a file by row id, regardless of permissions; null if it does not exist. */
 export function readStoredFile(documents: DocumentReads, id: number, signsAddresses: boolean): Promise<unknown> {
   const type = documents.context.model.types.get(fileType)!
   const identity = { attribute: 'id' as const, value: id }

@@ -1,4 +1,4 @@
-// The components of rows as plain values, with the documents that their relations lead to: what two versions of a document are compared by.
+// Components of rows as plain values, with the documents that their relations lead to, for comparing versions of a document.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Stored } from '../../../database/portable-sql.js'
@@ -11,26 +11,24 @@ import { fileLinks } from './relations.js'
 import type { ComponentEntry } from './row-context.js'
 import { valueColumns } from './rows.js'
 
-/** A link of a component to a document. */
 export interface ComponentLink {
   readonly document: string
   readonly locale: string | null
-  /** The row that it leads to; null: it waits until that version is published. */
+  /** The target row; null: the link is pending until that version is published. */
   readonly target: number | null
   readonly place: number | null
 }
 
-/** A component of a row, with all that it has. */
 export interface ComponentTree {
   readonly component: Component
   readonly id: number
-  /** Its values and files as a text, which is the same for the same content. */
+  /** Values and files as a text, equal for equal content. */
   readonly content: string
   readonly links: ReadonlyMap<Relation, readonly ComponentLink[]>
   readonly below: ComponentTrees
 }
 
-/** The components of a row, by the attributes that hold them. */
+/** Components of a row by attribute. */
 export type ComponentTrees = ReadonlyMap<string, readonly ComponentTree[]>
 
 /** True if an attribute has components with relations, at any depth. */
@@ -41,7 +39,7 @@ export function holdsRelations(model: Model, attribute: Attribute, above: readon
     .some(({ uid, attributes }) => [...attributes.values()].some((inner) => holdsRelations(model, inner, [...above, uid])))
 }
 
-/** The relations of a component that it stores itself. */
+/** The relations that a component stores itself. */
 export const getStoredRelations = ({ attributes }: Component): readonly Relation[] =>
   [...attributes.values()].filter(
     (attribute): attribute is Relation =>
@@ -49,7 +47,6 @@ export const getStoredRelations = ({ attributes }: Component): readonly Relation
       (attribute.storage.kind === 'link' || (attribute.storage.kind === 'column' && attribute.storage.references === 'id')),
   )
 
-/** Reads the components that a row holds by these attributes. */
 export async function readComponents(
   transaction: Transaction,
   model: Model,
@@ -140,7 +137,6 @@ async function readTexts(transaction: Transaction, select: RawBuilder<unknown>):
   return texts
 }
 
-/** The targets of polymorphic relations. */
 function readPointers(
   transaction: Transaction,
   component: Component,
@@ -163,7 +159,7 @@ function readPointers(
 
 type LinkRow = ComponentLink & { readonly owner: number }
 
-/** The links of components by one relation, those included that wait for a publication. */
+/** Links of components by one relation, including pending ones. */
 async function readLinks(
   transaction: Transaction,
   model: Model,

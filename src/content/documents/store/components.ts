@@ -1,4 +1,4 @@
-// Writes component and zone entries of a row: updated in place by id, created, reordered, removed with all below them.
+// Writes component and zone entries of a row: updates them by id, creates, reorders, and removes them with everything nested in them.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
@@ -29,7 +29,7 @@ import { copyRow, insertRow, insertRows, updateRow, valueColumns } from './rows.
 
 const files = (model: Model): ContentType => model.types.get('plugin::upload.file')!
 
-/** Writes everything of `input` but the row's own columns. */
+/** Writes everything in `input` except the row's own columns. */
 export async function writeBelow(writing: RowContext, owner: Owner, input: Input, isNew: boolean): Promise<void> {
   const { transaction, model, resolving, createdRows: made } = writing
   if (isNew) made.set(toRowKey(owner), { entries: [], given: new Set<Attribute>([...input.relations.keys(), ...input.media.keys()]) })
@@ -62,7 +62,7 @@ async function writeEntries(
     id: await writeEntry(writing, entry, isKnown(entry)),
   }))
   await yieldIfBusy()
-  // An entry that is given twice keeps its first position.
+  // An entry given twice keeps its first position.
   const kept = [...new Map(written.toReversed().map((entry) => [`${entry.component.uid} ${entry.id}`, entry])).values()].reverse()
   const keys = new Set(kept.map(({ component, id }) => `${component.uid} ${id}`))
   const gone = present.filter((one) => !keys.has(`${one.component_type} ${one.cmp_id}`))
@@ -82,7 +82,7 @@ async function writeEntries(
   writing.createdRows.get(toRowKey(owner))?.entries.push(...rows)
 }
 
-/** New entries are written side by side, without waiting for each other's ids; known ones in turn. */
+/** Writes new entries concurrently, without waiting for ids; otherwise one at a time. */
 async function writeEach<Written>(
   entries: readonly ComponentInput[],
   write: (entry: ComponentInput) => Promise<Written>,
@@ -93,7 +93,7 @@ async function writeEach<Written>(
   return written
 }
 
-/** An entry of another document, or of none; the names are the recorded ones. */
+/** The entry belongs to another document or to none. The error names are recorded. */
 function foreignEntry({ kind, name }: ComponentAttribute | DynamicZone): ApiError {
   const message = `Some of the provided components in ${name} are not related to the entity`
   return kind === 'dynamiczone' ? new ApiError('Error', message, null) : new ApiError('ApplicationError', message)
@@ -141,7 +141,7 @@ const entryRows = (dialect: Dialect, table: string, owners: readonly number[], f
 const isEntryOf = ({ list, unindexed }: Dialect, owners: readonly number[], fields: readonly string[] | null) =>
   sql`entity_id in (${list(owners)})${fields === null ? sql`` : sql` and ${unindexed(sql`field`)} in (${sql.join(fields)})`}`
 
-/** Deletes component rows with everything below them. Their links go with them. */
+/** Deletes component rows with everything nested in them, and their links. */
 async function removeEntries(writing: RowContext, entries: readonly ComponentEntry[]): Promise<void> {
   for (const [uid, component] of writing.model.components) {
     const ids = entries.filter(({ component_type }) => component_type === uid).map(({ cmp_id }) => cmp_id)
@@ -153,7 +153,7 @@ async function removeEntries(writing: RowContext, entries: readonly ComponentEnt
   }
 }
 
-/** Deletes component trees and links to files of rows of one shape, for these attributes. Null: the rows are deleted as a whole. */
+/** Deletes components and file links of rows of one shape, for these attributes. Null: the rows are deleted as a whole. */
 export async function removeBelow(
   writing: RowContext,
   shape: Owner['shape'],
@@ -177,7 +177,7 @@ export async function removeBelow(
   if (found.length > entries.length) removeMedia(transaction, shape, ids, media)
 }
 
-/** The entries of a row for these fields whose component row is there; those of a row that this write has made are known. */
+/** Entries of a row with an existing component row. Those of a row created by this write are already known. */
 async function entriesBelow(
   { transaction, model, createdRows: made }: RowContext,
   owner: Owner,
@@ -196,8 +196,8 @@ async function entriesBelow(
 const toRowKey = ({ shape, id }: Owner): string => `${shape.uid} ${id}`
 
 /**
- * Copies components, files and links from `from` to `to`, for these attributes. `replaces`: `to` has files and
- * links already, and no components.
+ * Copies components, files and links from `from` to `to`, for these attributes. `replaces`: `to` already has files and links, but no
+ * components.
  */
 export async function copyBelow(
   writing: RowContext,
@@ -227,7 +227,7 @@ export async function copyBelow(
   copyMedia(transaction, from, to, linked.filter(isMedia), replaces)
   if (attributes.some(isColumn)) copyPointers(writing, from, to, attributes)
   copyLinks(writing, from, to, linked.filter(isRelation), { isNew: !replaces, isFromNew: given !== undefined })
-  // These replace what `to` has, so they are copied where there is nothing to copy too.
+  // These replace what `to` has, so they are copied even if there is nothing to copy.
   await copyPolymorphic(writing, from, to, attributes.filter(isMorph))
   copyInverses(writing, from, to, attributes.filter(isInverse))
 }

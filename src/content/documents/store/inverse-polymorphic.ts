@@ -1,5 +1,5 @@
-// Polymorphic relations written from their inverse side (morphOne, morphMany): the rows that point at an owner are rows of the
-// attribute's target, in separate columns or in the target's link table.
+// Polymorphic relations written from their inverse side (morphOne, morphMany). The rows that point at an owner are rows of the attribute's
+// target type; they store the pointer in columns or in that type's link table.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { andSameLocale, idsFound, updateFrom } from '../../../database/portable-sql.js'
@@ -13,15 +13,15 @@ import type { RowContext } from './row-context.js'
 import { isOnSide, markModified, type Side } from './rows.js'
 import { resolveReferences, resolveSet } from './targets.js'
 
-/** A row that points at the owner, and its place in the owner's list. */
+/** A row that points at the owner, and its position in the owner's list. */
 interface Pointing {
   readonly id: number
   readonly place: number | null
 }
 
 /**
- * Writes what `input` says about `attribute` of `owner`.
- * @throws ApiError 400 for targets and neighbours that do not exist
+ * Applies `input` to `attribute` of `owner`.
+ * @throws ApiError 400 for missing targets and neighbours
  */
 export async function writeInverse(writing: RowContext, owner: Owner, attribute: MorphFrom, input: RelationInput): Promise<void> {
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
@@ -38,7 +38,7 @@ export async function writeInverse(writing: RowContext, owner: Owner, attribute:
   writing.inverses.set(toInverseKey(owner, attribute), gone)
 }
 
-/** @throws ApiError 403 if a row that can point at one other would be taken away from one that the caller cannot see */
+/** @throws ApiError 403 if a row that can point at one owner would be taken from one that the caller cannot see */
 async function refuseHiddenTargets(
   { transaction, model }: RowContext,
   hidden: FindHidden,
@@ -49,7 +49,7 @@ async function refuseHiddenTargets(
 ): Promise<void> {
   const added = wanted.filter((id) => !present.some((each) => each.id === id))
   if (storage.kind !== 'columns' || added.length === 0) return
-  // In every version: the published ones follow when this is published.
+  // In all versions: the published ones follow on publication.
   const table = sql.table(target.table)
   const pointers = await transaction.rows<{ id: number; type: string }>(
     sql`select v.${sql.id(storage.id)} as id, v.${sql.id(storage.type)} as type from ${table} v join ${table} t on t.document_id = v.document_id
@@ -93,7 +93,7 @@ async function wantedRows(
   return placeEntries(ids, connected, disconnected, (name) => neighbours.get(name) ?? [])
 }
 
-/** The rows that point at the owner through this attribute, in its order. */
+/** Rows that point at the owner through this attribute, in order. */
 function pointingRows(transaction: Transaction, target: ContentType, owner: Owner, attribute: MorphFrom): Promise<readonly Pointing[]> {
   const { storage } = attribute
   const isOurs = pointsAt(attribute, owner)
@@ -105,14 +105,14 @@ function pointingRows(transaction: Transaction, target: ContentType, owner: Owne
   )
 }
 
-/** The condition of a row, in the table of links or of the target itself, that points at the owner through this attribute. */
+/** Matches rows (of the link table or of the target) that point at the owner through this attribute. */
 const pointsAt = ({ name, storage }: MorphFrom, owner: Owner, alias?: string) => {
   const column = (column: string) => (alias === undefined ? sql.id(column) : sql.id(alias, column))
   const isField = storage.kind === 'table' ? sql` and ${column('field')} = ${name}` : sql``
   return sql`${column(storage.id)} = ${owner.id} and ${column(storage.type)} = ${owner.shape.uid}${isField}`
 }
 
-/** Makes `wanted` the rows that point at the owner, in this order. Returns which no longer do, and which do now. */
+/** Sets the rows that point at the owner, in this order. Returns the removed and the added ones. */
 function setPointing(
   transaction: Transaction,
   target: ContentType,
@@ -159,7 +159,7 @@ function setPointing(
   return { gone, added }
 }
 
-/** Row ids in their order, as a table `e`. */
+/** Row ids with their positions, as a table `e`. */
 const numbered = ({ dialect }: Transaction, ids: readonly number[]) =>
   dialect.rows(
     ids.map((id) => [id]),
@@ -168,8 +168,8 @@ const numbered = ({ dialect }: Transaction, ids: readonly number[]) =>
   )
 
 /**
- * Lets the versions of other documents on the side that is copied to point at `to` as those on the other side point at `from`.
- * Rows of types without drafts have one version: they point at the published row if this write has named them.
+ * Lets versions of other documents on the target side point at `to` as those on the other side point at `from`. Rows of types without
+ * drafts have one version: they point at the published row too, if this write has referenced them.
  */
 export function copyInverses(writing: RowContext, from: Owner, to: Owner, attributes: readonly MorphFrom[]): void {
   const { transaction, model, targetSide: copies, inverses } = writing
@@ -182,7 +182,10 @@ export function copyInverses(writing: RowContext, from: Owner, to: Owner, attrib
   }
 }
 
-/** Lets rows with a single version point at `to` too, except those removed from `from`. A row with its own columns can only point at one. */
+/**
+ * Lets rows with a single version point at `to` too, except those removed from `from`. A row that stores the pointer in columns can point
+ * at only one.
+ */
 function copyRows(transaction: Transaction, from: Owner, to: Owner, attribute: MorphFrom, gone: readonly number[]): void {
   const { storage } = attribute
   if (storage.kind === 'columns') return
@@ -212,7 +215,7 @@ function copyVersions(
   const here = isTable ? sql.id(storage.here) : sql.id('id')
   const points = (owners: readonly number[]) =>
     sql`l.${sql.id(storage.id)} in (${sql.join(owners)}) and l.${sql.id(storage.type)} = ${from.shape.uid}${isTable ? sql` and l.field = ${name}` : sql``}`
-  /** The versions to show, with the places of those that they are versions of. */
+  /** The versions to show, with the positions of their counterparts. */
   const versions = (owners: readonly number[]) =>
     sql`${links} l join ${table} t on t.id = l.${here} and ${isOnSide(sql`t.published_at`, source)}
       join ${table} v on v.document_id = t.document_id${andSameLocale(target, sql`v.locale`, sql`t.locale`)} and ${isOnSide(sql`v.published_at`, copies)}

@@ -1,4 +1,4 @@
-// The document that a row belongs to: its own, or the one that holds the component.
+// Finds the document that a row belongs to: its own, or the one that contains the component.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { componentHolders } from '../../../model/schema/graph.js'
@@ -6,13 +6,12 @@ import type { ContentType, Model } from '../../../model/schema/types.js'
 import type { Owner } from './relations.js'
 import { markModifiedWhere } from './rows.js'
 
-/** A row of a content-type. */
 interface Holder {
   readonly type: ContentType
   readonly id: number
 }
 
-/** The row of the document that `owner` belongs to; null for a component that nothing holds. */
+/** Returns the document's row; null for a component without an owner. */
 export async function findOwningDocument(transaction: Transaction, model: Model, { shape, id }: Owner): Promise<Holder | null> {
   if (shape.kind === 'contentType') return { type: shape, id }
   for (const holder of componentHolders(model)) {
@@ -24,7 +23,7 @@ export async function findOwningDocument(transaction: Transaction, model: Model,
   return null
 }
 
-/** Something below a row was written for itself: a draft may have what its publication lacks. */
+/** Marks the draft that contains a row as modified, after a part of it was written separately. */
 export async function markOwnerModified(transaction: Transaction, model: Model, owner: Owner): Promise<void> {
   const holder = await findOwningDocument(transaction, model, owner)
   if (holder?.type.draftAndPublish) markModifiedWhere(transaction, holder.type, sql`${holder.id}`)

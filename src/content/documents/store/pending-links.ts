@@ -1,5 +1,5 @@
-// Copies links from a draft to its published row, which links to the published versions of its targets. A link to an unpublished target
-// waits in `octavo_pending_links` until that is published: publishing never loses a relation.
+// Copies links from a draft to its published row, which links to published versions of targets. A link to an unpublished target is stored
+// in `octavo_pending_links` until it is published: publishing never loses a relation.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
@@ -14,18 +14,14 @@ import { insertRows, isOnSide, markModifiedWhere, type StoredVersion, updateRow 
 
 const hidden = sql.table('octavo_pending_links')
 
-/** Assumptions of a copy of links. */
 interface NewCopies {
-  /** The row that gets the links has none so far. */
+  /** The target row has no links yet. */
   readonly isNew: boolean
-  /** The row that has them was created by this very write: its links are the last in the lists of their targets. */
+  /** The source row was created by this write: its links are the last in the lists of their targets. */
   readonly isFromNew: boolean
 }
 
-/**
- * Gives `to` the links of `from`, in their order. What both have already keeps its row and with it its place in the list of the other
- * side.
- */
+/** Copies the links of `from` to `to`, in order. Links that both have keep their row, and with it their position on the other side. */
 export function copyLinks(
   writing: RowContext,
   from: Owner,
@@ -43,7 +39,7 @@ export function copyLinks(
     const shown = sql`select shown from (${links}) as s where shown is not null`
     if (!isNew) removeOthers(transaction, storage, target, to, shown, copies)
     detachOtherOwners(transaction, relation, storage, to, shown, copies === 'published' ? 'published' : 'draft')
-    // A document that is related to itself says the same link from both sides.
+    // A document related to itself has the same link on both sides.
     if (order !== null && (!isNew || target === to.shape)) {
       transaction.follow(
         sql`update ${sql.table(table)} as y set ${sql.id(order)} = (select place from (${links}) as s where shown = ${sql.id('y', there)} order by id limit 1)
@@ -52,7 +48,7 @@ export function copyLinks(
     }
     const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
     const link = { id: sql`s.id`, source: sql`s.source`, shown: sql`s.shown`, place: sql`s.inverse_place` }
-    // Lists of documents without drafts show both versions: a copy has the same place.
+    // Lists of documents without drafts show both versions: a copy has the same position.
     const isElsewhere = target.draftAndPublish && copies !== 'same'
     const place = () =>
       isFromNew && storage.owner
@@ -69,12 +65,12 @@ export function copyLinks(
         order by ${order === null ? sql`s.id` : sql`s.place, s.id`}`,
       ),
     )
-    // Targets without drafts are always there: nothing waits for them.
+    // Targets without drafts always exist: no link to them is pending.
     if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(writing, relation, storage, target, links, to)
   }
 }
 
-/** Removes what `to` has and its copy will not; also what waits for it. */
+/** Removes links of `to` that its copy will lack, including pending ones. */
 function removeOthers(
   transaction: Transaction,
   { table, here, there, owner }: LinkStorage,
@@ -83,7 +79,7 @@ function removeOthers(
   shown: RawBuilder<unknown>,
   copies: RowContext['targetSide'],
 ): void {
-  // The other side's links to a draft remain as long as they cannot be published: discarding does not affect them.
+  // Links from the other side to a draft that cannot be published yet remain: discarding does not affect them.
   const isLasting = sql`exists (select 1 from ${sql.table(target.table)} d where d.id = ${sql.id(there)} and d.published_at is null and not exists
     (select 1 from ${sql.table(target.table)} p where p.document_id = d.document_id${andSameLocale(target, sql`p.locale`, sql`d.locale`)} and p.published_at is not null))`
   const keeps = !owner && copies === 'draft' && target.draftAndPublish ? sql` and not ${isLasting}` : sql``
@@ -91,13 +87,12 @@ function removeOthers(
   if (owner) transaction.follow(sql`delete from ${hidden} where link_table = ${table} and owner_id = ${to.id}`)
 }
 
-/** The order columns of a link table, with their aliases. */
 const getOrderColumns = ({ order, inverseOrder }: LinkStorage): readonly { readonly column: string | null; readonly as: string }[] => [
   { column: order, as: 'place' },
   { column: inverseOrder, as: 'inverse_place' },
 ]
 
-/** The links that a copy is made of: those of the row and, for a draft, those that its published version waits for. */
+/** The links to copy: those of the row and, for a draft, the pending ones of its published version. */
 function copiedLinks(
   storage: LinkStorage,
   target: ContentType,
@@ -113,7 +108,10 @@ function copiedLinks(
     where h.link_table = ${storage.table} and h.owner_id = ${from.id}`
 }
 
-/** The links of a row with the row that a copy links to: the target itself, or its version on the other side or in the other locale; null when it has none. */
+/**
+ * The links of a row with the row that a copy links to: the target itself, or its version on the other side or in the other locale, or
+ * null.
+ */
 function shownLinks(
   storage: LinkStorage,
   target: ContentType,
@@ -129,7 +127,7 @@ function shownLinks(
     from ${sql.table(storage.table)} l join ${sql.table(target.table)} t on t.id = ${there} where l.${sql.id(storage.here)} = ${owner}`
 }
 
-/** The row that takes the place of the target row `t`. */
+/** Selects the counterpart of the target row `t`. */
 function copiedTarget(target: ContentType, copies: RowContext['targetSide'], into: RowContext['targetLocale']): RawBuilder<unknown> {
   const side = target.draftAndPublish && copies !== 'same' ? copies : null
   const changesLocale = target.localized && into !== undefined
@@ -140,7 +138,7 @@ function copiedTarget(target: ContentType, copies: RowContext['targetSide'], int
   return side === null || changesLocale ? other : sql`case when ${isOnSide(sql`t.published_at`, side)} then t.id else ${other} end`
 }
 
-/** Targets without a published version are linked when they get one. */
+/** Stores pending links to targets without a published version. */
 function hideUnshown(
   { transaction, targetLocale: into }: RowContext,
   relation: Relation,
@@ -160,7 +158,7 @@ function hideUnshown(
     )
   }
   const isThere = sql` and exists (select 1 from ${sql.table(target.table)} d where d.document_id = s.document${andSameLocale(target, sql`d.locale`, sql`${into}`)})`
-  // Targets that a locale lacks are left out.
+  // Targets without a version in the locale are omitted.
   const [locale, which] = target.localized && into !== undefined ? [sql`${into}`, isThere] : [sql`locale`, sql``]
   transaction.follow(
     sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
@@ -169,7 +167,7 @@ function hideUnshown(
   )
 }
 
-/** Makes `links` the links of a component, in this order; those without a row wait for their target. */
+/** Sets the links of a component, in this order; those without a row become pending. */
 export function setLinks(
   transaction: Transaction,
   { shape, id }: Owner,
@@ -199,7 +197,7 @@ export function setLinks(
   )
 }
 
-/** Drops the pending links of removed rows of `shape`, and those to the document of the versions `targets`, in their locales. */
+/** Drops pending links of removed rows of `shape`, and those to the documents of `targets` in their locales. */
 export function dropPendingLinks(
   transaction: Transaction,
   shape: Schema,
@@ -236,8 +234,8 @@ const selectDraft = (type: ContentType, published: number): RawBuilder<unknown> 
     where p.id = ${published} and d.published_at is null`
 
 /**
- * A document has been published that had no published version: makes the links that were waiting for it. Where this write has given
- * the relation from its side (`touched`), its own list counts, which is copied already.
+ * Creates the pending links to a document that was published for the first time. If this write gave the relation from its side (`touched`),
+ * its own list, which is already copied, takes precedence.
  */
 export async function restorePendingLinks(
   transaction: Transaction,
@@ -255,7 +253,7 @@ export async function restorePendingLinks(
   const links = new Map(ownedLinks(model).map((link) => [link.storage.table, link]))
   const given = (table: string) => touched.has(type.attributes.get(links.get(table)?.relation.inverse ?? '')!)
   const shown = waiting.filter(({ link_table }) => !given(link_table))
-  // Its draft may have lost such a link in the meantime: mark it for comparison.
+  // Its draft may have lost such a link since: marks it for comparison.
   if (shown.some(({ link_table }) => links.get(link_table)?.relation.inverse !== null))
     markModifiedWhere(transaction, type, selectDraft(type, published))
   for (const { link_table, owner_id, place } of shown) {
@@ -270,11 +268,11 @@ export async function restorePendingLinks(
     const values = [
       sql`${owner_id}`,
       sql`${published}`,
-      // The place that was kept for it.
+      // The stored position.
       ...(order === null ? [] : [sql`${place}`]),
       ...(inverseOrder === null ? [] : [lastPlace(table, there, published, inverseOrder)]),
     ]
-    // In the meantime the owner may have been deleted, the link created, or the single owner replaced.
+    // The owner may have been deleted since, the link created, or the single owner replaced.
     const isTaken = sql`exists (select 1 from ${sql.table(table)} where ${sql.id(there)} = ${published}
       and ${sql.id(here)} not in (${selectLocales({ shape, id: owner_id })}))`
     transaction.follow(
@@ -291,7 +289,7 @@ export async function restorePendingLinks(
   transaction.follow(sql`delete from ${hidden} where id in (${transaction.dialect.list(waiting.map(({ id }) => id))})`)
 }
 
-/** Called before a version is unpublished: published rows that link to it get pending links. */
+/** Call before a version is unpublished: links of published rows to it become pending. */
 export function keepPendingLinks(transaction: Transaction, model: Model, type: ContentType, version: StoredVersion): void {
   const { id, document_id, locale } = version
   for (const { shape, relation, storage } of ownedLinks(model)) {
@@ -307,9 +305,9 @@ export function keepPendingLinks(transaction: Transaction, model: Model, type: C
   keepPointers(transaction, model, type, version)
 }
 
-/** Columns of a select over links that are copied (links: `shownLinks`). */
+/** Columns of a select of copied links (`shownLinks`). */
 interface CopiedLink {
-  /** The link that is copied. */
+  /** The copied link. */
   readonly id: RawBuilder<unknown>
   /** The row that it leads to, and the one that its copy leads to. */
   readonly source: RawBuilder<unknown>
@@ -317,7 +315,7 @@ interface CopiedLink {
   readonly place: RawBuilder<unknown>
 }
 
-/** The last position in the list of the row `shown`, for links from the owner's side. */
+/** The last position in the list of the row `shown`, for links from the owning side. */
 const lastPositionInOther = ({ table, there, inverseOrder }: LinkStorage, shown: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select coalesce(max(${sql.id('y', inverseOrder!)}), 0) + 1 from ${sql.table(table)} y where ${sql.id('y', there)} = ${shown})`
 
@@ -325,8 +323,8 @@ const isSameLocale = (shape: Schema) => (one: RawBuilder<unknown>, other: RawBui
   andSameLocale({ localized: shape.kind === 'contentType' && shape.localized }, one, other)
 
 /**
- * The position of a new link among those of `shown`: its pending position; else the last, if the link is the last of its own list;
- * else directly after the nearest predecessor in both lists, or before all others. Pending links count in both lists.
+ * The position of a new link among those of `shown`: its pending position; else the last, if the link is the last of its own list; else
+ * directly after the nearest predecessor in both lists, or before all others. Pending links count in both lists.
  */
 function positionInOther(
   dialect: Dialect,
@@ -363,7 +361,7 @@ function positionInOther(
     { document: 'text', locale: 'text', earlier: 'real', link: 'integer' },
     'b',
   )
-  // The positions in both lists of the predecessors of the link.
+  // Positions of the link's predecessors in both lists.
   const at = sql`coalesce(
       (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document${inLocale(sql`r.locale`, sql`b.locale`)} limit 1),
       ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document${inLocale(sql`k.target_locale`, sql`b.locale`)} limit 1)`})`

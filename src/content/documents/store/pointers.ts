@@ -1,5 +1,5 @@
-// Relations stored in a column of the owner's table (`useJoinTable: false`). A column references a document by its draft, which remains while
-// publication comes and goes; reads show the version that fits (`compile/joins`).
+// Relations stored in a column of the owner's table (`useJoinTable: false`). The column references the draft of a document, which survives
+// unpublishing; reads show the appropriate version (`compile/joins`).
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { andSameLocale, idsFound, updateFrom } from '../../../database/portable-sql.js'
@@ -11,7 +11,7 @@ import type { RowContext } from './row-context.js'
 import { overwriteRow, type StoredVersion } from './rows.js'
 import { resolveReferences, resolveSet } from './targets.js'
 
-/** All versions, in their locale, of the documents that rows of a type are. */
+/** All versions, in their locale, of the documents of these rows. */
 const versionsOf = ({ dialect }: Transaction, type: ContentType, rows: readonly number[]): RawBuilder<unknown> => {
   const table = sql.table(type.table)
   return idsFound(
@@ -20,7 +20,7 @@ const versionsOf = ({ dialect }: Transaction, type: ContentType, rows: readonly 
   )
 }
 
-/** Writes what `input` says about a relation that is a column, from the side that has it or from the other. @throws ApiError 400 for targets that do not exist */
+/** Applies `input` to a relation stored in a column, from either side. @throws ApiError 400 for missing targets */
 export async function writeColumn(writing: RowContext, owner: Owner, relation: Relation, input: RelationInput): Promise<void> {
   const { storage } = relation
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
@@ -58,7 +58,7 @@ async function referenced(transaction: Transaction, target: ContentType, column:
   return found?.value ?? null
 }
 
-/** Writes such a relation from its other side: the rows that are named get the owner, those that are left out lose it. */
+/** Writes such a relation from its inverse side: referenced rows get the owner, others lose it. */
 async function writePointing(
   { transaction, model, resolving }: RowContext,
   owner: Owner,
@@ -90,7 +90,7 @@ async function writePointing(
   if (wanted.length > 0) point(owner.id, wanted)
 }
 
-/** Gives `to` what these relations of `from` name, in the locale that is copied to. */
+/** Copies these relations from `from` to `to`, in the target locale. */
 export function copyPointers(
   { transaction, model, targetLocale: into }: RowContext,
   from: Owner,
@@ -114,7 +114,7 @@ export function copyPointers(
   }
 }
 
-/** A version is about to be unpublished: what names it names the draft of the same document from now on. */
+/** Call before a version is unpublished: columns that reference it are set to the document's draft. */
 export function keepPointers(transaction: Transaction, model: Model, type: ContentType, { id, document_id, locale }: StoredVersion): void {
   for (const shape of allSchemas(model)) {
     for (const { target, storage } of columnRelations([...shape.attributes.values()])) {

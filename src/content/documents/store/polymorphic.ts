@@ -1,4 +1,4 @@
-// Polymorphic relations, with the target type in each row: in a separate link table, or in two columns.
+// Polymorphic relations, with the target type in each row: in a link table, or in two columns.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { andSameLocale, localeOf } from '../../../database/portable-sql.js'
@@ -16,13 +16,13 @@ import { resolveReferences, type TargetResolution } from './targets.js'
 interface Pointer {
   readonly id: number
   readonly type: string
-  /** The stored position, by which the other side sorts too; absent for new ones. */
+  /** The stored position, which also orders the other side; absent for new pointers. */
   readonly place?: number | null
 }
 
 /**
- * Writes what `input` says about `morph` of `owner`.
- * @throws ApiError 400 for a `__type` that is missing or unknown, and for targets that do not exist
+ * Applies `input` to `morph` of `owner`.
+ * @throws ApiError 400 for a missing or unknown `__type`, and for missing targets
  */
 export async function writePolymorphic(
   transaction: Transaction,
@@ -32,7 +32,7 @@ export async function writePolymorphic(
   input: RelationInput,
   resolving: TargetResolution,
 ): Promise<void> {
-  // As in Strapi, an empty list leaves such a relation as it is.
+  // As in Strapi, an empty list does not change such a relation.
   if (!input.set?.length && input.connect.length === 0 && input.disconnect.length === 0) return
   const resolve = (references: readonly Reference[]) => pointers(transaction, model, morph, references, resolving)
   if (input.set !== null) {
@@ -55,7 +55,7 @@ export async function writePolymorphic(
   setPointers(transaction, model, owner, morph, withPlaces(wanted, present))
 }
 
-/** Adds the pointers to rows that the caller cannot see: they stay. @throws ApiError 403 where there can be one pointer only */
+/** Retains pointers to rows hidden from the caller. @throws ApiError 403 if only one pointer is possible */
 async function withHiddenPointers(
   model: Model,
   { hidden }: TargetResolution,
@@ -75,7 +75,7 @@ async function withHiddenPointers(
   return [...wanted, ...lost]
 }
 
-/** Pointers with their stored positions, by which the other side sorts too; all new if these are not in this order. */
+/** Assigns stored positions, which also order the other side; new ones if these are not ascending. */
 function withPlaces(wanted: readonly string[], present: readonly Pointer[]): readonly Pointer[] {
   const known = new Map(present.map((pointer) => [toPointerKey(pointer), pointer.place ?? null]))
   const placed: Pointer[] = []
@@ -89,7 +89,7 @@ function withPlaces(wanted: readonly string[], present: readonly Pointer[]): rea
   return placed
 }
 
-/** The rows in positions. A row id always means its row, even if that does not exist. */
+/** Rows in positions. A row id always means its row, even if that does not exist. */
 async function neighbourKeys(
   connected: readonly PlacedEntry<string>[],
   resolve: (references: readonly Reference[]) => Promise<readonly PlacedEntry<string>[]>,
@@ -108,11 +108,11 @@ async function neighbourKeys(
 const neighbourKey = (name: string | number, { reference: { position, type } }: PlacedEntry<string>): string =>
   `${name} ${position?.type ?? type}`
 
-/** A row of one of several types, as errors about places name it. */
+/** Identifies a row of one of several types in errors about positions. */
 const toPointerKey = ({ id, type }: Pointer): string => `${id}:::${type}`
 const parsePointer = (key: string): Pointer => ({ id: Number.parseInt(key, 10), type: key.slice(key.indexOf(':::') + 3) })
 
-/** The siblings that a position names: of the type that the position says, or of the type of the entry that is placed. */
+/** Siblings in a position, of the type of the position, else of the entry. */
 function getNeighbours({ reference: { position, type: own } }: PlacedEntry<string>): readonly Reference[] {
   const type = position?.type ?? own
   if (type === undefined) return []
@@ -167,7 +167,7 @@ function setPointers(transaction: Transaction, model: Model, owner: Owner, { nam
   })
   const given = (field: RawBuilder<unknown>) =>
     sql`select e.id, e.type, ${field}, e.place from ${transaction.dialect.rows(rows, { id: 'integer', type: 'text', field: 'text', place: 'real' }, 'e')}`
-  // Unchanged pointers keep their row, by which the other side sorts.
+  // Unchanged pointers keep their row, which also orders the other side.
   const key = sql`(${sql.id(storage.id)}, ${sql.id(storage.type)}, coalesce(field, ''), ${sql.id(storage.order)})`
   const others = sql`${key} not in (${given(sql`coalesce(e.field, '')`)})`
   transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id} and ${others}`)
@@ -179,7 +179,7 @@ function setPointers(transaction: Transaction, model: Model, owner: Owner, { nam
   )
 }
 
-/** The attribute of the target that shows the relation from the other side. */
+/** The attribute of the target type that shows the relation from the other side. */
 function findInverseField(target: ContentType, owner: Owner, name: string): string | null {
   const back = [...target.attributes.values()].find(
     (attribute) => attribute.kind === 'morphFrom' && attribute.target === owner.shape.uid && attribute.by === name,
@@ -187,7 +187,7 @@ function findInverseField(target: ContentType, owner: Owner, name: string): stri
   return back?.name ?? null
 }
 
-/** Copies the targets of `from` to `to`, on the side that is copied to; missing ones become pending links. */
+/** Copies the targets of `from` to `to`, on the target side; missing ones become pending links. */
 export async function copyPolymorphic(
   { transaction, model, targetSide: copies }: RowContext,
   from: Owner,
@@ -208,7 +208,7 @@ export async function copyPolymorphic(
   }
 }
 
-/** A target on the other side: without an id where it has no version there, without a document where it is on both. */
+/** A target on the other side: `id` is null if it has no version there, `document` is null if both sides share it. */
 interface TargetOnSide extends Pick<Pointer, 'place'> {
   readonly id: number | null
   readonly type: string
@@ -224,7 +224,7 @@ interface SideRow {
   readonly locale: string | null
 }
 
-/** The versions of targets that the other side shows. */
+/** The versions of targets on the other side. */
 async function findOtherSides(
   transaction: Transaction,
   model: Model,
@@ -261,7 +261,7 @@ export interface PendingTarget {
   readonly place: number | null
 }
 
-/** Shows what waited for its target. */
+/** Creates a pending pointer. */
 export function restorePendingTarget(
   transaction: Transaction,
   model: Model,
@@ -280,7 +280,7 @@ export function restorePendingTarget(
   }
 }
 
-/** Called before a version is unpublished: published rows that point at it get pending links. */
+/** Call before a version is unpublished: pointers of published rows to it become pending. */
 export function keepPendingTargets(transaction: Transaction, model: Model, type: ContentType, version: StoredVersion): void {
   for (const { shape, storage } of ownedMorphs(model)) {
     if (storage.kind !== 'table' || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
@@ -292,7 +292,7 @@ export function keepPendingTargets(transaction: Transaction, model: Model, type:
   }
 }
 
-/** Removes what points at rows of `type` that are removed. */
+/** Removes pointers to removed rows of `type`. */
 export function dropPendingTargets(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): void {
   for (const { shape, storage } of ownedMorphs(model)) {
     const isGone = sql`${sql.id(storage.id)} in (${transaction.dialect.list(ids)}) and ${sql.id(storage.type)} = ${type.uid}`

@@ -1,22 +1,21 @@
-// Inserts connected entries into a list: in sequence, at the start, the end, before or after another entry, in a list with fast lookups.
+// Inserts connected entries into a list: in sequence, at the start or end, before or after another entry.
 import { validationError } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import type { Reference } from '../input/types.js'
 
-/** A reference with its row ids, or with names of rows if they are of several types. */
+/** A reference with its row ids, or with keys of rows if they are of several types. */
 export interface PlacedEntry<Row> {
   readonly reference: Reference
   readonly rows: readonly Row[]
 }
 
-/** Entries that are placed between two looks at how long it took. */
+/** Number of entries placed before yielding if busy. */
 const atOnce = 100
 
 /**
- * The list of row ids after `disconnected` have left `present` and `connected` have been placed. An entry that is already
- * there moves. Entries are inserted in their order; one with a later entry as its neighbour follows it, unless the list has that
- * neighbour already (relations.7).
- * @throws ApiError 400 for circles, and for neighbours that are not there.
+ * Computes the list of rows after `disconnected` have left `present` and `connected` are inserted. An existing entry moves. Entries are
+ * inserted in order; one that refers to a later entry follows it, unless the list already contains that neighbour (relations.7).
+ * @throws ApiError 400 for cycles and missing neighbours
  */
 export async function placeEntries<Row extends number | string>(
   present: readonly Row[],
@@ -33,7 +32,7 @@ export async function placeEntries<Row extends number | string>(
     const other = before === undefined || after === undefined ? [] : rowsOf(after, entry)
     return { ...entry, neighbours: neighbour === undefined ? null : rowsOf(neighbour, entry), ignored: other[0] ?? after }
   })
-  // A neighbour that the same request disconnects still counts: it leaves at the end.
+  // A neighbour disconnected by the same request still counts: it is removed last.
   const list = createOrderedList(present)
   let count = 0
   for (const entry of neighboursFirst(entries, new Set(present))) {
@@ -44,14 +43,14 @@ export async function placeEntries<Row extends number | string>(
   return list.rows().filter((id) => placed.has(id) || !disconnected.has(id))
 }
 
-/** A connected entry with the rows that its position names; null: it goes to the start or the end. */
+/** A connected entry with the rows in its position; null: start or end. */
 interface ConnectedEntry<Row> extends PlacedEntry<Row> {
   readonly neighbours: readonly Row[] | null
-  /** The neighbour in `after` if `before` has precedence: errors show it. */
+  /** The neighbour in `after` if `before` takes precedence, for errors. */
   readonly ignored: Row | string | number | undefined
 }
 
-/** Each row where it is named first: a row id may name a version of a document that is named too. */
+/** Keeps the first occurrence of each row: a row id may refer to a version of a document that is referenced too. */
 function firstOnly<Row>(connected: readonly PlacedEntry<Row>[]): readonly PlacedEntry<Row>[] {
   const seen = new Set<Row>()
   return connected.flatMap(({ reference, rows }) => {
@@ -61,7 +60,7 @@ function firstOnly<Row>(connected: readonly PlacedEntry<Row>[]): readonly Placed
   })
 }
 
-/** The same entry at two places. @throws ApiError 400 */
+/** Refuses the same entry at two positions. @throws ApiError 400 */
 function refuseTwins<Row>(connected: readonly PlacedEntry<Row>[]): void {
   const places = new Map<Row, string>()
   for (const { reference, rows } of connected) {
@@ -75,7 +74,7 @@ function refuseTwins<Row>(connected: readonly PlacedEntry<Row>[]): void {
   }
 }
 
-/** The entries in their order, each after its neighbour. @throws ApiError 400 for circles, when one is reached */
+/** Entries sorted so that each follows its neighbour. @throws ApiError 400 for a cycle, when it is reached */
 function* neighboursFirst<Row>(entries: readonly ConnectedEntry<Row>[], present: ReadonlySet<Row>): Iterable<ConnectedEntry<Row>> {
   const byRow = new Map(entries.flatMap((entry) => entry.rows.map((row) => [row, entry] as const)))
   const sorted = new Set<ConnectedEntry<Row>>()
@@ -132,31 +131,31 @@ function missingNeighbour<Row>(
   )
 }
 
-/** A list of different rows. */
+/** A list of distinct rows with fast lookup. */
 export interface OrderedList<Row> {
   first(): Row | null
   after(row: Row): Row | null
   remove(row: Row): void
-  /** Puts rows in before another one; null: at the end. Those that are in the list stay where they are. */
+  /** Inserts rows before another one; null: at the end. Rows in the list do not move. */
   insert(rows: readonly Row[], before: Row | null): void
-  /** Those of `rows` that are in the list, in its order. */
+  /** The rows that are in the list, in its order. */
   inOrder(rows: readonly Row[]): readonly Row[]
   rows(): readonly Row[]
 }
 
 interface Node<Row> {
   readonly row: Row
-  /** A whole number, larger than that of the node before. */
+  /** An integer greater than that of the previous node. */
   key: number
   previous: Node<Row> | null
   next: Node<Row> | null
 }
 
-/** Between the keys of entries that follow each other at the start or the end. Thousands of millions of them stay exact numbers. */
+/** Distance between keys of entries appended at the start or end. Billions of them remain exact. */
 const step = 2 ** 20
-/** A range of 2^n keys takes new entries without more ado while it has fewer than (2 / thinner)^n of them; from 1 to 2. */
+/** A range of 2^n keys accepts new entries while it has fewer than (2 / thinner)^n; between 1 and 2. */
 const thinner = 1.4
-/** The smallest range that is renumbered: at this density two of its keys still have one between them. */
+/** The smallest range to renumber: at this density there is a free key between two entries. */
 const smallestRange = 3
 
 export function createOrderedList<Row>(initial: readonly Row[]): OrderedList<Row> {
@@ -212,9 +211,8 @@ function keyBetween<Row>(previous: Node<Row> | null, next: Node<Row> | null): nu
 }
 
 /**
- * Gives the entries around `node` keys with room between them: those of the smallest range of keys that is thin enough. Many at
- * one place make it a large one, but the more there are, the more rarely (Bender et al., "Two simplified algorithms for
- * maintaining order in a list").
+ * Renumbers the entries around `node`, in the smallest range of keys that is sparse enough. Many insertions at one position make the range
+ * larger, but also rarer to renumber (Bender et al., "Two simplified algorithms for maintaining order in a list").
  */
 function spread<Row>(node: Node<Row>): void {
   let start = node

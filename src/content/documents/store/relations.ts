@@ -1,4 +1,5 @@
-// Writes the links of one row, to rows and to files (`files_related_mph`): a value becomes a list of targets, and only differences are written.
+// Writes the links of a row to other rows and to files (`files_related_mph`). Resolves a value to a list of targets and writes only the
+// differences.
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
@@ -15,13 +16,12 @@ import type { RowContext } from './row-context.js'
 import { insertRows, isOnSide, markModified, markModifiedWhere, type Side } from './rows.js'
 import { type ResolvedReference, resolveReferences, resolveSet, type TargetResolution } from './targets.js'
 
-/** The row whose links are written. */
 export interface Owner {
   readonly shape: Schema
   readonly id: number
 }
 
-/** Writes what `input` says about `relation` of `owner`. */
+/** Applies `input` to `relation` of `owner`. */
 export async function writeRelation(
   writing: RowContext,
   owner: Owner,
@@ -43,7 +43,7 @@ export async function writeRelation(
   writeLinks(writing, relation, storage, owner, present, wanted)
 }
 
-/** The rows that an owner is linked to, in their order, with the places that are stored. */
+/** Linked rows of an owner in order, with their stored positions. */
 async function linkedRows(transaction: Transaction, storage: LinkStorage, owner: number): Promise<ReadonlyMap<number, number | null>> {
   const order = storage.order === null ? sql`id` : sql`${sql.id(storage.order)}, id`
   const place = storage.order === null ? sql`null` : sql.id(storage.order)
@@ -57,7 +57,7 @@ async function wantedRows(
   transaction: Transaction,
   target: ContentType,
   relation: Relation,
-  /** Null for an owner that is new. */
+  /** Null for a new owner. */
   present: readonly number[] | null,
   input: RelationInput,
   resolving: TargetResolution,
@@ -75,12 +75,12 @@ async function wantedRows(
   return placeEntries(present ?? [], connected, disconnected, neighbours, localeForErrors(resolving))
 }
 
-/** Errors about places name the locale where the owner has none. */
+/** Errors about positions include the default locale if the owner has no locale. */
 const localeForErrors = ({ locale, defaultLocale }: TargetResolution): object => (locale === null ? { locale: defaultLocale } : {})
 
 /**
- * The new target of a to-one relation. Of several connected targets it is the first, but on the owning side of a new row the oldest, as
- * Strapi shows them. One that it has already changes nothing: other locales of that target may be there too.
+ * The new target of a to-one relation: the first connected one, but the oldest on the owning side of a new row, as shown by Strapi. The
+ * current target changes nothing, because it may be linked in other locales too.
  */
 function chooseTarget(
   present: readonly number[] | null,
@@ -94,14 +94,14 @@ function chooseTarget(
   return first === undefined || first.rows.every((id) => kept.includes(id)) ? kept : first.rows
 }
 
-/** The row ids that positions name. */
+/** Row ids in positions. */
 const namedRows = (connected: readonly ResolvedReference[]): readonly number[] =>
   connected
     .flatMap(({ reference: { position } }) => [position?.before, position?.after])
     .map(Number)
     .filter(Number.isSafeInteger)
 
-/** Looks the rows up that positions name: documentIds, or row ids. */
+/** Looks up rows in positions, by documentId or row id. */
 async function neighbourRows(
   transaction: Transaction,
   target: ContentType,
@@ -122,7 +122,7 @@ async function neighbourRows(
     isRow(name) ? (unseen?.has(Number(name)) ? [] : [Number(name)]) : (found.get(JSON.stringify(toSibling(reference, String(name)))) ?? [])
 }
 
-/** @throws ApiError 403 if a target that has one owner would be taken away from a document that the caller cannot see */
+/** @throws ApiError 403 if a target with a single owner would be taken from a document hidden from the caller */
 async function refuseHiddenOwners(
   { transaction, model }: RowContext,
   hidden: FindHidden,
@@ -136,7 +136,7 @@ async function refuseHiddenOwners(
   const added = wanted.filter((id) => !present.has(id))
   if (added.length === 0 || shape.kind !== 'contentType' || !hasOneOwner(relation)) return
   const target = sql.table(model.types.get(relation.target)!.table)
-  // In every version: published links are removed when this is published.
+  // In all versions: published links are removed on publication.
   const versions = sql`select v.id from ${target} v join ${target} t on t.document_id = v.document_id where t.id in (${transaction.dialect.list(added)})`
   const owners = await transaction.rows<{ id: number }>(
     sql`select ${sql.id(here)} as id from ${sql.table(table)} where ${sql.id(there)} in (${versions}) and ${sql.id(here)} not in (${selectLocales(owner)})`,
@@ -145,7 +145,7 @@ async function refuseHiddenOwners(
   if ((await hidden(shape, ids)).size > 0) throw forbidden()
 }
 
-/** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
+/** Sets an owner's links: removes links, detaches targets from previous owners, adds links, and renumbers moved ones. */
 function writeLinks(
   writing: RowContext,
   relation: Relation,
@@ -170,12 +170,12 @@ function writeLinks(
     insertLinks(transaction, storage, owner, added, places)
   }
   const kept = wanted.filter((id) => present.has(id))
-  // Places have gaps where targets were removed.
+  // Positions have gaps left by removed targets.
   const isMoved = storage.order !== null && kept.some((id) => present.get(id) !== places.get(id))
   if (isMoved) renumber(transaction, storage, owner, places, kept)
 }
 
-/** Links change the drafts on their other side, and those that they are taken from. */
+/** Marks drafts on the other side of changed links, and drafts that lost a target. */
 function noteOthers(
   { transaction, model, isDraftWrite: drafts }: RowContext,
   relation: Relation,
@@ -187,7 +187,7 @@ function noteOthers(
   const target = model.types.get(relation.target)!
   const changed = [...gone, ...added]
   if (changed.length === 0 || relation.inverse === null || shape.kind !== 'contentType') return
-  // Rows without drafts may be linked to a single version, by its row.
+  // Rows without drafts may be linked to a single version.
   if (!shape.draftAndPublish && target.draftAndPublish) markModifiedWhere(transaction, target, transaction.dialect.list(changed))
   if (!drafts) return
   if (target.draftAndPublish) markModified(transaction, target, changed)
@@ -198,10 +198,10 @@ function noteOthers(
   }
 }
 
-/** The place of each target, from 1. */
+/** Positions of targets, from 1. */
 type Positions = ReadonlyMap<number, number>
 
-/** Targets with their places as a table `e`. */
+/** Targets with their positions, as a table `e`. */
 const toPositionTable = ({ rows }: Dialect, targets: readonly number[], places: Positions): RawBuilder<unknown> =>
   rows(
     targets.map((id) => [id, places.get(id)!]),
@@ -209,7 +209,7 @@ const toPositionTable = ({ rows }: Dialect, targets: readonly number[], places: 
     'e',
   )
 
-/** Links an owner to more targets, as the last one in the lists of each. */
+/** Links an owner to more targets, in the last position of each target's list. */
 function insertLinks(transaction: Transaction, storage: LinkStorage, owner: number, added: readonly number[], places: Positions): void {
   const { table, here, there, order, inverseOrder } = storage
   const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
@@ -227,17 +227,17 @@ function insertLinks(transaction: Transaction, storage: LinkStorage, owner: numb
   )
 }
 
-/** Targets of one-to-one and one-to-many relations with two sides have one owner at a time. */
+/** Targets of bidirectional one-to-one and one-to-many relations have a single owner. */
 export const hasOneOwner = ({ relation, inverse }: Pick<Relation, 'relation' | 'inverse'>): boolean =>
   inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')
 
-/** The rows that share a target of one owner: those of the owner's document, in all its locales. */
+/** Rows that may share a single-owner target: all locales of the owner's document. */
 export const selectLocales = ({ shape, id }: Owner): RawBuilder<unknown> =>
   shape.kind === 'contentType' && shape.localized
     ? sql`select v.id from ${sql.table(shape.table)} v join ${sql.table(shape.table)} o on o.document_id = v.document_id where o.id = ${id}`
     : sql`${id}`
 
-/** Connecting a target with a single owner removes it from other documents. Drafts affect drafts, published rows affect published ones. */
+/** Detaches targets with a single owner from other documents. Drafts affect drafts, published rows affect published ones. */
 export function detachOtherOwners(
   transaction: Transaction,
   { relation, inverse }: Relation,
@@ -280,8 +280,8 @@ const table = sql.table('files_related_mph')
 const isOf = (owner: Owner, media: Media) => sql`related_id = ${owner.id} and related_type = ${owner.shape.uid} and field = ${media.name}`
 
 /**
- * Writes what `input` says about a media attribute of `owner`: its rows are replaced, numbered from 1. An attribute that
- * holds one file keeps several in its rows, as in Strapi, and shows the first.
+ * Applies `input` to a media attribute of `owner`: its rows are replaced, numbered from 1. As in Strapi, an attribute for a single file
+ * stores several and shows the first.
  */
 export async function writeMedia(
   transaction: Transaction,
@@ -294,7 +294,7 @@ export async function writeMedia(
 ): Promise<void> {
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
   if (input.set === null && isNew) {
-    // As in Strapi, a new row takes no files that are connected, only such that are set; but these must be there.
+    // As in Strapi, a new row accepts files that are set, but ignores connected ones; these must exist nevertheless.
     await changedFiles(transaction, files, input, resolving)
     return
   }
@@ -339,11 +339,11 @@ async function wantedFiles(
   )
 }
 
-/** The disconnected files, then the connected ones. @throws ApiError 400 for missing files */
+/** Disconnected files, then connected ones. @throws ApiError 400 for missing files */
 const changedFiles = (transaction: Transaction, files: ContentType, { connect, disconnect }: RelationInput, resolving: TargetResolution) =>
   resolveReferences(transaction, files, [...disconnect, ...connect], resolving, disconnect.length)
 
-/** Gives `to` the files that `from` has, for these attributes. `replaces`: those that `to` has already keep their rows. */
+/** Copies the files of `from` to `to`, for these attributes. `replaces`: files that both have keep their rows. */
 export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[], replaces: boolean): void {
   if (attributes.length === 0) return
   const { dialect } = transaction
@@ -365,14 +365,14 @@ export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attr
   )
 }
 
-/** The links of rows of one shape to files, for some attributes or for all. */
+/** File links of rows of one shape, for these attributes. */
 export const fileLinks = (dialect: Dialect, shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
   sql`select * from ${table} where ${isOfAny(dialect, shape, ids, attributes)}`
 
 const isOfAny = (dialect: Dialect, shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
   sql`related_id in (${dialect.list(ids)}) and related_type = ${shape.uid} and field in (${sql.join(attributes.map(({ name }) => name))})`
 
-/** Removes the links of rows of one shape to files, for some attributes or for all. */
+/** Removes file links of rows of one shape, for these attributes. */
 export function removeMedia(transaction: Transaction, shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]): void {
   if (attributes.length === 0) return
   transaction.follow(sql`delete from ${table} where ${isOfAny(transaction.dialect, shape, ids, attributes)}`)

@@ -3,7 +3,7 @@ import type { Transaction } from '../../../database/database.js'
 import type { Attribute, Model } from '../../../model/schema/types.js'
 import type { TargetResolution } from './targets.js'
 
-/** A component of a row: its row, and its position. */
+/** An entry of a component: its row, and its position. */
 export interface ComponentEntry {
   readonly cmp_id: number
   readonly component_type: string
@@ -11,11 +11,11 @@ export interface ComponentEntry {
   readonly order: number | null
 }
 
-/** The components and links of a row that this write has created. */
+/** Components and links of a row created by this write. */
 export interface CreatedRow {
-  /** Its components, in the order of their rows. */
+  /** In the order of their rows. */
   readonly entries: ComponentEntry[]
-  /** The relations and media that may have links. */
+  /** Relations and media that may have links. */
   readonly given: ReadonlySet<Attribute>
 }
 
@@ -24,14 +24,14 @@ export interface RowContext {
   readonly model: Model
   readonly resolving: TargetResolution
   readonly hashPassword: (password: string) => Promise<string>
-  /** The side of targets for copied links; `same`: that of the original. */
+  /** Side of targets of copied links; `same`: that of the original. */
   readonly targetSide: 'draft' | 'published' | 'same'
-  /** Copied links lead to this locale of localized targets; absent: to the one that they lead to already. */
+  /** Locale of localized targets of copied links; absent: unchanged. */
   readonly targetLocale?: string | null
-  /** Drafts are written and nothing is published: the other sides of their links drift (`drift`). */
+  /** Writes a draft without publishing: documents on the other side of its links are marked as modified. */
   readonly isDraftWrite: boolean
-  /** By uid and id: copies of such rows need no queries. */
+  /** By uid and id; copying such rows needs no queries. */
   readonly createdRows: Map<string, CreatedRow>
-  /** The inverse sides of polymorphic relations that this write has given, by uid, id and name, with the rows that left them. */
+  /** Inverse sides of polymorphic relations given by this write, by uid, id and name, with the rows removed from them. */
   readonly inverses: Map<string, readonly number[]>
 }

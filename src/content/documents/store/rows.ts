@@ -1,5 +1,5 @@
-// The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rules about their content;
-// and the drafts known to differ from their published version (decision 017).
+// Rows of documents, one per locale and publication state: inserts, updates and look-ups, without validation; and the drafts known to
+// differ from their published version (decision 017).
 
 import { type RawBuilder, sql } from 'kysely'
 import type { DocumentState, Transaction } from '../../../database/database.js'
@@ -16,49 +16,49 @@ import {
 import type { Attribute, ContentType, Model, Scalar, Schema } from '../../../model/schema/types.js'
 import { areOutOfSync, isModified, type VersionComparison } from '../../../query/compile/modified.js'
 
-/** One version of a document. */
+/** A version of a document. */
 export interface StoredVersion {
   readonly id: number
   readonly document_id: string
-  /** Null on types without locales, whose column may have a value. */
+  /** Null for types without locales, whatever their column contains. */
   readonly locale: string | null
-  /** The value of the column, on every type. */
+  /** Value of the column, for every type. */
   readonly stored_locale: string | null
   readonly published_at: number | null
   readonly created_at: number | null
   readonly updated_at: number | null
-  /** 1: a draft that is marked as changed since its publication (`octavo_modified_drafts`). */
+  /** 1: a draft marked as changed since its publication (`octavo_modified_drafts`). */
   readonly drifted: 0 | 1
-  /** 1: a draft that differs from its published row; null: nothing is published, or not requested. */
+  /** 1: a draft that differs from its published row; null: not published, or not requested. */
   readonly modified: 0 | 1 | null
   /** The state of the database (`Dialect.stateSeen`); null: not requested, or unknown. */
   readonly seen: string | number | null
-  /** 1: the drafts of the document may differ in what its locales share. */
+  /** 1: non-localized attributes may differ between the document's drafts. */
   readonly unequal: 0 | 1
 }
 
 export type Side = 'draft' | 'published'
 
-/** True where the column `published_at` is that of a draft, or of a published row. */
+/** Tests the column `published_at` for a side. */
 export const isOnSide = (publishedAt: RawBuilder<unknown>, side: Side): RawBuilder<boolean> =>
   side === 'draft' ? sql`${publishedAt} is null` : sql`${publishedAt} is not null`
 
-/** The document of a single type; null when it has none yet, and for the new document of a collection. */
+/** The document of a single type; null if it does not exist yet, and for collection types. */
 export async function onlyDocument(transaction: Transaction, type: ContentType): Promise<string | null> {
   if (!type.singleType) return null
   const [row] = await transaction.rows<StoredVersion>(sql`select document_id from ${sql.table(type.table)} order by id limit 1`)
   return row?.document_id ?? null
 }
 
-/** True for the locales of the installation, in their own spelling. */
+/** True for a locale of the installation, in the same spelling. */
 export async function isKnownLocale(transaction: Transaction, code: string): Promise<boolean> {
   const rows = await transaction.rows<{ readonly code: string }>(sql`select code from i18n_locale where code = ${code}`)
   return rows.some((row) => row.code === code)
 }
 
 /**
- * The locale as the document's own versions spell it. A collation may hold other spellings of it for the same, also where reads look a
- * version up: a write means that version, and adds none.
+ * The locale in the spelling of the document's versions. A collation may match other spellings, as in reads: a write then updates that
+ * version instead of adding one.
  */
 export async function resolveSpelling(transaction: Transaction, type: ContentType, documentId: string, locale: string): Promise<string> {
   const rows = await transaction.rows<Pick<StoredVersion, 'locale'>>(
@@ -68,7 +68,7 @@ export async function resolveSpelling(transaction: Transaction, type: ContentTyp
   return spellings.includes(locale) ? locale : (spellings[0] ?? locale)
 }
 
-/** The draft that a write wants to know of whether it is modified: the one in `locale`, by the condition `differs` on it and its published row. */
+/** The draft to compare with its published row, in `locale`, by the condition `differs`. */
 export interface Compared {
   readonly locale: string | null
   readonly differs: RawBuilder<unknown>
@@ -120,10 +120,10 @@ function selectVersions(
 
 const toColumnList = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
 
-/** Ids reserved by a transaction for new rows of a table, so that inserts need no round trip. */
+/** Ids reserved in a transaction for new rows of a table, so that inserts need no round trip. */
 const reserved = new WeakMap<Transaction, Map<string, () => number | null>>()
 
-/** From now on new rows of `table` get these ids (`Dialect.newIds`). */
+/** Assigns these ids to the next new rows of `table` (`Dialect.newIds`). */
 export function reserveIds(transaction: Transaction, table: string, found: readonly number[]): void {
   const ids = reserved.get(transaction) ?? new Map<string, () => number | null>()
   reserved.set(transaction, ids.set(table, transaction.dialect.idsFrom(found)))
@@ -134,7 +134,6 @@ export const releaseIds = (transaction: Transaction): void => void reserved.dele
 
 const nextId = (transaction: Transaction, table: string): number | null => reserved.get(transaction)?.get(table)?.() ?? null
 
-/** Inserts a row and returns its id. */
 export async function insertRow(transaction: Transaction, table: string, row: Readonly<Record<string, Stored>>): Promise<number> {
   const columns = Object.keys(row)
   const given = nextId(transaction, table)
@@ -149,14 +148,14 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
   )
 }
 
-/** Rows that one statement writes, so that it has not too many values. */
+/** Maximum number of rows per statement, which limits its number of values. */
 const maxRowsPerInsert = 500
 
-/** The time of a write to a document: never before those of its versions, even if the clock was set back. */
+/** The time of a write: never earlier than the times of the document's versions, even if the clock was set back. */
 export const writeTime = (now: number, versions: readonly StoredVersion[]): number =>
   versions.reduce((latest, { created_at, updated_at }) => Math.max(latest, created_at ?? 0, updated_at ?? 0), now)
 
-/** Inserts several rows of the same columns at once. */
+/** Inserts rows with the same columns. */
 export function insertRows(transaction: Transaction, table: string, rows: readonly Readonly<Record<string, Stored>>[]): void {
   if (rows.length === 0) return
   const columns = Object.keys(rows[0]!)
@@ -167,7 +166,7 @@ export function insertRows(transaction: Transaction, table: string, rows: readon
   }
 }
 
-/** Changes columns of one row. The moment of its last change never goes back, also where the clock was set back. */
+/** Updates columns of a row. Its update time never decreases, even if the clock was set back. */
 export function updateRow(transaction: Transaction, table: string, id: number, row: Readonly<Record<string, Stored>>): void {
   const columns = Object.entries(row)
   if (columns.length === 0) return
@@ -178,13 +177,13 @@ export function updateRow(transaction: Transaction, table: string, id: number, r
   transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${id}`)
 }
 
-/** The columns of a shape's own values, without those that identify versions. */
+/** Columns of a shape's own values, without those that identify versions. */
 export function valueColumns(shape: Schema, only: (scalar: Scalar) => boolean = () => true): readonly string[] {
   const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
   return scalars.filter((scalar) => !scalar.system && only(scalar)).map(({ column }) => column)
 }
 
-/** Inserts a copy of a row's values with other values for some columns; returns the copy's id. */
+/** Copies a row, with other values for some columns; returns the new id. */
 export async function copyRow(
   transaction: Transaction,
   table: string,
@@ -203,7 +202,7 @@ export async function copyRow(
   return given
 }
 
-/** Gives a row the values that another row of its table has. */
+/** Overwrites a row with the values of another one in its table. */
 export function overwriteRow(
   transaction: Transaction,
   table: string,
@@ -217,7 +216,7 @@ export function overwriteRow(
     if (changed.length > 0) transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changed)} where id = ${to}`)
     return
   }
-  // Other names than those of the columns: one that both tables have would be ambiguous.
+  // Aliases, because column names of both tables would be ambiguous.
   const read = columns.map((column, index) => sql`${sql.id(column)} as ${sql.id(`c${index}`)}`)
   const copied = columns.map((column, index) => sql`${sql.id(column)} = source.${sql.id(`c${index}`)}`)
   const source = sql`(select ${sql.join(read)} from ${sql.table(table)} where id = ${from}) as source`
@@ -226,7 +225,7 @@ export function overwriteRow(
 
 const modifiedTable = 'octavo_modified_drafts'
 
-/** Notes that these drafts may have something that their published versions lack. */
+/** Marks drafts that may differ from their published versions. */
 export function markModified(transaction: Transaction, type: ContentType, drafts: readonly number[]): void {
   if (drafts.length === 0) return
   transaction.follow(
@@ -238,7 +237,7 @@ export function markModified(transaction: Transaction, type: ContentType, drafts
   )
 }
 
-/** The same for the drafts whose ids `rows` selects. */
+/** Like `markModified`, for the drafts whose ids `rows` selects. */
 export function markModifiedWhere(transaction: Transaction, type: ContentType, rows: RawBuilder<unknown>): void {
   transaction.follow(
     insertMissing(
@@ -249,7 +248,7 @@ export function markModifiedWhere(transaction: Transaction, type: ContentType, r
   )
 }
 
-/** These versions are equal again, or go. */
+/** Removes the marks of versions that are equal again or deleted. */
 export function clearModified(transaction: Transaction, type: ContentType, versions: readonly StoredVersion[]): void {
   const ids = versions.filter((version) => version.drifted === 1).map(({ id }) => id)
   if (ids.length > 0)
@@ -260,18 +259,18 @@ export function clearModified(transaction: Transaction, type: ContentType, versi
 
 const outOfSyncTable = 'octavo_out_of_sync_locales'
 
-/** Notes that the drafts of a document may differ in what its locales share. */
+/** Records that non-localized attributes may differ between the drafts of a document. */
 export function markOutOfSync(transaction: Transaction, type: ContentType, documentId: string): void {
   transaction.follow(insertMissing(outOfSyncTable, ['type', 'document_id'], sql`values (${type.uid}, ${documentId})`))
 }
 
-/** The drafts of a document are equal in what its locales share, or go. */
+/** Removes that record after the drafts were equalized or deleted. */
 export function clearOutOfSync(transaction: Transaction, type: ContentType, [version]: readonly StoredVersion[]): void {
   if (version?.unequal === 1)
     transaction.follow(sql`delete from ${sql.table(outOfSyncTable)} where type = ${type.uid} and document_id = ${version.document_id}`)
 }
 
-/** Conditions are long and depend on the model alone: they are written once for each type. */
+/** Conditions are long and depend only on the model, so they are cached per type. */
 const modified = new WeakMap<ContentType, string>()
 const unequalShared = new WeakMap<ContentType, string>()
 
@@ -281,14 +280,14 @@ function compileCondition(dialect: Dialect, model: Model, write: (comparing: Ver
   return dialect.compile(write({ dialect, model, text: (value) => sql.lit(value), nextAlias, purpose: 'publication' })).sql
 }
 
-/** True where publishing the draft `v` would change the published row `q`. */
+/** True if publishing the draft `v` would change the published row `q`. */
 export function modifiedCondition(dialect: Dialect, model: Model, type: ContentType): RawBuilder<unknown> {
   const text = modified.get(type) ?? compileCondition(dialect, model, (comparing) => isModified(comparing, type, 'v', 'q'))
   modified.set(type, text)
   return sql.raw(text)
 }
 
-/** True where the versions `v` and `q` of one state differ in what `isShared` names. */
+/** True if the versions `v` and `q` of one state differ in an attribute that `isShared` selects. */
 export function outOfSyncCondition(
   dialect: Dialect,
   model: Model,
@@ -300,7 +299,6 @@ export function outOfSyncCondition(
   return sql.raw(text)
 }
 
-/** A draft that is in sync. */
 export interface Synced {
   readonly draft: string
   readonly moment: DocumentState
@@ -309,11 +307,11 @@ export interface Synced {
 export interface InSync {
   /** When a draft was last known to be in sync; undefined: never. */
   momentOf(draft: string): DocumentState | undefined
-  /** The transaction that left the draft in sync is committed. */
+  /** Call after the commit of a transaction that left the draft in sync. */
   note(synced: Synced): void
 }
 
-/** Drafts that are remembered, some hundred bytes each; the oldest are forgotten first. */
+/** Maximum number of drafts in memory (some hundred bytes each); the oldest are evicted first. */
 const maxRemembered = 5_000
 
 export const toDraftKey = (type: string, documentId: string, locale: string | null): string => `${type} ${documentId} ${locale ?? ''}`

@@ -1,5 +1,5 @@
-// Fetches what a write needs in one statement, and resolves references in a body to row ids: documentIds to the versions that fit, numeric ids
-// name exactly their row.
+// Looks up everything that a write references in one statement, and resolves references to row ids. A documentId selects the appropriate
+// versions, a numeric id exactly its row.
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
@@ -14,20 +14,20 @@ import { reserveIds } from './rows.js'
 
 /** The context that selects versions of a target. */
 export interface TargetResolution {
-  /** The locale that is written; null on types that are not localized. */
+  /** Locale of the write; null for types that are not localized. */
   readonly locale: string | null
   readonly defaultLocale: string
-  /** `draft`: the owner is a draft. `both`: the owner has no drafts, its links show the side that a request asks for. */
+  /** `draft`: the owner is a draft. `both`: the owner has no drafts; its links show the side that a request asks for. */
   readonly side: 'draft' | 'both'
-  /** Rows that were looked up before, by the uid of their type: all that the body names. */
+  /** Rows looked up before, by uid: all that the body references. */
   readonly known?: ReadonlyMap<string, readonly TargetRow[]>
-  /** Finds rows that the caller cannot name; null: there are none. */
+  /** Finds rows that the caller cannot reference; null if there are none. */
   readonly hidden: FindHidden | null
-  /** The body that is written, for errors about it as a whole. */
+  /** The written body, for errors about it as a whole. */
   readonly shown: unknown
 }
 
-/** A reference with its rows, in the order draft, published. */
+/** A reference with its rows, draft before published. */
 export interface ResolvedReference {
   readonly reference: Reference
   readonly rows: readonly number[]
@@ -42,9 +42,8 @@ interface TargetRow {
 }
 
 /**
- * Resolves references to rows of `target`, in their order. The first `optional` ones may name rows that are not there: as in Strapi,
- * these can be disconnected.
- * @throws ApiError 400 for documents and rows that do not exist, with the recorded messages.
+ * Resolves references to rows of `target`, in order. The first `optional` ones may be missing: as in Strapi, these can be disconnected.
+ * @throws ApiError 400 for missing documents and rows, with the recorded messages
  */
 export async function resolveReferences(
   transaction: Transaction,
@@ -59,12 +58,12 @@ export async function resolveReferences(
   const found = groupRows(rows)
   return references.map((reference, index) => {
     const versions = findFitting(target, reference, found, resolving)
-    // Disconnected documents lose all their rows.
+    // A disconnected document loses all its rows.
     return { reference, rows: (index < optional ? versions : toFirstVersions(target, versions)).map(({ id }) => id) }
   })
 }
 
-/** The candidate rows of references, in any version and locale. */
+/** Candidate rows of references, in any version and locale. */
 export const findTargets = (transaction: Transaction, target: ContentType, references: readonly Reference[]) =>
   transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`)
 
@@ -87,7 +86,7 @@ export async function resolveSet(
   return (await resolveReferences(transaction, target, [...besideSet, ...set], resolving)).slice(besideSet.length)
 }
 
-/** @throws ApiError 400 where `references` name rows by id that `rows` has not; `shown`: the body that is written */
+/** @throws ApiError 400 for referenced row ids that are not in `rows`; `shown`: the written body */
 function requireRows(uid: string, references: readonly Reference[], rows: readonly TargetRow[], shown: unknown): void {
   const known = groupRows(rows).rows
   const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || known.has(id!) ? [] : [id])))
@@ -96,7 +95,7 @@ function requireRows(uid: string, references: readonly Reference[], rows: readon
   throw attributeErrors([{ path: [], message, value: shown }]).about({ kind: 'targets', uid, named: [...missing].map(Number) })
 }
 
-/** The tail of a select, after its first columns: the rows of references, as `TargetRow`s. */
+/** The tail of a select of `TargetRow`s, after its first columns. */
 function targetRows({ list }: Dialect, target: ContentType, references: readonly Reference[]): RawBuilder<unknown> {
   const documentIds = references.flatMap(({ documentId }) => (documentId === undefined ? [] : [documentId]))
   const ids = references.flatMap(({ id, documentId }) => (documentId === undefined && id !== undefined ? [id] : []))
@@ -107,7 +106,7 @@ function targetRows({ list }: Dialect, target: ContentType, references: readonly
   return sql`id, document_id, locale, published_at from ${sql.table(target.table)} where ${sql.join(conditions, sql` or `)}`
 }
 
-/** Of each version the first row: a document with several rows of one version is one target. */
+/** The first row of each version: a document with duplicate rows is one target. */
 function toFirstVersions({ draftAndPublish }: ContentType, rows: readonly TargetRow[]): readonly TargetRow[] {
   if (rows.length < 2) return rows
   const first = new Map<boolean, TargetRow>()
@@ -124,10 +123,10 @@ interface Grouped {
   readonly documents: ReadonlyMap<string, readonly TargetRow[]>
 }
 
-/** Cached: rows looked up for a whole write are used by each of its relations, thousands in a long list of components. */
+/** Cached, because all relations of a write use its looked-up rows, thousands in a long list of components. */
 const groups = new WeakMap<readonly TargetRow[], Grouped>()
 
-/** Rows by their ids, and by their document. */
+/** Groups rows by id, and by document. */
 function groupRows(rows: readonly TargetRow[]): Grouped {
   const known = groups.get(rows)
   if (known !== undefined) return known
@@ -142,10 +141,10 @@ function groupRows(rows: readonly TargetRow[]): Grouped {
   return made
 }
 
-/** All rows of a reference, in the order draft, published. */
+/** All rows of a reference, draft before published. */
 function findFitting(target: ContentType, reference: Reference, found: Grouped, resolving: TargetResolution): readonly TargetRow[] {
   const { documentId } = reference
-  // One that is disconnected need not be there.
+  // A disconnected row need not exist.
   if (documentId === undefined) return found.rows.has(reference.id!) ? [found.rows.get(reference.id!)!] : []
   const locale = target.localized ? (resolving.locale ?? reference.locale ?? resolving.defaultLocale) : null
   const versions = (found.documents.get(documentId) ?? []).filter((row) => !target.localized || row.locale === locale)
@@ -175,8 +174,8 @@ interface Row extends TargetRow {
 }
 
 /**
- * Looks up the targets of everything that `input` names, by uid, and lets the transaction give ids to new rows of the type, if there
- * are any, and of the input's components, and to their published copies with `isPublished`. Asks nothing where there is nothing to know.
+ * Looks up the targets of everything that `input` references, by uid, and reserves ids for new rows of the type and of the input's
+ * components, and for their published copies if `isPublished`. Runs no statement if nothing is needed.
  */
 export async function prefetchTargets(
   transaction: Transaction,
@@ -225,13 +224,13 @@ const countEach = (names: readonly string[], ofEach: number): ReadonlyMap<string
   return counts
 }
 
-/** The references to one type; disconnected rows need not exist. */
+/** References to one type; disconnected rows need not exist. */
 interface Named {
   readonly references: Reference[]
   readonly required: Reference[]
 }
 
-/** Collects what relations and media name, by the uid of the type they lead to; the siblings that positions name are named too. */
+/** Collects the references of relations and media by target uid, including siblings in positions. */
 function collect(input: Input, named: Map<string, Named>): void {
   const add = (uid: string, reference: Reference, isRequired: boolean): void => {
     const known = named.get(uid) ?? { references: [], required: [] }
@@ -254,6 +253,6 @@ const getSiblings = ({ position }: Reference): readonly Reference[] =>
 
 const getEntries = ({ components, zones }: Input): readonly ComponentInput[] => [...components.values(), ...zones.values()].flat()
 
-/** The tables of the components that an input creates. */
+/** Tables of the components that an input creates. */
 const newComponents = (input: Input): readonly string[] =>
   getEntries(input).flatMap(({ component, id, input: below }) => [...(id === null ? [component.table] : []), ...newComponents(below)])

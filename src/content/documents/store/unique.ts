@@ -1,5 +1,5 @@
-// Unique attributes: no other document of the type has the value at the same position, in the same locale and publication state, nor
-// another entry of the same list. And generated uids.
+// Unique attributes: no other document of the type has the value at the same position, in the same locale and publication state, nor does
+// another entry of the same list. Also generates uids.
 import slugify from '@sindresorhus/slugify'
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../../database/database.js'
@@ -17,10 +17,10 @@ export interface Claimant {
   readonly state: 'published' | 'any'
 }
 
-/** Values that one statement looks for. */
+/** Maximum number of values per statement. */
 const maxValues = 10_000
 
-/** The values that another document has already, or another entry of the same list. */
+/** Finds values that another document, or another entry of the same list, already has. */
 export function createFindTaken(transaction: Transaction, model: Model, claimant: Claimant): FindTaken {
   return async (claims) => {
     const said = claims.map(twinKey)
@@ -49,10 +49,10 @@ const toChunks = (claims: readonly Claim[]): readonly (readonly Claim[])[] =>
 
 const toPathKey = ({ places, scalar }: Claim): string => JSON.stringify([places, scalar.name])
 
-/** Only entries of the document's own lists are held against each other, not those of lists in components. */
+/** Compares only entries of the document's own lists, not those of lists in components. */
 const twinKey = (claim: Claim): string => JSON.stringify([toPathKey(claim), claim.value])
 
-/** The claims at one position of their documents that are taken by other documents. */
+/** Claims at one position that other documents have taken. */
 async function findTakenAt(
   transaction: Transaction,
   model: Model,
@@ -85,12 +85,12 @@ async function findTakenAt(
   const taken = wanted.filter(({ stored }) => found.has(String(stored)))
   const named = new Set(taken.map(({ stored }) => String(stored)))
   if (found.size === named.size) return taken.map(({ claim }) => claim)
-  // The collation of the database considers more values equal: find out which.
+  // The collation of the database considers more values equal: queries them one by one.
   for (const each of wanted.filter(({ stored }) => !named.has(String(stored)))) if ((await find([each.stored])).size > 0) taken.push(each)
   return taken.map(({ claim }) => claim)
 }
 
-/** The stored form; null for values that are refused when they are stored. */
+/** The stored form; null for a value that storing refuses. */
 function tryToStored({ scalar, value }: Claim): Stored {
   try {
     return toStored(scalar, value)
@@ -99,10 +99,10 @@ function tryToStored({ scalar, value }: Claim): Stored {
   }
 }
 
-/** Characters of a generated uid before the number that makes it unique. */
+/** Maximum length of a generated uid without its numeric suffix. */
 const maxUidCharacters = 240
 
-/** `data` with missing uids (row 12 of the contract); other values than objects are unchanged. */
+/** Adds missing uids to `data` (row 12 of the contract); unchanged unless it is an object. */
 export async function withGeneratedUids(transaction: Transaction, type: ContentType, data: unknown): Promise<unknown> {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return data
   const given = data as Readonly<Record<string, unknown>>
@@ -117,7 +117,7 @@ export async function withGeneratedUids(transaction: Transaction, type: ContentT
   return { ...given, ...made }
 }
 
-/** A uid made of a text that no row of the type has; `own`: a document whose own uids are free. */
+/** Generates an available uid from a text; `own`: a document whose own uids count as available. */
 export async function findAvailableUid(
   database: RowReader,
   type: ContentType,
