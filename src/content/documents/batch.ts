@@ -143,8 +143,8 @@ async function executeOne(
 }
 
 /**
- * The transaction as seen by a write of a batch. What is known about earlier writes of other transactions does not hold here, and deferred
- * checks run at once, because the next write depends on them.
+ * The transaction as seen by a write of a batch: no write may claim to change one document only, and deferred checks run at once, because
+ * the next write depends on them.
  */
 const toSharedTransaction = (transaction: Transaction): Transaction => ({
   ...transaction,

@@ -1,4 +1,4 @@
-// Writes an archive: lines into numbered files, uploads, and at the end the manifest of all files.
+// Writes an archive: lines into numbered files, uploads, and finally the manifest.
 
 import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
@@ -23,34 +23,28 @@ import {
   strapiVersion,
 } from './format.js'
 
-/** Writes the files of an archive in their order. */
 export interface ArchiveWriter {
-  /** Adds a JSON text without line breaks. All lines of a kind follow each other. */
+  /** Adds a JSON text without line breaks. All lines of one kind must be consecutive. */
   line(kind: LineKind, text: string): Promise<void>
-  /** Adds a file of `bytes` bytes. */
   file(name: string, bytes: number, content: Readable): Promise<void>
-  /** Adds a small file. */
   text(name: string, content: Buffer): Promise<void>
-  /** Removes everything that was written. */
+  /** Removes all written files. */
   abandon(): Promise<void>
   /** Adds metadata and checksums, and completes the archive. */
   finish(about: ArchiveOrigin): Promise<WrittenArchive>
 }
 
-/** The version of Octavo, the time and the content of an archive. */
 interface ArchiveOrigin {
   readonly version: string
   readonly now: Date
   readonly scope: ManifestScope
 }
 
-/** A complete archive. */
 export interface WrittenArchive {
   readonly path: string
   readonly bytes: number
 }
 
-/** A file of lines that is being written. */
 interface OpenLineFile {
   readonly kind: LineKind
   readonly number: number
@@ -62,20 +56,19 @@ interface OpenLineFile {
   lines: number
 }
 
-/** Characters that are collected before they are written. */
+/** Size of the write buffer, in characters. */
 const collected = 1_000_000
 
-/** A complete file with its size and checksum. */
 interface CompleteFile extends ManifestFile {
   readonly name: string
   readonly path: string
 }
 
-/** Writes lines into files of a bounded size, one file at a time. */
+/** Writes lines into files of a bounded size, one at a time. */
 interface LineFiles {
-  /** Adds a line. Returns the file that it has completed, if it began another one. */
+  /** Adds a line. Returns the previous file if that is complete now. */
   add(kind: LineKind, json: string): Promise<CompleteFile | null>
-  /** Completes the file that is being written. */
+  /** Completes the current file. */
   complete(): Promise<CompleteFile | null>
   abandon(): Promise<void>
 }
@@ -133,7 +126,6 @@ function openLineFiles(folder: string): LineFiles {
   }
 }
 
-/** Begins an archive in a place. */
 export function openArchiveWriter(sink: EntrySink): ArchiveWriter {
   const files: Record<string, ManifestFile> = {}
   const lines = openLineFiles(sink.workFolder)
@@ -185,29 +177,29 @@ export interface ContainerOptions {
   readonly compress: boolean
   /** Null: not encrypted. */
   readonly password: string | null
-  /** Replaces an archive of the same name. */
+  /** Replaces an archive with the same name. */
   readonly overwrite: boolean
 }
 
-/** The place of the files of one archive. */
+/** Destination of the files of one archive. */
 interface EntrySink {
-  /** A temporary file or folder next to the archive; gone after `finish` and `abandon`. */
+  /** A temporary file or folder next to the archive; removed by `finish` and `abandon`. */
   readonly workFolder: string
-  /** Adds a file. `bytes`: its size, which is known before. */
+  /** Adds a file of exactly `bytes` bytes. */
   add(name: string, bytes: number, content: Readable): Promise<void>
-  /** Completes the archive under its name. Returns its path and size. */
+  /** Moves the archive to its final name. Returns its path and size. */
   finish(): Promise<{ readonly path: string; readonly bytes: number }>
-  /** Removes everything that was written. */
+  /** Removes all written files. */
   abandon(): Promise<void>
 }
 
-/** `export.tar.gz.enc`, or the name itself for a folder. */
+/** `export.tar.gz.enc`; the unchanged name for a folder. */
 const archivePath = (base: string, { format, compress, password }: ContainerOptions): string =>
   format === 'dir' ? base : `${base}.tar${compress ? '.gz' : ''}${password === null ? '' : '.enc'}`
 
 /**
- * Begins an archive.
- * @throws ConfigError if there is one of this name that may not be replaced
+ * Starts an archive.
+ * @throws ConfigError if one with this name exists and may not be replaced
  */
 export async function openSink(base: string, options: ContainerOptions): Promise<EntrySink> {
   const path = archivePath(base, options)
@@ -244,7 +236,7 @@ function folderSink(path: string, workFolder: string): EntrySink {
       bytes += size
     },
     finish: async () => {
-      // A folder cannot be renamed onto one that has files.
+      // A folder cannot be renamed onto one that is not empty.
       const replaced = join(workFolder, 'replaced')
       if (existsSync(path)) await rename(path, replaced)
       await rename(content, path)
@@ -276,7 +268,7 @@ function tarSink(path: string, workFolder: string, { compress, password }: Conta
     if (failure !== null) throw failure
     await new Promise<void>((resolve, reject) => {
       fail = reject
-      // Fails unless it ends with `size` bytes.
+      // Fails unless the content has `size` bytes.
       const entry = tar.entry({ name, size, mtime, mode: 0o644, uid: 0, gid: 0 }, (error) => (error ? reject(error) : resolve()))
       pipeline(content, entry as unknown as NodeJS.WritableStream).catch(reject)
     })

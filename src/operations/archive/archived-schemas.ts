@@ -1,4 +1,4 @@
-// The schemas of an archive and their differences from those of a project.
+// The schemas of an archive, and their differences from those of a project.
 
 import { isDeepStrictEqual } from 'node:util'
 import camelCase from 'lodash/camelCase.js'
@@ -9,7 +9,7 @@ import { collectionName } from '../../model/schema/names.js'
 import type { AttributeSource, Component, ContentType, Model, SchemaSource } from '../../model/schema/types.js'
 import { type ArchiveLineFile, linesOf } from './format.js'
 
-/** The used parts of a schema. */
+/** The relevant parts of a schema. */
 export interface ArchivedSchema {
   readonly uid: string
   readonly kind: unknown
@@ -21,7 +21,7 @@ export interface ArchivedSchema {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Reads a schema. Null: the value is none. */
+/** Parses a schema; null if it is invalid. */
 function schemaIn(value: unknown): ArchivedSchema | null {
   if (!isObject(value) || typeof value.uid !== 'string' || !isObject(value.attributes)) return null
   const { uid, kind, options, pluginOptions } = value
@@ -37,7 +37,7 @@ function schemaIn(value: unknown): ArchivedSchema | null {
   }
 }
 
-/** Reads the schemas of an archive, by their uids. @throws ConfigError for a line that is none */
+/** Reads the schemas of an archive by uid. @throws ConfigError for an invalid line */
 export async function archivedSchemas(files: readonly ArchiveLineFile[], longest: number): Promise<ReadonlyMap<string, ArchivedSchema>> {
   const found = new Map<string, ArchivedSchema>()
   for await (const { text, where } of linesOf(files, longest)) {
@@ -55,14 +55,14 @@ export async function archivedSchemas(files: readonly ArchiveLineFile[], longest
   return found
 }
 
-/** Keys of an attribute that concern its notation, not its meaning. */
+/** Keys of an attribute that do not affect stored values. */
 const harmless: ReadonlySet<string> = new Set(['private', 'required', 'configurable', 'default'])
 
 const compared = (attribute: object): object => Object.fromEntries(Object.entries(attribute).filter(([key]) => !harmless.has(key)))
 
 /**
- * In what the schemas differ, as sentences: attributes that one side lacks, or that are something else there. Types are compared where
- * `isWanted`.
+ * Differences between schemas as sentences: attributes that are missing on one side or differ. Compares only types for which `isWanted` is
+ * true.
  */
 export function schemaDifferences(
   archived: ReadonlyMap<string, ArchivedSchema>,
@@ -88,7 +88,7 @@ export function schemaDifferences(
   })
 }
 
-/** Characters of an option's value that are shown. */
+/** Maximum length of an option's value in messages. */
 const shownText = 80
 
 function differenceOf(key: string, there: unknown, here: unknown): string {
@@ -97,7 +97,7 @@ function differenceOf(key: string, there: unknown, here: unknown): string {
 }
 
 /**
- * Refuses entities of a type that exist in other versions in the archive than the project has of them.
+ * Refuses a type that has other versions (drafts, locales) in the archive than in the project.
  * @throws ConfigError with a sentence
  */
 export function checkVersions(schema: ArchivedSchema | undefined, model: Model): void {
@@ -128,14 +128,14 @@ interface LoadedSchema {
   readonly globalId: string
 }
 
-/** Types in Strapi's order of registration: those of plugins, of the project, of the admin panel. */
+/** Types in Strapi's order of registration: plugins, project, admin panel. */
 export function registeredTypes({ types }: Model): readonly ContentType[] {
   const all = [...types.values()]
   const of = (prefix: string): readonly ContentType[] => all.filter(({ uid }) => uid.startsWith(prefix))
   return [...of('plugin::'), ...of('api::'), ...of('admin::')]
 }
 
-/** All schemas of a model in the order of their registration. */
+/** All schemas of a model in order of registration. */
 export const loadedSchemas = (model: Model): readonly LoadedSchema[] => [
   ...registeredTypes(model).map(loadedType),
   ...[...model.components.values()].map(loadedComponent),
@@ -181,7 +181,7 @@ function loadedComponent(component: Component): LoadedSchema {
 
 const pascal = (name: string): string => upperFirst(camelCase(name))
 
-/** The attributes of the file; a custom field has the type of its values. */
+/** Attributes as in the schema file; custom fields have the type of their values. */
 function ownAttributes(
   { source, attributes }: ContentType | Component,
   details: Readonly<Record<string, object>>,
@@ -233,14 +233,14 @@ interface Details {
 const options = { draftAndPublish: false }
 const hidden = { 'content-manager': { visible: false }, 'content-type-builder': { visible: false } }
 
-/** Types that are not shown where content is written. */
+/** Types hidden from the content manager and the content-type builder. */
 const type = (info: Details['info'] = {}, more: Partial<Details> = {}): Details => ({ info, options, pluginOptions: hidden, ...more })
 
 const named = (name: string, more?: Partial<Details>): Details => type({ name, description: '' }, more)
 
 const notUnique = { unique: false }
 
-/** By the uids of Strapi's own content-types. */
+/** By uid of Strapi's own content-types. */
 const builtInDetails: Readonly<Record<string, Details>> = {
   'plugin::upload.file': type({ description: '' }),
   'plugin::upload.folder': type(),

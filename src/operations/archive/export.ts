@@ -1,4 +1,4 @@
-// Exports a project as an archive in Strapi's format: all rows in one snapshot of the database, and the files that they name.
+// Exports a project as an archive in Strapi's format: all rows from one snapshot of the database, and the files that they reference.
 import type { Absence, NamedFile, StoredFiles } from '../../content/media/stored-files.js'
 import { readBatches } from '../../database/transfer/row-batches.js'
 import type { RowSource, RowValue } from '../../database/transfer/rows.js'
@@ -20,7 +20,7 @@ import {
 import { type ArchiveScope, isExportable, uploadMetadataName, uploadName } from './format.js'
 import { ownTables } from './own-rows.js'
 
-/** Progress of an export. `total`: null where it is unknown. */
+/** Progress of an export. `total`: null if unknown. */
 export interface ExportReport {
   readonly stage: 'entities' | 'assets' | 'links' | 'configuration'
   readonly what: string
@@ -31,15 +31,14 @@ export interface ExportReport {
 interface ExportOptions {
   readonly scope: ArchiveScope
   readonly container: ContainerOptions
-  /** The path of the archive without its endings. */
+  /** Path of the archive without extensions. */
   readonly base: string
-  /** The storage of files; null: they are left out. */
+  /** Storage of files; null: they are not exported. */
   readonly files: StoredFiles | null
-  /** Octavo's version. */
   readonly version: string
   readonly now: Date
   report(progress: ExportReport): void
-  /** Called with what removes everything that was written, before anything is. */
+  /** Receives the cleanup function before anything is written. */
   begun(abandon: () => Promise<void>): void
 }
 
@@ -48,17 +47,17 @@ export interface ExportedArchive extends WrittenArchive {
   readonly assets: number
   readonly links: number
   readonly configuration: number
-  /** Files that rows name and that are not there, or not in the project's storage. */
+  /** Referenced files that are missing, or not in the project's storage. */
   readonly missing: readonly MissingFile[]
-  /** Links from or to rows that do not exist, or belong to nothing. */
+  /** Number of links from or to rows that do not exist or have no owner. */
   readonly dangling: number
-  /** Tables with rows that the model does not have: `menus (7 rows)`. */
+  /** Tables with rows that the model lacks: `menus (7 rows)`. */
   readonly unknown: readonly string[]
 }
 
 /**
- * Writes an archive. Removes its files if it fails.
- * @throws ConfigError if there is one of this name; errors of the database or the disk
+ * Writes an archive, or removes its files on failure.
+ * @throws ConfigError if one with this name exists; errors of the database or the disk
  */
 export async function exportArchive(source: RowSource, model: Model, options: ExportOptions): Promise<ExportedArchive> {
   const sink = await openSink(options.base, options.container)
@@ -73,7 +72,7 @@ export async function exportArchive(source: RowSource, model: Model, options: Ex
 }
 
 interface StoppableExport extends ExportOptions {
-  /** Ends the export by an error, if it was stopped. */
+  /** Throws if the export was stopped. */
   look(): void
 }
 
@@ -150,7 +149,7 @@ async function writeLinks(
   return { written, dangling }
 }
 
-/** Tables that belong to plugins, or to types that are gone. */
+/** Tables of plugins, or of removed types. */
 async function unknownTables({ source, model, tables }: ExportedTables): Promise<readonly string[]> {
   const known = new Set(describeTables(model).map(({ name }) => name))
   const found: string[] = []
@@ -162,7 +161,7 @@ async function unknownTables({ source, model, tables }: ExportedTables): Promise
   return found
 }
 
-/** A file to export: the JSON text of its metadata, and where its bytes are. */
+/** A file to export, with its metadata as JSON. */
 interface Asset extends NamedFile {
   readonly metadata: string
 }
@@ -194,25 +193,25 @@ function formatsOf({ formats }: FileData): readonly [string, FileData][] {
   return Object.entries(formats).filter((entry): entry is [string, FileData] => typeof entry[1] === 'object' && entry[1] !== null)
 }
 
-/** The names of a file and its formats, by the JSON text of its row. */
+/** Names of a file and its formats, from its row as JSON. */
 export function namesOfFile(data: string): readonly string[] {
   const file = JSON.parse(data) as FileData
   return [nameOf(file), ...formatsOf(file).map(([, format]) => nameOf(format))]
 }
 
-/** Keeps all files as they are now: those that are replaced or removed while the export runs would not be those of its rows. */
+/** Pins the current content of all files, which may be replaced or removed while the export runs. */
 async function pinAssets(tables: ExportedTables, files: StoredFiles): Promise<void> {
   for await (const asset of assetsOf(tables)) await files.pin(asset)
 }
 
-/** A file that is not in the archive. */
+/** A file missing from the archive. */
 interface MissingFile {
   readonly name: string
   readonly url: string
   readonly why: Absence
 }
 
-/** Writes all files. Returns how many, and those that are missing. */
+/** Writes all files. Returns their number, and the missing ones. */
 async function writeAssets(
   tables: ExportedTables,
   files: StoredFiles,
@@ -237,13 +236,13 @@ async function writeAssets(
   return { written: seen.size - missing.length, missing }
 }
 
-/** The form of a column in JSON: JSON, a text, a number, or true and false. */
+/** JSON form of a column. */
 type ColumnForm = 'json' | 'text' | 'number' | 'boolean'
 
-/** A table whose rows are configuration. */
+/** A table of configuration. */
 interface ConfigurationTable {
   readonly table: string
-  /** The name of its rows in the archive. */
+  /** Type of its rows in the archive. */
   readonly type: 'core-store' | 'webhook'
   readonly columns: Readonly<Record<string, ColumnForm>>
 }
@@ -261,7 +260,7 @@ export const configurationTables: readonly ConfigurationTable[] = [
   },
 ]
 
-/** The lines of all settings and webhooks. */
+/** Lines of all settings and webhooks. */
 async function* exportedConfiguration({ source, tables }: ExportedTables): AsyncGenerator<string> {
   for (const { table: name, type, columns } of configurationTables) {
     const table = tables.get(name)
@@ -288,7 +287,7 @@ function written(form: ColumnForm, value: RowValue): string {
   }
 }
 
-/** The lines of all own tables. */
+/** Lines of Octavo's own tables. */
 async function* exportedOwnRows({ source, model, tables, exported }: ExportedTables): AsyncGenerator<string> {
   for (const { name, columns, reference } of ownTables) {
     const table = tables.get(name)

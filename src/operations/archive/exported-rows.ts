@@ -1,4 +1,4 @@
-// Rows of a content-type or component as the JSON objects of `entities/`: columns first, then the components, whose rows are read with them.
+// Rows of a content-type or component as the JSON objects of `entities/`: columns, then components, which are read in batches.
 import { readBatches } from '../../database/transfer/row-batches.js'
 import type { CopiedRow, RowSource, RowTable, RowValue } from '../../database/transfer/rows.js'
 import {
@@ -16,27 +16,26 @@ import {
 import { attributeTypes } from '../../model/types/attribute-types.js'
 import { isExportable, type LinkLine } from './format.js'
 
-/** An attribute that holds entries of components. */
+/** An attribute that contains components. */
 export type HoldingAttribute = ComponentAttribute | DynamicZone
 
-/** The tables of a database, and which rows of them have been exported. */
+/** The tables of a database, and the exported rows. */
 export interface ExportedTables {
   readonly source: RowSource
   readonly model: Model
-  /** Tables by name; those that the database lacks are missing. */
+  /** By name, without those that the database lacks. */
   readonly tables: ReadonlyMap<string, RowTable>
-  /** The ids of exported rows by the uid of their type or component. */
+  /** Ids of exported rows by uid of their type or component. */
   readonly exported: ReadonlyMap<string, IdSet>
 }
 
-/** Reads the tables of a database. */
 export async function openExportedTables(source: RowSource, model: Model): Promise<ExportedTables> {
   const tables = new Map((await source.tables()).map((table) => [table.name, table]))
   const exported = new Map([...model.types.keys(), ...model.components.keys()].map((uid) => [uid, openIdSet()]))
   return { source, model, tables, exported }
 }
 
-/** A table with some of its columns. */
+/** Selects columns of a table. */
 export const withColumns = (table: RowTable, names: readonly string[]): RowTable => ({
   ...table,
   columns: names.map((name) => table.columns.find((column) => column.name === name)!),
@@ -45,20 +44,20 @@ export const withColumns = (table: RowTable, names: readonly string[]): RowTable
 interface RowWriter {
   readonly table: RowTable
   readonly holding: readonly HoldingAttribute[]
-  /** The members of the object that come from columns: `"title":"Hello"`. */
+  /** Members of the object for columns: `"title":"Hello"`. */
   members(row: CopiedRow): readonly string[]
 }
 
 const isHolding = (attribute: Attribute): attribute is HoldingAttribute =>
   attribute.kind === 'component' || attribute.kind === 'dynamiczone'
 
-/** Zones come last. */
+/** Dynamic zones last. */
 const inStrapisOrder = (holding: readonly HoldingAttribute[]): readonly HoldingAttribute[] => [
   ...holding.filter(({ kind }) => kind === 'component'),
   ...holding.filter(({ kind }) => kind === 'dynamiczone'),
 ]
 
-/** The columns of a shape in the order of its attributes; the database may lack some of them. */
+/** The columns of a shape in attribute order, without those that the database lacks. */
 function rowWriter({ attributes }: Schema, table: RowTable): RowWriter {
   const there = new Set(table.columns.map(({ name }) => name))
   const scalars = [...attributes.values()].filter(
@@ -74,16 +73,16 @@ function rowWriter({ attributes }: Schema, table: RowTable): RowWriter {
   }
 }
 
-/** Rows whose components are read together. */
+/** Maximum number of rows whose components are read together. */
 const together = 500
 
-/** An exported row: its id, and its object without the id. */
+/** An exported row, as JSON without its id. */
 interface ExportedRow {
   readonly id: number
   readonly text: string
 }
 
-/** The rows of a content-type, in the order of their ids. */
+/** Rows of a content-type, by id. */
 export async function* exportedRows(tables: ExportedTables, type: ContentType): AsyncGenerator<ExportedRow> {
   const table = tables.tables.get(type.table)
   if (table === undefined) return
@@ -102,13 +101,13 @@ export async function* exportedRows(tables: ExportedTables, type: ContentType): 
   }
 }
 
-/** An entry of a component attribute or zone. */
+/** An entry of a component attribute or dynamic zone. */
 interface ExportedEntry {
   readonly component: string
   readonly row: number
 }
 
-/** Reads the components of rows. Returns the members of an object for each of them. */
+/** Reads the components of rows. Returns the members of a row's object. */
 async function heldBy(
   tables: ExportedTables,
   shape: Schema,
@@ -144,7 +143,7 @@ const isList = (attribute: HoldingAttribute): boolean => attribute.kind === 'dyn
 const mayHold = (attribute: HoldingAttribute, component: string): boolean =>
   attribute.kind === 'dynamiczone' ? attribute.components.includes(component) : attribute.component === component
 
-/** The entries of rows in their order, by owner and attribute: those that the model knows. */
+/** Entries of rows in order, by owner and attribute, without those unknown to the model. */
 async function entriesOf(
   { source, tables }: ExportedTables,
   { componentTable }: Schema,
@@ -168,7 +167,7 @@ async function entriesOf(
   return found
 }
 
-/** The members of component rows, their ids first, by these. */
+/** Members of component rows by id, including the id. */
 async function componentsOf(tables: ExportedTables, uid: string, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
   const found = new Map<number, string>()
   const component = tables.model.components.get(uid)
@@ -213,17 +212,17 @@ function exportedValue({ type }: Scalar, value: RowValue): string {
   }
 }
 
-/** Responses show these as false, too. */
+/** Values that responses show as false. */
 const falses: readonly RowValue[] = [0, '0', 'false']
 
-/** A number of any precision is a number of JSON. Other values stay text. */
+/** A JSON number of any precision; other values remain text. */
 function numberText(value: string | number | bigint): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'null'
   const text = String(value)
   return typeof value !== 'string' || /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? text : JSON.stringify(text)
 }
 
-/** The digits of an integer. A double has those that responses show: beyond 64 bits, so that it is read as a double again. */
+/** The digits of an integer. Doubles are written in full, beyond 64 bits, so that they are read as doubles again. */
 function wholeText(value: string | number | bigint): string {
   const text = String(value)
   return typeof value === 'number' && Number.isInteger(value) && text.includes('e') ? BigInt(value).toString() : text
@@ -231,18 +230,18 @@ function wholeText(value: string | number | bigint): string {
 
 const lastMoment = 8.64e15
 
-/** A moment in ISO form, which has milliseconds. A text is one that is finer, or was written by another program. */
+/** A timestamp in ISO format, in milliseconds. A text has a higher precision, or was written by another program. */
 function momentText(value: string | number | bigint): string {
   const milliseconds = typeof value === 'string' ? Date.parse(value) : Number(value)
   return JSON.stringify(Math.abs(milliseconds) <= lastMoment ? new Date(milliseconds).toISOString() : String(value))
 }
 
-/** Milliseconds as text. Strapi reads those before 1970 as a year, so they are written as a date. */
+/** Milliseconds as text. Strapi would read those before 1970 as a year, so these become a date. */
 function timestampText(value: string | number | bigint): string {
   return typeof value === 'string' || value >= 0 ? JSON.stringify(wholeText(value)) : momentText(value)
 }
 
-/** Stored JSON as it is written; a text that is not JSON is a string. */
+/** Stored JSON verbatim; a text that is not JSON becomes a string. */
 export function jsonText(value: string | number | bigint): string {
   if (typeof value !== 'string') return numberText(value)
   try {
@@ -253,17 +252,17 @@ export function jsonText(value: string | number | bigint): string {
   return compactJson(value)
 }
 
-/** JSON in one line; numbers stay as they are written. */
+/** JSON without line breaks and spaces; numbers are unchanged. */
 const compactJson = (json: string): string =>
   /\s/.test(json) ? json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, text: string | undefined) => text ?? '') : json
 
-/** A relation that is written from this side. */
+/** A relation stored on this side. */
 type LinkAttribute = Relation | MorphTo
 
-/** A link, or null for one that leads from or to a row that the archive does not have. */
+/** Null: the archive lacks one of the rows. */
 type ExportedLink = LinkLine | null
 
-/** The relations that a shape stores and an archive has. */
+/** Relations that a shape stores and an archive contains. */
 export function storedRelations({ attributes }: Schema): readonly LinkAttribute[] {
   return [...attributes.values()].filter((attribute): attribute is LinkAttribute => {
     if (attribute.kind === 'morphTo') return true
@@ -294,7 +293,7 @@ export function exportedLinks(tables: ExportedTables, shape: Schema, relation: L
   }
 }
 
-/** The rows of a table, as lists of some columns; none if the database lacks one of these. */
+/** Selected columns of a table's rows; empty if the database lacks one of them. */
 async function* rowsOf(
   { tables, source }: ExportedTables,
   name: string,
@@ -315,7 +314,7 @@ async function* rowsOf(
 const isExported = ({ exported }: ExportedTables, uid: unknown, id: RowValue): boolean =>
   id !== null && exported.get(String(uid))?.has(Number(id)) === true
 
-/** Values of order columns; a missing one is left out. */
+/** Position from an order column; omitted if null. */
 const place = (value: RowValue): { readonly pos?: number } => (value === null ? {} : { pos: Number(value) })
 
 const kindOf = (shape: Schema, { target }: Relation): LinkLine['kind'] => (shape.uid === target ? 'relation.circular' : 'relation.basic')
@@ -362,7 +361,7 @@ async function* columnLinks(
   }
 }
 
-/** Every row and its document id: no information, but Strapi writes them. */
+/** Every row with its document id: redundant, but written by Strapi. */
 async function* localizations(tables: ExportedTables, shape: Schema, relation: Relation): AsyncGenerator<ExportedLink> {
   const type = shape.uid
   for await (const [row, documentId] of rowsOf(tables, shape.table, ['id', 'document_id'])) {
@@ -414,18 +413,16 @@ async function* morphColumnLinks(
   }
 }
 
-/** A set of row ids, which are positive integers. */
+/** A set of positive integers. */
 export interface IdSet {
   readonly size: number
   has(id: number): boolean
-  /** Returns whether the id is new. */
+  /** True if the id is new. */
   add(id: number): boolean
 }
 
-/** Ids that share a word. */
 const wordBits = 32
 
-/** Opens an empty set. */
 export function openIdSet(): IdSet {
   const words = new Map<number, number>()
   let size = 0

@@ -1,4 +1,4 @@
-// The names of the files of an archive in Strapi's format, and what a line of each holds.
+// The format of Strapi's archives: names of files, and the content of their lines.
 
 import { createCipheriv, createDecipheriv, scryptSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -7,30 +7,30 @@ import { didYouMean } from '../../foundation/errors/did-you-mean.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
 
-/** The folders whose files have one JSON document a line, in the order of writing. */
+/** Folders with files of JSON lines, in the order of writing. */
 export type LineKind = 'schemas' | 'entities' | 'links' | 'configuration' | 'octavo'
 
 const lineKinds: readonly LineKind[] = ['schemas', 'entities', 'links', 'configuration', 'octavo']
 
-/** Characters of one file of lines; the next line begins another one. */
+/** Characters of one file of lines, after which the next file begins. */
 export const lineFileCharacters = 256_000_000
 
 /** `entities/entities_00001.jsonl`. */
 export const lineFileName = (kind: LineKind, number: number): string => `${kind}/${kind}_${String(number).padStart(5, '0')}.jsonl`
 
-/** The time and version of the export; the last file that Strapi knows. */
+/** Time and version of the export; the last file that Strapi reads. */
 export const metadataName = 'metadata.json'
 
-/** Checksums and counts of all files: Octavo's own addition, which Strapi ignores. */
+/** Checksums and counts of all files: Octavo's addition, which Strapi ignores. */
 export const manifestName = 'octavo.json'
 
-/** The version of Strapi whose format this is. */
+/** The version of Strapi that defines the format. */
 export const strapiVersion = '5.54.0'
 
 export const uploadName = (file: string): string => `assets/uploads/${file}`
 export const uploadMetadataName = (file: string): string => `assets/metadata/${file}.json`
 
-/** The kind of a file by its name: lines, the bytes of an upload or its metadata; null for any other file. */
+/** Kind of a file: lines, an upload, or the metadata of one; null for any other file. */
 type EntryKind =
   | { readonly kind: 'lines'; readonly lines: LineKind }
   | { readonly kind: 'upload'; readonly file: string }
@@ -38,7 +38,7 @@ type EntryKind =
   | { readonly kind: 'metadata' }
   | { readonly kind: 'manifest' }
 
-/** Reads the name of a file in an archive; null: the format has no such file. */
+/** Classifies a file by its name; null if the format has no such file. */
 export function entryKind(name: string): EntryKind | null {
   if (name === metadataName) return { kind: 'metadata' }
   if (name === manifestName) return { kind: 'manifest' }
@@ -51,7 +51,7 @@ export function entryKind(name: string): EntryKind | null {
   return metadata === undefined ? null : { kind: 'uploadMetadata', file: metadata }
 }
 
-/** A row of `links/`: the owner and its attribute, and the row that it leads to. `pos`: the value of an order column. */
+/** A line of `links/`: owner and attribute, and target. `pos`: value of an order column. */
 export interface LinkLine {
   readonly kind: 'relation.basic' | 'relation.circular' | 'relation.morph'
   readonly relation: string
@@ -59,16 +59,14 @@ export interface LinkLine {
   readonly right: { readonly type: string; readonly field?: string; readonly ref: number | string; readonly pos?: number }
 }
 
-/** One file of an archive. */
 export interface ManifestFile {
   readonly bytes: number
-  /** Hexadecimal. */
   readonly sha256: string
-  /** Lines of a file of lines. */
+  /** Number of lines in a file of lines. */
   readonly lines?: number
 }
 
-/** The scope of an export. `types`: the content-types whose entities belong to it. */
+/** Scope of an export. `types`: exported content-types. */
 export interface ManifestScope {
   readonly content: boolean
   readonly files: boolean
@@ -76,22 +74,21 @@ export interface ManifestScope {
   readonly types: readonly string[]
 }
 
-/** The contents of `octavo.json`. */
+/** Content of `octavo.json`. */
 export interface Manifest {
   readonly octavo: string
   readonly format: 1
-  /** The requested scope of the export, which limits what an import replaces. */
+  /** Requested scope, which limits what an import replaces. */
   readonly scope: ManifestScope
   readonly files: Readonly<Record<string, ManifestFile>>
 }
 
-/** A line, and where it is: `entities/entities_00001.jsonl, line 12`. */
+/** A line with its location: `entities/entities_00001.jsonl, line 12`. */
 export interface ArchiveLine {
   readonly text: string
   readonly where: string
 }
 
-/** A file of lines: its name in the archive and its path. */
 export interface ArchiveLineFile {
   readonly name: string
   readonly path: string
@@ -100,8 +97,8 @@ export interface ArchiveLineFile {
 const lineFeed = 0x0a
 
 /**
- * The lines of files. Empty lines are left out.
- * @throws ConfigError for a line that is longer than `longest` bytes or is not UTF-8
+ * Reads the lines of files, except empty ones.
+ * @throws ConfigError for a line longer than `longest` bytes, or not in UTF-8
  */
 export async function* linesOf(files: readonly ArchiveLineFile[], longest: number): AsyncGenerator<ArchiveLine> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
@@ -143,7 +140,7 @@ const [brace, bracket, braceEnd, bracketEnd] = [0x7b, 0x5b, 0x7d, 0x5d]
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
-/** The position after the string that begins at `start`. */
+/** Returns the position after the string at `start`. */
 function endOfString(json: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = json.indexOf('"', at)
@@ -153,7 +150,7 @@ function endOfString(json: string, start: number): number {
   }
 }
 
-/** The position after the value that begins at `start`. */
+/** Returns the position after the value at `start`. */
 function endOfValue(json: string, start: number): number {
   let depth = 0
   for (let at = start; at < json.length; at++) {
@@ -175,7 +172,7 @@ const skipSpace = (json: string, from: number): number => {
   return at
 }
 
-/** The members of a valid JSON object: the texts of their values by their names; null: the text is no object. */
+/** Members of a valid JSON object, with values as JSON; null for any other text. */
 export function membersOf(json: string): ReadonlyMap<string, string> | null {
   let at = skipSpace(json, 0)
   if (json.charCodeAt(at) !== brace) return null
@@ -193,7 +190,7 @@ export function membersOf(json: string): ReadonlyMap<string, string> | null {
   return members
 }
 
-/** The texts of the elements of a valid JSON list; null: the text is no list. */
+/** Elements of a valid JSON array, as JSON; null for any other text. */
 export function elementsOf(json: string): readonly string[] | null {
   let at = skipSpace(json, 0)
   if (json.charCodeAt(at) !== bracket) return null
@@ -212,13 +209,12 @@ const keyBytes = 16
 
 const keyOf = (password: string): Buffer => scryptSync(password, '', keyBytes)
 
-/** An encrypting stream. */
 export const encryption = (password: string): Transform => createCipheriv(algorithm, keyOf(password), null)
 
-/** A decrypting stream. With a wrong password it fails at the end, or yields garbage. */
+/** With a wrong password, the stream fails at the end or yields garbage. */
 export const decryption = (password: string): Transform => createDecipheriv(algorithm, keyOf(password), null)
 
-/** The options as they are given: names separated by commas. */
+/** Options of a command: comma-separated names. */
 export interface PartOptions {
   readonly only?: string
   readonly exclude?: string
@@ -226,15 +222,15 @@ export interface PartOptions {
   readonly excludeContentTypes?: string
 }
 
-/** The scope of an export or an import. */
+/** Scope of an export or import. */
 export interface ArchiveScope {
   /** Entities and links. */
   readonly content: boolean
-  /** The bytes of uploads. */
+  /** Uploaded files. */
   readonly files: boolean
   /** Settings and webhooks. */
   readonly configuration: boolean
-  /** True if it includes the entities of a content-type. */
+  /** True if entities of this content-type are included. */
   hasType(uid: string): boolean
   readonly isWhole: boolean
 }
@@ -244,10 +240,10 @@ const excludable = [...parts, 'media-library'] as const
 
 const isMediaLibrary = (uid: string): boolean => uid.startsWith('plugin::upload.')
 
-/** True for types whose entities an archive may have: those of the admin panel and its releases are neither exported nor replaced. */
+/** False for types of the admin panel and of releases, which are neither exported nor replaced. */
 export const isExportable = (uid: string): boolean => !uid.startsWith('admin::') && !uid.startsWith('plugin::content-releases.')
 
-/** Reads the options. `types`: the content-types that may be named. @throws ConfigError for a name that does not exist */
+/** Parses the options. `types`: the valid content-types. @throws ConfigError for an unknown name */
 export function scopeOf(options: PartOptions, types: Iterable<string>): ArchiveScope {
   const known = [...types].filter(isExportable)
   const only = namesOf('--only', options.only, parts)

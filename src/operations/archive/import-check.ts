@@ -1,4 +1,4 @@
-// Reads a whole archive before any change: checks it, counts its content, and lists what the project cannot hold.
+// Validates a whole archive before any change, counts its content, and lists what the project cannot store.
 import { readBatches } from '../../database/transfer/row-batches.js'
 import type { RowReplacement, RowTable, RowValue } from '../../database/transfer/rows.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
@@ -27,14 +27,14 @@ export interface ImportContext {
   readonly archive: UnpackedArchive
   readonly model: Model
   readonly database: RowReplacement
-  /** The tables of the database, by name. */
+  /** Tables of the database, by name. */
   readonly tables: ReadonlyMap<string, RowTable>
   readonly scope: ArchiveScope
-  /** Bytes of a line, at most. */
+  /** Maximum bytes of a line. */
   readonly longestLine: number
 }
 
-/** Progress of an import, in lines of the archive. */
+/** Progress of an import, in lines. */
 export interface ImportReport {
   readonly phase: 'unpack' | 'check' | 'remove' | 'write' | 'files'
   readonly what: string
@@ -42,39 +42,39 @@ export interface ImportReport {
   readonly total: number | null
 }
 
-/** Content of an archive for a project. */
+/** Content of an archive, checked against a project. */
 export interface CheckedArchive {
   readonly reader: ArchivedRowReader
   readonly relations: ResolveRelation
-  /** Ids of the rows that are imported, by the uids of types and components, and the largest of each. */
+  /** Ids of imported rows, and the largest one, by uid of type or component. */
   readonly ids: ReadonlyMap<string, IdSet>
   readonly largest: ReadonlyMap<string, number>
-  /** Entities by type. */
+  /** Number of entities by type. */
   readonly entities: ReadonlyMap<string, number>
   readonly links: number
   readonly settings: number
-  /** Values and rows that the project cannot hold. */
+  /** Values and rows that the project cannot store. */
   readonly losses: readonly Loss[]
-  /** In what the schemas differ. */
+  /** Differences between schemas. */
   readonly differences: readonly string[]
-  /** Relations of orphaned rows, which Strapi does not delete. */
+  /** Number of relations of orphaned rows, which Strapi does not delete. */
   readonly unowned: number
-  /** Relations to types that the scope leaves out. */
+  /** Number of relations to types outside of the scope. */
   readonly outside: number
-  /** Names of files that rows have: those of the archive, or of the project where these stay. */
+  /** Referenced files, of the archive or of retained rows of the project. */
   readonly named: ReadonlySet<string>
-  /** Files that imported rows name, and whose bytes the archive does not have. */
+  /** Files that imported rows reference and the archive lacks. */
   readonly missing: readonly string[]
 }
 
-/** Uids of types and components with their ids, which are made as they are needed. */
+/** Sets of ids by uid. */
 function openIds() {
   const ids = new Map<string, IdSet>()
   const largest = new Map<string, number>()
   return {
     ids,
     largest,
-    /** Returns whether the id is new. */
+    /** True if the id is new. */
     add(uid: string, id: number): boolean {
       const set = ids.get(uid) ?? openIdSet()
       ids.set(uid, set)
@@ -85,8 +85,8 @@ function openIds() {
 }
 
 /**
- * Checks an archive.
- * @throws ConfigError with the error and its location
+ * Validates an archive.
+ * @throws ConfigError with error and location
  */
 export async function checkArchive(context: ImportContext, report: (progress: ImportReport) => void): Promise<CheckedArchive> {
   const { archive, model, database, tables, scope, longestLine } = context
@@ -127,7 +127,7 @@ interface EntityChecks {
   readonly schemas: ReadonlyMap<string, ArchivedSchema>
   readonly reader: ArchivedRowReader
   readonly found: ReturnType<typeof openIds>
-  /** Names of files that rows have. */
+  /** Names of referenced files. */
   readonly files: Set<string>
   readonly losses: Losses
   report(progress: ImportReport): void
@@ -168,7 +168,7 @@ async function checkEntities(context: ImportContext, checks: EntityChecks): Prom
   return counts
 }
 
-/** The names of the files that rows of the project have. */
+/** Collects the names of files referenced by rows of the project. */
 async function noteOwnFiles({ database, model, tables }: ImportContext, files: Set<string>): Promise<void> {
   const table = tables.get(model.types.get(fileType)!.table)!
   for await (const rows of readBatches(database, withColumns(table, ['id', 'hash', 'ext', 'formats'])))
@@ -179,7 +179,7 @@ async function noteOwnFiles({ database, model, tables }: ImportContext, files: S
 
 const formatsText = (value: RowValue): string => (value === null || value instanceof Uint8Array ? 'null' : jsonText(value))
 
-/** Strapi may show a component in two places: it becomes two. */
+/** A component with two owners, as Strapi may export it, becomes two. */
 function noteComponents({ entries }: ImportedRow, found: ReturnType<typeof openIds>): void {
   for (const { row } of entries) {
     found.add(row.shape.uid, row.id)

@@ -1,4 +1,4 @@
-// Removes what an import replaces: entities with their components and relations, settings, and what Octavo notes about them.
+// Removes what an import replaces: entities with components and relations, settings, and Octavo's data about them.
 import { readBatches } from '../../database/transfer/row-batches.js'
 import type { RowCondition, RowTable, RowValue } from '../../database/transfer/rows.js'
 import { fileType } from '../../model/schema/link.js'
@@ -8,10 +8,10 @@ import { configurationTables } from './export.js'
 import { withColumns } from './exported-rows.js'
 import type { ImportContext, ImportReport } from './import-check.js'
 
-/** Values of one condition. */
+/** Maximum number of values per condition. */
 const together = 500
 
-/** Numbers of rows that an import removes, by kind. */
+/** Counts the rows that an import removes, by kind. */
 export async function countRemoved({ database, model, tables, scope }: ImportContext): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const count = async (name: string, table: string): Promise<void> => {
@@ -25,7 +25,7 @@ export async function countRemoved({ database, model, tables, scope }: ImportCon
   return counts
 }
 
-/** Tables of Octavo that reference rows or users, with the columns for their types. */
+/** Octavo's tables with references to rows, and their columns with the type. */
 const notes: readonly { readonly table: string; readonly type: string }[] = [
   { table: 'octavo_modified_drafts', type: 'type' },
   { table: 'octavo_out_of_sync_locales', type: 'type' },
@@ -33,15 +33,13 @@ const notes: readonly { readonly table: string; readonly type: string }[] = [
   { table: 'strapi_history_versions', type: 'content_type' },
 ]
 
-/** Tables whose rows are about webhooks. */
 const webhookTables = ['octavo_webhooks', 'octavo_webhook_attempts'] as const
 
-/** Tables whose rows are about users. */
 const accountTables = ['octavo_identities', 'octavo_one_time_tokens'] as const
 
 const userType = 'plugin::users-permissions.user'
 
-/** Removes everything that the scope of an import names. */
+/** Removes everything in the scope of an import. */
 export async function removeReplaced(context: ImportContext, report: (progress: ImportReport) => void): Promise<void> {
   const { scope } = context
   const remove = removerOf(context, report)
@@ -55,7 +53,7 @@ export async function removeReplaced(context: ImportContext, report: (progress: 
   }
   if (!scope.configuration) return
   for (const { table } of configurationTables) await remove(table, {})
-  // Imported webhooks have new ids: they must not inherit the signing secret of a former one.
+  // Imported webhooks have new ids and must not inherit the signing secret of a former one.
   for (const table of webhookTables) await remove(table, {})
 }
 
@@ -71,19 +69,19 @@ function removerOf({ database, tables }: ImportContext, report: (progress: Impor
   }
 }
 
-/** The types whose entities are replaced. */
+/** Types whose entities are replaced. */
 const replacedTypes = ({ model, scope }: ImportContext): readonly ContentType[] =>
   registeredTypes(model).filter(({ uid }) => scope.hasType(uid))
 
 const isReplaced = ({ scope }: ImportContext, shape: Schema): boolean =>
   shape.kind === 'contentType' ? scope.hasType(shape.uid) : scope.isWhole
 
-/** A table of relations that a shape owns. */
+/** A link table that a shape owns. */
 interface OwnedTable {
   readonly table: string
-  /** The column with the ids of the shape's rows. */
+  /** The column with ids of the shape's rows. */
   readonly here: string
-  /** The type that the relation leads to; null: rows say which. */
+  /** Target type; null: stored in each row. */
   readonly target: string | null
   readonly morph: MorphTo | null
 }
@@ -98,7 +96,7 @@ function ownedTables({ attributes }: Schema): readonly OwnedTable[] {
   })
 }
 
-/** Relations of replaced rows, and those of other rows that lead to them. */
+/** Removes relations of replaced rows, and relations of other rows to them. */
 async function removeRelations(context: ImportContext, remove: Remove): Promise<void> {
   const { model, scope } = context
   const uids = replacedTypes(context).map(({ uid }) => uid)
@@ -112,7 +110,7 @@ async function removeRelations(context: ImportContext, remove: Remove): Promise<
   }
 }
 
-/** Columns of other rows that name replaced ones. */
+/** Clears columns of other rows that reference replaced ones. */
 async function clearMorphColumns({ database, tables }: ImportContext, shape: Schema, uids: readonly string[]): Promise<void> {
   const table = tables.get(shape.table)
   for (const attribute of shape.attributes.values()) {
@@ -127,7 +125,7 @@ async function clearMorphColumns({ database, tables }: ImportContext, shape: Sch
   }
 }
 
-/** All components where all content is replaced; otherwise those that the replaced entities have. */
+/** Removes all components if all content is replaced, else those of replaced entities. */
 async function removeComponents(context: ImportContext, remove: Remove): Promise<void> {
   const { model, scope } = context
   if (!scope.isWhole) {
@@ -153,7 +151,7 @@ async function removeEntriesOf(context: ImportContext, remove: Remove, { compone
   await remove(table.name, {})
 }
 
-/** Removes component rows with everything that belongs to them. */
+/** Removes component rows with everything nested in them. */
 async function removeRows(context: ImportContext, remove: Remove, rows: readonly (readonly [uid: string, id: RowValue])[]): Promise<void> {
   const byComponent = new Map<Component, RowValue[]>()
   for (const [uid, id] of rows) {

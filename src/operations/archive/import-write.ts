@@ -1,4 +1,4 @@
-// Writes the rows of an archive into a database whose old rows are gone, inside the same transaction.
+// Writes the rows of an archive in the transaction that removed the old ones.
 import type { CopiedRow, RowReplacement, RowTable, RowValue } from '../../database/transfer/rows.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
@@ -16,12 +16,12 @@ interface ImportWriting {
   readonly context: ImportContext
   readonly checked: CheckedArchive
   readonly ids: RowIds
-  /** The storage of imported files; null: their rows stay as they are. */
+  /** Storage of imported files; null: their rows are unchanged. */
   readonly storage: { readonly provider: string; url(name: string): string } | null
   report(progress: ImportReport): void
 }
 
-/** Writes entities, relations, and what Octavo notes about them. */
+/** Writes entities, relations, and Octavo's data about them. */
 export async function writeContent(writing: ImportWriting): Promise<void> {
   await writeEntities(writing)
   await writeLinks(writing)
@@ -34,7 +34,7 @@ async function writeEntities(writing: ImportWriting): Promise<void> {
   const { context, checked, report } = writing
   const { archive, model, database, longestLine } = context
   const total = [...checked.entities.values()].reduce((sum, count) => sum + count, 0)
-  // Entries reference rows that have to be there.
+  // Entries reference rows, which are inserted first.
   const [rows, entries] = [openRowBuffer(database.insert), openRowBuffer(database.insert)]
   const flush = async () => {
     await rows.flush()
@@ -57,7 +57,7 @@ type Add = (table: RowTable, row: CopiedRow) => void
 
 const subsets = new WeakMap<RowTable, RowTable>()
 
-/** A table with those of its columns that are written; always the same value for a table. */
+/** Selects columns of a table; always returns the same object for a table. */
 function subset(table: RowTable | undefined, columns: readonly string[]): RowTable | undefined {
   if (table === undefined) return undefined
   const made = subsets.get(table) ?? withColumns(table, columns)
@@ -78,7 +78,7 @@ function addRow(writing: ImportWriting, { shape, id, values, entries }: Imported
   return assigned
 }
 
-/** The row of a file whose bytes are imported: it says where they are stored now. */
+/** The row of an imported file, with its location in the storage. */
 function placed({ context, checked, storage }: ImportWriting, row: ImportedRow): ImportedRow {
   const { columns } = checked.reader.tableOf(row.shape)!
   const at = (name: string): number => columns.findIndex((column) => column.name === name) - 1
@@ -102,7 +102,7 @@ interface Format {
   readonly url?: unknown
 }
 
-/** The formats of a picture with the addresses of those that are stored; null: none of them changes. */
+/** Formats of an image with their URLs in the storage; null if none changes. */
 function placedFormats(json: RowValue, urlOf: (name: string) => string | null): string | null {
   if (typeof json !== 'string' || !json.startsWith('{')) return null
   let isChanged = false
@@ -137,7 +137,7 @@ async function writeLinks({ context, checked, ids, report }: ImportWriting): Pro
   await updated.flush()
 }
 
-/** Rows of Octavo's tables that belong to imported rows. */
+/** Writes rows of Octavo's tables about imported rows. */
 async function writeOwnRows({ context, checked, ids }: ImportWriting): Promise<void> {
   const { archive, model, database, tables, longestLine } = context
   const buffer = openRowBuffer(database.insert)
@@ -168,7 +168,6 @@ function isOfKind(value: OwnValue, kind: OctavoColumnType): boolean {
   return kind.startsWith('text') ? typeof value === 'string' && value.length <= 255 : typeof value === 'number'
 }
 
-/** Writes settings and webhooks. */
 export async function writeConfiguration({ context, report, checked }: ImportWriting): Promise<void> {
   const { archive, database, tables, longestLine } = context
   const buffer = openRowBuffer(database.insert)
@@ -190,7 +189,7 @@ export async function writeConfiguration({ context, report, checked }: ImportWri
   await buffer.flush()
 }
 
-/** `isText`: the column keeps JSON as text, strings with their quotes. */
+/** `isText`: the column stores JSON as text, with strings quoted. */
 function storedSetting(form: string, isText: boolean, json: string): RowValue {
   if (json === 'null') return null
   if (form === 'json') return isText ? json : importedJson(json)
@@ -199,20 +198,19 @@ function storedSetting(form: string, isText: boolean, json: string): RowValue {
   return typeof value === 'string' ? value : json
 }
 
-/** Collected rows. A table is always the same value. */
+/** A buffer of rows, keyed by table object. */
 interface RowBuffer {
   add(table: RowTable, row: CopiedRow): void
-  /** True if the buffer is full. */
   readonly isFull: boolean
   flush(): Promise<void>
 }
 
-/** Rows, and characters of them, that are collected. */
+/** Maximum rows, and characters in them, of a buffer. */
 const [mostRows, mostCharacters] = [2_000, 4_000_000]
 
 const sizeOf = (value: RowValue): number => (typeof value === 'string' ? value.length : 8)
 
-/** `write`: inserts or updates rows. */
+/** `write` inserts or updates rows. */
 function openRowBuffer(write: RowReplacement['insert']): RowBuffer {
   const tables = new Map<RowTable, CopiedRow[]>()
   let [rows, characters] = [0, 0]

@@ -1,4 +1,4 @@
-// Imports an archive into a project: unpacks and checks all of it, reports deletions and losses, and replaces the content in one
+// Imports an archive into a project: unpacks and validates all of it, reports deletions and losses, and replaces the content in one
 // transaction.
 
 import type { LibrarySwap, LibrarySwaps } from '../../content/media/library-swap.js'
@@ -21,11 +21,11 @@ import { entityIn } from './unpack.js'
 export interface ImportPreview {
   readonly context: ImportContext
   readonly checked: CheckedArchive
-  /** Deleted rows by kind. */
+  /** Number of deleted rows by kind. */
   readonly removed: ReadonlyMap<string, number>
 }
 
-/** Checks an archive against a project. Nothing is changed. @throws ConfigError for an archive that cannot be imported */
+/** Validates an archive against a project, without changes. @throws ConfigError for an archive that cannot be imported */
 export async function previewImport(
   archive: UnpackedArchive,
   model: Model,
@@ -40,7 +40,7 @@ export async function previewImport(
   return { context, checked, removed: await countRemoved(context) }
 }
 
-/** Content that the archive lacks is not replaced: an export may have left it out. */
+/** Restricts the scope to content in the archive: an export may have excluded the rest. */
 async function narrow(scope: ArchiveScope, archive: UnpackedArchive, model: Model, longestLine: number): Promise<ArchiveScope> {
   const { manifest, lines, uploads } = archive
   const schemas = await archivedSchemas(lines.schemas, longestLine)
@@ -58,16 +58,16 @@ async function narrow(scope: ArchiveScope, archive: UnpackedArchive, model: Mode
 }
 
 export interface ImportOptions {
-  /** The media library, with the database next to the one whose rows are replaced. */
+  /** Media library, with the database in addition to the one whose rows are replaced. */
   readonly library: LibrarySwaps
   readonly command: CommandDatabase
   report(progress: ImportReport): void
 }
 
 /**
- * Replaces the content of a project by that of an archive. An interruption before the commit leaves the old content; after it, files
- * that are not yet in place are moved by the next start.
- * @throws ConfigError if others write to the tables; errors of the database or the storage
+ * Replaces the content of a project. An interruption before the commit leaves the old content; after it, the next start moves the remaining
+ * files into place.
+ * @throws ConfigError if another program writes to the tables; errors of the database or the storage
  */
 export async function carryOutImport({ context, checked }: ImportPreview, { library, command, report }: ImportOptions): Promise<void> {
   const { archive, database, tables, scope } = context
@@ -110,13 +110,13 @@ async function committed(database: RowReplacement): Promise<void> {
   }
 }
 
-/** Uploads that a row names: of the archive, or of the project where its rows stay. */
+/** Uploads referenced by rows of the archive, or by retained rows of the project. */
 const wantedUploads = ({ uploads }: UnpackedArchive, named: ReadonlySet<string>): UnpackedArchive['uploads'] =>
   new Map([...uploads].filter(([name]) => named.has(name)))
 
 const userType = 'plugin::users-permissions.user'
 
-/** The ids of imported rows. `users`: those that are the same persons in the archive and in the project. */
+/** Ids of imported rows. `users`: those who are the same in archive and project. */
 async function idsFor(context: ImportContext, { largest }: CheckedArchive, users: IdSet): Promise<RowIds> {
   const { database, model, scope } = context
   const last = await database.lastNumbers()
@@ -125,12 +125,12 @@ async function idsFor(context: ImportContext, { largest }: CheckedArchive, users
   return openRowIds({
     largest: (uid) => largest.get(uid) ?? 0,
     last: lastOf,
-    // A token of the former owner of an id must not become one of another user.
+    // Tokens of a former user must not become valid for another one.
     isTaken: (uid, id) => (uid === userType ? id <= lastOf(uid) && !users.has(id) : components.get(uid)?.has(id) === true),
   })
 }
 
-/** Users of the archive who are in the project, under the same id. */
+/** Users of the archive who have the same id in the project. */
 async function presentUsers({ archive, database, model, tables, scope, longestLine }: ImportContext): Promise<IdSet> {
   const present = openIdSet()
   const type = model.types.get(userType)
@@ -152,7 +152,7 @@ async function presentUsers({ archive, database, model, tables, scope, longestLi
   return present
 }
 
-/** Ids of component rows that stay: those of entities that are not replaced. */
+/** Ids of component rows of entities that are not replaced. */
 async function remainingComponents({ database, model, tables }: ImportContext): Promise<ReadonlyMap<string, IdSet>> {
   const found = new Map<string, IdSet>()
   for (const { uid, table: name } of model.components.values()) {
@@ -165,7 +165,7 @@ async function remainingComponents({ database, model, tables }: ImportContext): 
   return found
 }
 
-/** Accounts of other services whose users stay the same persons; null: they are not touched, or come from the archive. */
+/** External accounts of users who are the same in archive and project; null if they are not affected, or in the archive. */
 async function keptIdentities(
   { archive, database, tables, scope }: ImportContext,
   users: IdSet,

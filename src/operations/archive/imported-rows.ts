@@ -1,4 +1,4 @@
-// Lines of `entities/` as rows: one of a content-type, and those of the components in it. What the project has no place for is noted.
+// Converts lines of `entities/` to rows of a content-type and of its components. Notes what the project cannot store.
 import {
   type CoercedValue,
   type CopiedRow,
@@ -23,11 +23,11 @@ import { attributeTypes } from '../../model/types/attribute-types.js'
 import { type HoldingAttribute, type IdSet, openIdSet, withColumns } from './exported-rows.js'
 import { type ArchiveLine, elementsOf, type LinkLine, membersOf } from './format.js'
 
-/** A row of an archive, with its id there. */
+/** A row of an archive, with its archived id. */
 export interface ImportedRow {
   readonly shape: Schema
   readonly id: number
-  /** In the order of the shape's columns, without the id. */
+  /** In column order, without the id. */
   readonly values: readonly RowValue[]
   readonly entries: readonly ImportedEntry[]
 }
@@ -39,17 +39,15 @@ interface ImportedEntry {
   readonly row: ImportedRow
 }
 
-/** Collects losses with their locations. */
 type NoteLoss = (what: string, example?: string) => void
 
-/** The component of a single or repeatable attribute in the exported project; undefined: unknown. */
+/** The component of an attribute in the exported project; undefined if unknown. */
 type ArchivedComponents = (uid: string, attribute: string) => string | undefined
 
-/** Reads rows for the tables of a database. */
 export interface ArchivedRowReader {
-  /** The columns of a shape's rows, the id first; null: the database has no such table. */
+  /** Columns of a shape's rows, id first; null if the database lacks the table. */
   tableOf(shape: Schema): RowTable | null
-  /** A row of a content-type. @throws ConfigError for a line that is not an entity */
+  /** @throws ConfigError for a line that is not an entity */
   read(type: ContentType, id: number, data: string, line: ArchiveLine, note: NoteLoss): ImportedRow
 }
 
@@ -66,13 +64,12 @@ interface ShapePlan {
   readonly holding: ReadonlyMap<string, HoldingAttribute>
 }
 
-/** The largest row id of every database. */
+/** The largest row id that all databases support. */
 const largestId = 2_147_483_647
 
-/** Components inside of components, at most. */
+/** Maximum nesting of components. */
 const deepest = 50
 
-/** Opens a reader for the tables of a database. */
 export function openRowReader(
   model: Model,
   tables: ReadonlyMap<string, RowTable>,
@@ -143,7 +140,7 @@ function entriesOf(shape: Schema, attribute: HoldingAttribute, json: string, con
   })
 }
 
-/** The component of an entry; null: the project does not have it there. */
+/** The component of an entry; null if the project does not have it there. */
 function componentOf(
   shape: Schema,
   attribute: HoldingAttribute,
@@ -179,7 +176,7 @@ function planFor({ attributes }: Schema, table: RowTable, fitter: RowReplacement
   }
 }
 
-/** Characters of a value that are shown. */
+/** Maximum length of a value in messages. */
 const shownText = 60
 
 function fitted({ uid }: Schema, id: number, { attribute, fit }: ScalarPlace, json: string, { note }: RowImport): RowValue {
@@ -190,7 +187,7 @@ function fitted({ uid }: Schema, id: number, { attribute, fit }: ScalarPlace, js
   return result.value
 }
 
-/** Reads a row id. @throws ConfigError if the text is none */
+/** Parses a row id. @throws ConfigError if it is invalid */
 export function idOf(json: string | undefined, where: string): number {
   const id = json !== undefined && /^\d{1,10}$/.test(json) ? Number(json) : 0
   if (id < 1 || id > largestId) throw new ConfigError(`${where} has no row id, or one that no database has. Nothing was changed`)
@@ -202,20 +199,18 @@ export interface Loss {
   /** `api::article.article.headline: the project has no such attribute`. */
   readonly what: string
   readonly count: number
-  /** Values or rows of it. */
   readonly examples: readonly string[]
 }
 
-/** Counts losses. */
 export interface Losses {
   note(what: string, example?: string): void
   readonly list: readonly Loss[]
 }
 
-/** Examples of one kind. */
+/** Maximum number of examples per kind. */
 const shown = 3
 
-/** Kinds that are counted separately; all others are counted together. */
+/** Maximum number of kinds counted separately. */
 const kinds = 1_000
 
 export function openLosses(): Losses {
@@ -237,13 +232,12 @@ export function openLosses(): Losses {
 const isString = (json: string): boolean => json.startsWith('"')
 const isNumber = (json: string): boolean => /^[-\d]/.test(json)
 
-/** A string's value, or the text of a number, `true` or `false`; null: it is an object or a list. */
+/** The value of a string, or the text of another scalar; null for an object or array. */
 function textOf(json: string): string | null {
   if (isString(json)) return JSON.parse(json) as string
   return json.startsWith('{') || json.startsWith('[') ? null : json
 }
 
-/** Reads the value of an attribute. */
 function importedValue({ type }: Scalar, json: string): CoercedValue {
   if (json === 'null') return { value: null }
   const { family } = attributeTypes[type]
@@ -268,7 +262,7 @@ function importedValue({ type }: Scalar, json: string): CoercedValue {
   }
 }
 
-/** Exact within 64 bits, the nearest double beyond them, as columns of SQLite keep it. */
+/** Exact within 64 bits; beyond that the nearest double, as in SQLite. */
 function importedInteger(text: string): CoercedValue {
   if (!/^-?\d{1,400}$/.test(text)) return { value: null, problem: 'is not an integer' }
   const integer = BigInt(text)
@@ -288,7 +282,7 @@ function importedMoment(text: string, isTimestamp: boolean): CoercedValue {
   return Number.isNaN(milliseconds) ? { value: null, problem: 'is not a timestamp' } : { value: milliseconds }
 }
 
-/** JSON as it is written; a string without its quotes, unless it is JSON then. */
+/** JSON verbatim; a string is unquoted, unless it is valid JSON itself. */
 export function importedJson(json: string): RowValue {
   if (isNumber(json)) return exactNumber(json) ?? json
   if (!isString(json)) return json
@@ -306,23 +300,22 @@ function isJson(text: string): boolean {
 }
 
 interface StoredRelation {
-  /** Rows that are inserted, or columns of rows that are there. */
+  /** Inserts rows, or updates columns of existing rows. */
   readonly kind: 'insert' | 'update'
   readonly table: RowTable
-  /** The type that the relation leads to; null: each line says which. */
+  /** Target type; null: stated by each line. */
   readonly target: string | null
   readonly isById: boolean
   /** The row for a line whose ends have these ids. */
   row(link: LinkLine, left: number, right: RowValue): CopiedRow
 }
 
-/** The treatment of the lines of a relation: ignored, or changed, with the reason. */
+/** How lines of a relation are imported: stored, ignored, or lost, with the reason. */
 type ResolvedRelation = StoredRelation | { readonly kind: 'ignore' } | { readonly kind: 'loss'; readonly what: string }
 
-/** Finds where the lines of a relation are stored. */
 export type ResolveRelation = (link: LinkLine) => ResolvedRelation
 
-/** Opens the relations of a model, whose tables a database has. */
+/** Relations of a model whose tables exist. */
 export function openRelations(model: Model, tables: ReadonlyMap<string, RowTable>): ResolveRelation {
   const known = new Map<string, ResolvedRelation>()
   return ({ left: { type, field } }) => {
@@ -344,7 +337,7 @@ function resolve(model: Model, tables: ReadonlyMap<string, RowTable>, type: stri
 
 const loss = (what: string): ResolvedRelation => ({ kind: 'loss', what: what.slice(0, 300) })
 
-/** Null: it is no relation, or the other side stores it. */
+/** Null if the attribute is not a relation, or stored on the other side. */
 function storedIn(shape: Schema, attribute: Attribute, tables: ReadonlyMap<string, RowTable>): StoredRelation | null {
   const columnsOf = (name: string, columns: readonly string[]): RowTable | null => {
     const table = tables.get(name)
@@ -400,24 +393,23 @@ function storedMorph(
   return table === null ? null : { kind: 'insert', table, target: null, isById: true, row }
 }
 
-/** True if the right end of a relation shows it: that of a file appears wherever the file does. */
+/** True if the right end owns the relation: that of a file belongs to the row that shows it. */
 export const isHeldByRight = ({ left: { type, field } }: LinkLine): boolean => type === fileType && field === 'related'
 
-/** The ids of imported rows. */
 export interface RowIds {
-  /** The id for the next row that has `archived` in the archive. */
+  /** Assigns an id to the next row with the id `archived`. */
   assign(uid: string, archived: number): number
-  /** The id that a row got; the first, if several rows have it in the archive. */
+  /** The id assigned to a row; the first one if several rows share the archived id. */
   of(uid: string, archived: number): number
 }
 
-/** The ids of a type or component. */
+/** Known ids of a type or component. */
 interface KnownIds {
-  /** The largest in the archive. */
+  /** Largest id in the archive. */
   largest(uid: string): number
-  /** The last number that the database gave. */
+  /** Last id that the database assigned. */
   last(uid: string): number
-  /** True if a row of the database has this id, or a former row had it that must not be confused with the new one. */
+  /** True if an existing row has this id, or a former row that must not be confused with a new one. */
   isTaken(uid: string, id: number): boolean
 }
 

@@ -1,19 +1,17 @@
-// Rows of Octavo's own tables that are about content: Strapi's format has no place for them, so they are lines of a folder that Strapi
-// ignores. Without them, relations that wait for a publication would be lost.
+// Rows of Octavo's own tables about content. Strapi's format lacks them, so they are in a folder that Strapi ignores. Without them, pending
+// links would be lost.
 
 import { fileType } from '../../model/schema/link.js'
 import type { Component, ContentType, Model } from '../../model/schema/types.js'
 import { type OctavoColumnType, octavoTables } from '../../model/tables/octavo-tables.js'
 
-/** A value of such a row. */
 export type OwnValue = string | number | null
 
-/** One of the tables. */
 export interface OwnTable {
   readonly name: string
-  /** Its columns, but for the number of a row. */
+  /** All columns except the row id. */
   readonly columns: Readonly<Record<string, OctavoColumnType>>
-  /** The column with a row id, and the uid of the type or component that it belongs to; undefined: the model has none. */
+  /** The column with a row id, and the uid of its type or component; undefined if the model lacks it. */
   readonly reference: { readonly column: string; uidOf(model: Model, row: Readonly<Record<string, OwnValue>>): string | undefined } | null
 }
 
@@ -36,7 +34,7 @@ export const ownTables: readonly OwnTable[] = [
 
 const owners = new WeakMap<Model, ReadonlyMap<string, ContentType | Component>>()
 
-/** The types and components that own relations with a table, by these tables. */
+/** Types and components by the link tables that they own. */
 export function ownersOfTables(model: Model): ReadonlyMap<string, ContentType | Component> {
   const known = owners.get(model)
   if (known !== undefined) return known

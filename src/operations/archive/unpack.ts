@@ -1,4 +1,4 @@
-// Unpacks an archive into a temporary folder, within limits: files of lines, uploads, and their verification by the manifest.
+// Unpacks an archive into a temporary folder, within limits: files of lines, and uploads. Verifies them by the manifest.
 
 import { createHash } from 'node:crypto'
 import { constants, createReadStream, createWriteStream } from 'node:fs'
@@ -25,7 +25,6 @@ import {
 } from './format.js'
 import { idOf } from './imported-rows.js'
 
-/** The bounds of an archive. */
 interface ArchiveLimits {
   readonly archiveFiles: number
   readonly archiveBytes: number
@@ -33,43 +32,40 @@ interface ArchiveLimits {
   readonly archiveLineBytes: number
 }
 
-/** An unpacked upload. */
 interface UnpackedUpload {
   readonly path: string
   readonly bytes: number
-  /** Hexadecimal. */
   readonly sha256: string
-  /** Its media type, as the archive says. */
+  /** Media type stated by the archive. */
   readonly mime: string
 }
 
-/** An unpacked archive. */
 export interface UnpackedArchive {
   /** The version of Strapi, or a compatible one. */
   readonly strapiVersion: string
   readonly createdAt: string | null
-  /** Checksums and the scope of the export; null: the archive is not Octavo's. */
+  /** Checksums and scope of the export; null if Octavo did not write the archive. */
   readonly manifest: Manifest | null
   readonly lines: Readonly<Record<LineKind, readonly ArchiveLineFile[]>>
-  /** By their names in the storage. */
+  /** By name in the storage. */
   readonly uploads: ReadonlyMap<string, UnpackedUpload>
 }
 
-/** Bytes that are unpacked at any compression ratio. */
+/** Bytes that are unpacked regardless of the compression ratio. */
 const unquestioned = 1_000_000_000
 
-/** Bytes of the metadata of an archive or of an upload, and of the list of all files. */
+/** Maximum bytes of the metadata of an archive or upload, and of the manifest. */
 const [aboutBytes, manifestBytes] = [16_000_000, 500_000_000]
 
-/** Lines may have secrets; uploads get the mode that the process gives its files, as others have it. */
+/** Lines may contain secrets; uploads get the default mode of the process. */
 const [ownersFile, uploadsFile] = [0o600, 0o666]
 
-/** Names of uploads as storages have them. */
+/** Valid names in a storage. */
 const uploadForm = /^[^.][^\\/]*$/
 
 /**
  * Unpacks an archive.
- * @throws ConfigError with a sentence if it is incomplete, damaged, beyond a limit, or not of this format
+ * @throws ConfigError with a sentence if it is incomplete, damaged, beyond a limit, or in another format
  */
 export async function unpackArchive(
   path: string,
@@ -94,13 +90,12 @@ interface Unpacking {
   finish(): Promise<UnpackedArchive>
 }
 
-/** An unpacked file with its path, size and checksum. */
 interface WrittenFile {
   readonly path: string
   readonly known: ManifestFile & { readonly sha256: string }
 }
 
-/** Writes a file of an archive; `bound`: bytes at most. */
+/** Writes a file of an archive; `bound`: maximum bytes. */
 type WriteFile = (entry: ArchiveEntry, bound?: number, mode?: number) => Promise<WrittenFile>
 
 /** Writes files under numbers, and counts their bytes and lines. */
@@ -244,7 +239,7 @@ function manifestIn(text: string | undefined): Manifest | null {
   return manifest as unknown as Manifest
 }
 
-/** @throws ConfigError that names the files that are not as they were written */
+/** @throws ConfigError that names damaged files */
 function checkFiles({ files }: Manifest, found: ReadonlyMap<string, ManifestFile>): void {
   const isSame = (name: string, { bytes, sha256, lines }: ManifestFile): boolean => {
     const there = found.get(name)
@@ -261,7 +256,7 @@ function checkFiles({ files }: Manifest, found: ReadonlyMap<string, ManifestFile
   )
 }
 
-/** Parses a line. @throws ConfigError if it is not JSON, or nested too deeply */
+/** @throws ConfigError if a line is not JSON, or nested too deeply */
 function parsedLine({ text, where }: ArchiveLine): unknown {
   try {
     checkStructure(Buffer.from(text), Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
@@ -271,14 +266,14 @@ function parsedLine({ text, where }: ArchiveLine): unknown {
   }
 }
 
-/** An entity: its type, its row id, and the JSON text of its attributes. */
+/** An entity: its type, row id, and attributes as JSON. */
 interface EntityLine {
   readonly type: string
   readonly id: number
   readonly data: string
 }
 
-/** Reads a line of `entities/`. @throws ConfigError for anything else */
+/** Parses a line of `entities/`. @throws ConfigError if it is invalid */
 export function entityIn(line: ArchiveLine): EntityLine {
   parsedLine(line)
   const members = membersOf(line.text)
@@ -297,12 +292,12 @@ const isObject = (value: unknown): value is Fields => typeof value === 'object' 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isPlace = (value: unknown): boolean => value === undefined || (typeof value === 'number' && Number.isFinite(value))
 
-/** Reads a line of `links/`. @throws ConfigError for anything else */
+/** Parses a line of `links/`. @throws ConfigError if it is invalid */
 export function linkIn(line: ArchiveLine): LinkLine {
   const value = parsedLine(line)
   if (!isObject(value) || !isObject(value.left) || !isObject(value.right)) throw notALink(line)
   const { left, right } = value
-  // Strapi writes null where a table has no such column.
+  // Strapi writes null if the table has no such column.
   const places = [left.pos ?? undefined, right.pos ?? undefined]
   const isWhole =
     [value.kind, value.relation, left.type, left.field, right.type].every(isText) &&
@@ -315,13 +310,13 @@ export function linkIn(line: ArchiveLine): LinkLine {
 
 const notALink = ({ where }: ArchiveLine): ConfigError => new ConfigError(`${where} is not a relation. Nothing was changed`)
 
-/** A setting, a webhook, or a row of one of Octavo's tables: its type, and the members of its value as JSON texts. */
+/** A setting, webhook, or row of Octavo's tables: its type, and members of its value as JSON. */
 interface ValueLine {
   readonly type: string
   readonly value: ReadonlyMap<string, string>
 }
 
-/** Reads a line of `configuration/` or `octavo/`. @throws ConfigError for anything else */
+/** Parses a line of `configuration/` or `octavo/`. @throws ConfigError if it is invalid */
 export function valueIn(line: ArchiveLine): ValueLine {
   parsedLine(line)
   const members = membersOf(line.text)
@@ -331,22 +326,21 @@ export function valueIn(line: ArchiveLine): ValueLine {
   return { type, value }
 }
 
-/** A file of an archive. Its content is read before the next file. */
+/** A file of an archive. Its content must be read before the next file. */
 interface ArchiveEntry {
   readonly name: string
   readonly content: Readable
 }
 
-/** The form of an archive, by its name. */
 interface ArchiveForm {
   readonly kind: 'tar' | 'dir'
   readonly isEncrypted: boolean
   readonly isCompressed: boolean
-  /** Bytes of the file; 0 for a folder. */
+  /** Size of the file; 0 for a folder. */
   readonly bytes: number
 }
 
-/** Recognizes an archive by its endings, as Strapi does. @throws ConfigError for anything else */
+/** Recognizes an archive by its extensions, as Strapi does. @throws ConfigError for any other file */
 export async function formOf(path: string): Promise<ArchiveForm> {
   const stats = await stat(path).catch(() => null)
   if (stats === null) throw new ConfigError(`There is no archive at ${path}`)
@@ -360,13 +354,13 @@ export async function formOf(path: string): Promise<ArchiveForm> {
 }
 
 /**
- * The files of an archive.
- * @throws ConfigError if it cannot be read with this password, is damaged, or has links or files with paths that lead elsewhere
+ * Reads the files of an archive.
+ * @throws ConfigError for a wrong password, a damaged archive, links, or paths that lead out of it
  */
 const entriesOf = (path: string, form: ArchiveForm, password: string | null): AsyncGenerator<ArchiveEntry> =>
   form.kind === 'dir' ? folderEntries(path, '') : tarEntries(path, form, password)
 
-/** @throws ConfigError for a name that is no path below the archive */
+/** @throws ConfigError unless the name is a path in the archive */
 function checkName(name: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: names must not have control characters
   const isHarmless = name.length <= 1024 && !/[\u0000-\u001f\u007f\\]/.test(name) && !name.startsWith('/')
@@ -442,7 +436,7 @@ async function* tarEntries(
 
 const isPlainFile = ({ type }: Header): boolean => type === 'file' || type === 'contiguous-file'
 
-/** True if the disk failed, not the content. */
+/** True if the disk failed. */
 const isOfFile = (error: unknown): boolean => typeof (error as NodeJS.ErrnoException).syscall === 'string'
 
 function unreadable(path: string, isEncrypted: boolean, { message }: Error): ConfigError {

@@ -1,4 +1,4 @@
-// Makes a backup of a project while a service runs: one snapshot of the database, the files that its rows refer to, the schemas of its
+// Creates a backup of a project while a service runs: one snapshot of the database, the files that its rows reference, the schemas of its
 // model, and a manifest.
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -40,18 +40,16 @@ export interface BackupReport {
 }
 
 export interface BackupOptions {
-  /** The path of the backup. */
+  /** Path of the backup. */
   readonly to: string
-  /** Octavo's version. */
   readonly version: string
-  /** Missing files of the media library are accepted. */
+  /** Accepts missing files of the media library. */
   readonly allowsMissing: boolean
   report(progress: BackupReport): void
-  /** Called with what removes everything that was written, before anything is. */
+  /** Receives the cleanup function before anything is written. */
   begun(abandon: () => Promise<void>): void
 }
 
-/** A backup that is complete. */
 export interface MadeBackup {
   readonly path: string
   readonly manifest: BackupManifest
@@ -61,7 +59,7 @@ export interface MadeBackup {
 
 /**
  * Creates a backup. A failure removes its files.
- * @throws ConfigError with a sentence if there is something at its path, or the database is damaged
+ * @throws ConfigError with a sentence if its path exists, or the database is damaged
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<MadeBackup> {
   const to = resolve(options.to)
@@ -91,7 +89,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   }
 }
 
-/** @throws ConfigError if a backup would be among the files that are served */
+/** @throws ConfigError if the backup would be in the uploads folder, which is served */
 function refuseInside(uploads: string, to: string): void {
   const path = relative(uploads, to)
   if (path !== '..' && !path.startsWith(`..${sep}`))
@@ -106,7 +104,7 @@ async function fill(folder: string, config: Config, kept: KeptFiles, options: Ba
   const snapshot = await takeSnapshot(config, model, kept)
   const report = (what: string, done: number, total: number): void => options.report({ what, done, total })
   const to = join(folder, databaseName)
-  // An open snapshot keeps the database from cleaning up, so it ends before files are copied.
+  // An open snapshot delays cleanup by the database, so it is closed before files are copied.
   const left = await copyIntoFile(config, snapshot, { to, model, report }).finally(() => snapshot.rows.close())
   await syncToDisk(to)
   const files = await copyFiles(folder, config, kept, { snapshot, options })
@@ -124,7 +122,7 @@ async function fill(folder: string, config: Config, kept: KeptFiles, options: Ba
   return { manifest, findings: await findingsOf(config, folder, schemas.model) }
 }
 
-/** The configuration of a project with the database of a backup. */
+/** The project's configuration with the database of a backup. */
 export const onCopy = (config: Config, folder: string): Config => ({
   ...config,
   database: { ...config.database, client: 'sqlite', server: null, filename: join(folder, databaseName) },
@@ -146,7 +144,7 @@ interface WrittenSchemas {
   readonly model: Model
 }
 
-/** Writes the schema files of the model that the copied database has; those of the project, where it does not know. */
+/** Writes the schema files of the copied database's model; those of the project if the database does not store them. */
 async function writeSchemas(folder: string, config: Config, onDisk: SchemaTexts): Promise<WrittenSchemas> {
   const copy = onCopy(config, folder)
   const view = await (await getDriver(copy)).openView(copy)
@@ -174,7 +172,7 @@ interface FilesToCopy {
   readonly options: BackupOptions
 }
 
-/** Copies all files that rows refer to. */
+/** Copies all files that rows reference. */
 async function copyFiles(folder: string, config: Config, kept: KeptFiles, { snapshot, options }: FilesToCopy): Promise<CopiedFiles> {
   const copied: CopiedFiles = { written: [], missing: [], uncertain: [] }
   const seen = new Set<string>()
@@ -234,8 +232,8 @@ function ifGone(error: NodeJS.ErrnoException): null {
 }
 
 /**
- * Copies an object by its name in the configured storage, never from the address in its row, which could make Octavo fetch
- * internal addresses. Null: the project does not use this storage.
+ * Copies an object by name from the configured storage, never from the URL in its row, which might lead to internal addresses. Null: the
+ * project does not use this storage.
  */
 async function copyObject(folder: string, storage: Storage | null, { file, seen, copied }: FileCopy): Promise<void> {
   const { provider, url, mime } = file

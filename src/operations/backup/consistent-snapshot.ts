@@ -1,4 +1,4 @@
-// A snapshot of the database together with its files, repeated until no file was replaced during it.
+// A snapshot of the database with its files, repeated until no file was replaced during it.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { KeptFiles } from '../../content/media/hardlink-snapshot.js'
 import { getDriver } from '../../database/open.js'
@@ -7,25 +7,24 @@ import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
 import { committedSwaps, type ReferencedFile, referencedFiles } from './referenced-files.js'
 
-/** A snapshot with its files. */
 export interface ConsistentSnapshot {
   readonly rows: RowSource
   /** Null: the database is on a server. */
   readonly file: FileSnapshot | null
   readonly takenAt: Date
   readonly referenced: readonly ReferencedFile[]
-  /** Names of files that were replaced during every snapshot, so that they may not match it. */
+  /** Names of files replaced during every snapshot: their content may not match it. */
   readonly uncertain: ReadonlySet<string>
 }
 
-/** Maximum number of snapshots, and growing pauses between them in milliseconds. */
+/** Maximum number of snapshots, and increment of the pause between them in milliseconds. */
 const [tries, interval] = [12, 25]
 
 /**
- * Takes a snapshot, and keeps the local files as they were in it. A file that is the same right before and right after the snapshot is the
- * one of its row; one that was replaced in between belongs to a snapshot before or after, so another one is taken. Only the snapshot is
- * between the two looks at the folder, so it ends even while files are uploaded. A file that neither look finds may have come and gone in
- * between; it is missing if the snapshot before lacks it too.
+ * Takes a snapshot, and preserves the local files that belong to it. A file that is the same directly before and after the snapshot matches
+ * its row; if one was replaced in between, another snapshot is taken. Nothing else happens between the two checks, so this ends even while
+ * files are uploaded. A file found by neither check may have been added and deleted in between; it is missing if the previous snapshot
+ * lacks it too.
  */
 export async function takeSnapshot(config: Config, model: Model, kept: KeptFiles): Promise<ConsistentSnapshot> {
   kept.keepAll()
@@ -64,7 +63,7 @@ async function openSnapshot(config: Config, model: Model, beforeSnapshot: () => 
   return { rows: file.rows, file }
 }
 
-/** The local files that are not kept, each by its likeliest name. */
+/** Local files missing from the snapshot, each by its likeliest name. */
 function namesWithoutFile(referenced: readonly ReferencedFile[], kept: KeptFiles): ReadonlySet<string> {
   const without = referenced.filter(({ names, provider }) => provider === 'local' && names.every((name) => kept.find(name) === null))
   return new Set(without.map(({ names, url }) => names[0] ?? url))

@@ -1,4 +1,4 @@
-// Copies the database of a backup: the file as it is, or the rows of a server into a file.
+// Copies the database of a backup: the file itself, or rows of a server into a file.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -19,8 +19,8 @@ import type { ConsistentSnapshot } from './consistent-snapshot.js'
 import { giveAccess, makeFolder, ownerOnly, syncFolders } from './referenced-files.js'
 
 /**
- * Tables whose rows are left out. Leases, turns and counted attempts belong to processes that run; replacements of files are finished in a
- * backup; sessions and codes that were ended after it was made would be valid again.
+ * Excluded tables. Leases, turns and rate limits belong to running processes; file swaps are completed in a backup; sessions and codes
+ * revoked after the backup would become valid again.
  */
 const leftOut: readonly string[] = [
   ...['octavo_leases', 'octavo_rate_limits', 'octavo_file_swaps', 'octavo_one_time_tokens', 'strapi_sessions'],
@@ -36,13 +36,12 @@ export const rowsOptionsOf = ({ database }: Config): RowsOptions => ({
   wait: startTimeoutMs,
 })
 
-/** Reports progress. */
 type ReportCopy = (what: string, done: number, total: number) => void
 
 /**
- * Copies the database into a new file, without the state of running processes, and checks the copy. Returns the tables and columns that
- * the file has no place for.
- * @throws ConfigError if the database is damaged, or a server has values that a file cannot hold
+ * Copies the database into a new file, without the state of running processes, and verifies it. Returns the tables and columns that the
+ * file cannot store.
+ * @throws ConfigError if the database is damaged, or a server has values that a file cannot store
  */
 export async function copyIntoFile(
   config: Config,
@@ -53,7 +52,7 @@ export async function copyIntoFile(
   if (file !== null) await file.copyTo(to, (done, total) => report('pages of the database', done, total))
   else left = (await copyRows(config, rows, to, model, report)).omitted.filter((name) => !isLeftOut(name))
   finalizeCopy(to, leftOut)
-  // SQLite makes files by the umask, and this one may be moved out of its folder.
+  // SQLite creates files by the umask, and this one may be moved out of its folder.
   await giveAccess(to, ownerOnly)
   return left
 }
@@ -77,7 +76,7 @@ async function copyRows(config: Config, source: RowSource, to: string, model: Mo
 const otherWays =
   'A backup keeps the rows of a server in a SQLite file. For what that cannot hold, save the rows with pg_dump or mariadb-dump'
 
-/** The number of rows of each table of a copied file, in the order of their names. */
+/** Counts the rows of each table of a copied file, by name. */
 export async function countRows(config: Config, file: string): Promise<readonly (readonly [table: string, rows: number])[]> {
   const source = await openRowSource(file, rowsOptionsOf(config))
   try {
@@ -89,7 +88,7 @@ export async function countRows(config: Config, file: string): Promise<readonly 
   }
 }
 
-/** Checks a copied file, and counts its rows. @throws ConfigError if it is damaged, or has other rows than the manifest says */
+/** Verifies a copied file, and its row counts. @throws ConfigError if it is damaged or its counts differ from the manifest */
 export async function checkCopiedFile(config: Config, file: string, expected: readonly (readonly [string, number])[]): Promise<void> {
   checkDatabaseFile(file)
   const found = new Map(await countRows(config, file))
@@ -97,24 +96,24 @@ export async function checkCopiedFile(config: Config, file: string, expected: re
   if (wrong.length > 0) throw new ConfigError(`The backup is damaged: the number of rows differs in ${wrong.join(', ')}`)
 }
 
-/** A backup that is being written. */
+/** A backup in progress. */
 interface PartialBackup {
   readonly folder: string
-  /** Gives it its name. @throws ConfigError if something has that name by now */
+  /** Renames it to its final name. @throws ConfigError if that exists by now */
   finish(): Promise<void>
-  /** Removes everything that was written. */
+  /** Removes all written files. */
   abandon(): Promise<void>
 }
 
 const ending = '.octavo-part'
 const unfinished = /^\..+\.[0-9a-f]{12}\.octavo-part(\.lock)?$/
 
-/** @throws ConfigError if there is something at `path` */
+/** @throws ConfigError if `path` exists */
 export function refusePresent(path: string): void {
   if (existsSync(path)) throw new ConfigError(`${path} exists. A backup replaces nothing: choose another path with --to`)
 }
 
-/** Begins a backup that will be at `path`. @throws ConfigError if there is something */
+/** Starts a backup that will be at `path`. @throws ConfigError if that exists */
 export async function beginPartialBackup(path: string): Promise<PartialBackup> {
   refusePresent(path)
   const parent = dirname(path)
@@ -145,7 +144,7 @@ export async function beginPartialBackup(path: string): Promise<PartialBackup> {
 
 const lockOf = (folder: string): string => `${folder}.lock`
 
-/** Removes what backups left that were killed. The lock of one that goes on is held by its process. */
+/** Removes leftovers of killed backups. A running backup holds a lock. */
 async function clearUnfinished(parent: string): Promise<void> {
   const names = (await readdir(parent)).filter((name) => unfinished.test(name)).map((name) => name.replace(/\.lock$/, ''))
   for (const name of new Set(names)) {
@@ -158,7 +157,7 @@ async function clearUnfinished(parent: string): Promise<void> {
   }
 }
 
-/** Null: another process has it, or the file system has no locks. */
+/** Null if another process has the lock, or the file system does not support locks. */
 function lockUnlessHeld(folder: string): FileLock | null {
   try {
     return lockFile(lockOf(folder))
@@ -167,7 +166,7 @@ function lockUnlessHeld(folder: string): FileLock | null {
   }
 }
 
-/** Returns an error as a sentence where it comes from a disk, a file or the copy of a database; other errors as they are. */
+/** Explains errors of disks, files and database copies in a sentence; returns other errors unchanged. */
 export function explainSystemError(error: unknown, sentence: (message: string) => string): unknown {
   if (error instanceof ConfigError || error instanceof ApiError || !(error instanceof Error)) return error
   const isOfSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string'

@@ -1,4 +1,4 @@
-// The manifest of a backup: its origin and all its files with sizes and checksums. A backup without one is incomplete.
+// The manifest of a backup: its origin, and all its files with sizes and checksums. A backup without one is incomplete.
 
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -14,10 +14,9 @@ import type { Model } from '../../model/schema/types.js'
 import { openFields } from '../../project/fields.js'
 import { type SchemaTexts, storedSchemas } from '../../project/model-changes/change-log.js'
 
-/** The name of the manifest in a backup. */
 export const manifestName = 'octavo-backup.json'
 
-/** The copy of the database and the folders of its files and schemas. */
+/** The copy of the database, and folders of the backup. */
 export const databaseName = 'database.db'
 export const uploadsName = 'uploads'
 export const objectsName = 'objects'
@@ -27,51 +26,49 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const text = z.string()
 
 const file = z.strictObject({
-  /** Its path in the backup, with `/`. */
+  /** Path in the backup, with `/`. */
   path: text,
   bytes: z.int().min(0),
   sha256,
-  /** Of objects of a remote storage: the column `provider`, the media type, and the address in the row. */
+  /** For objects of a remote storage: column `provider`, media type, and URL in the row. */
   object: z.strictObject({ provider: text, mime: text, url: text }).optional(),
 })
 
 const manifest = z.strictObject({
   format: z.literal(1),
   id: z.uuid(),
-  /** The version of Octavo that made it. */
+  /** The version of Octavo that created it. */
   octavo: text,
-  /** When the snapshot was taken, and when the backup was complete, in ISO 8601. */
+  /** Times of the snapshot and of the completion, in ISO 8601. */
   snapshotAt: text,
   finishedAt: text,
-  /** The kind of the database that was copied. */
+  /** Kind of the copied database. */
   database: z.enum(['sqlite', 'postgres', 'mysql']),
-  /** The number of rows of each table. */
+  /** Row count of each table. */
   rows: z.array(z.tuple([text, z.int().min(0)])).readonly(),
   files: z.array(file).readonly(),
-  /** Files that rows name and that the backup does not have; files that may not be those of their rows. */
+  /** Referenced files that are missing from the backup; files whose contents may not match their rows. */
   missing: z.array(text).readonly(),
   uncertain: z.array(text).readonly(),
-  /** Tables and columns of a server that the copy has no place for. */
+  /** Tables and columns of a server that the copy cannot store. */
   left: z.array(text).readonly(),
 })
 
 const envelope = z.strictObject({ sha256, manifest: z.unknown() })
 
-/** The manifest of a backup. */
 export type BackupManifest = z.output<typeof manifest>
 
-/** A file of a backup. */
 export type BackupFile = BackupManifest['files'][number]
 
 const checksumOf = (json: string): string => createHash('sha256').update(json).digest('hex')
 
-/** The text of a manifest, with its own checksum. */
+/** Serializes a manifest, with its own checksum. */
 export const manifestText = (given: BackupManifest): string =>
   `${JSON.stringify({ sha256: checksumOf(JSON.stringify(given)), manifest: given }, null, 1)}\n`
 
 /**
  * Reads the manifest of the backup in `folder`.
- * @throws ConfigError with a sentence if there is none, it is damaged, or it names a path that a backup does not have
+ * @throws ConfigError with a sentence if it is missing, damaged, or contains an invalid path
  */
 export async function readManifest(folder: string): Promise<BackupManifest> {
   const content = await readFile(join(folder, manifestName), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -89,7 +86,7 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
   return read
 }
 
-/** Null: the text is not a manifest, or not the one that was written. */
+/** Null if the text is not a manifest, or its checksum differs. */
 function manifestOf(content: string): BackupManifest | null {
   try {
     const { sha256: sum, manifest: given } = envelope.parse(JSON.parse(content))
@@ -99,10 +96,10 @@ function manifestOf(content: string): BackupManifest | null {
   }
 }
 
-/** A name without a path that no folder hides. */
+/** A plain file name that is not hidden. */
 const isVisibleName = (name: string): boolean => isStoredName(name) && !name.startsWith('.')
 
-/** True for the paths of a backup. Every path of a manifest is checked by it. */
+/** Validates the paths in a manifest. */
 export function isBackupPath(path: string): boolean {
   const [first, ...rest] = path.split('/')
   if (first === databaseName) return rest.length === 0
@@ -115,14 +112,14 @@ export function isSchemaPath(path: string): boolean {
   return parts[0] === 'src' && parts.length > 1 && parts.every(isVisibleName) && path.endsWith('.json')
 }
 
-/** Those of a project. @throws Error with a sentence if they cannot be loaded */
+/** Schema files of the project. @throws Error with a sentence if they cannot be loaded */
 export async function schemasOnDisk(config: Config): Promise<SchemaTexts> {
   const files = recordReads(config.folder, filesOnDisk)
   await loadModel(config, files)
   return new Map([...files.texts].filter(([path]) => isSchemaPath(path)))
 }
 
-/** Those of the model that a database has; null: it does not know. */
+/** Schema files of the model in a database; null if it stores none. */
 export async function schemasOfDatabase(view: DatabaseView): Promise<SchemaTexts | null> {
   const tables = await view.tables()
   if (!tables.has('octavo_schemas') || !tables.has('octavo_model_history')) return null
@@ -131,8 +128,8 @@ export async function schemasOfDatabase(view: DatabaseView): Promise<SchemaTexts
 }
 
 /**
- * The model of these schema files, with the private attributes of a project. `onDisk`: the files that they take the places of; `database`: the
- * configuration of the database whose columns say what custom fields are.
+ * Loads the model of these schema files, with the private attributes of a project. `onDisk`: the files that they replace; `database`:
+ * configuration of the database whose columns determine custom fields.
  */
 export const modelOf = (config: Config, texts: SchemaTexts, onDisk: SchemaTexts, database: Config = config): Promise<Model> => {
   const removed = [...onDisk.keys()].filter((path) => !texts.has(path)).map((path) => [path, null] as const)
@@ -143,7 +140,7 @@ export const modelOf = (config: Config, texts: SchemaTexts, onDisk: SchemaTexts,
   )
 }
 
-/** The schema files of a backup in `folder`. */
+/** Reads the schema files of a backup. */
 export async function schemasOfBackup(folder: string, { files }: Pick<BackupManifest, 'files'>): Promise<SchemaTexts> {
   const texts = new Map<string, string>()
   for (const { path } of files)
@@ -151,15 +148,14 @@ export async function schemasOfBackup(folder: string, { files }: Pick<BackupMani
   return texts
 }
 
-/** Schema files that differ. */
 export interface SchemaDifferences {
-  /** In the backup, and not in the project or with other content. */
+  /** In the backup, but missing from the project or with other content. */
   readonly written: readonly string[]
-  /** In the project only. */
+  /** Only in the project. */
   readonly removed: readonly string[]
 }
 
-/** Differences between the schemas of a project and a backup, except in white space. */
+/** Differences between the schemas of a project and a backup, ignoring white space. */
 export const differencesBetween = (project: SchemaTexts, backup: SchemaTexts): SchemaDifferences => ({
   written: [...backup].filter(([path, text]) => meaningOf(project.get(path)) !== meaningOf(text)).map(([path]) => path),
   removed: [...project.keys()].filter((path) => !backup.has(path)),

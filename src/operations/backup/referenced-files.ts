@@ -1,4 +1,4 @@
-// The files that the rows of a database refer to: those of the media library, with their formats.
+// The files that rows of a database reference: those of the media library, with their formats.
 
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -12,15 +12,15 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import { syncToDisk } from '../../foundation/runtime/file-operations.js'
 import type { BackupFile } from './manifest.js'
 
-/** A file as its row refers to it. */
+/** A file referenced by a row. */
 export interface ReferencedFile {
-  /** Names that it may have in its storage, the likeliest first. */
+  /** Possible names in its storage, likeliest first. */
   readonly names: readonly string[]
   /** The storage, as in the column. */
   readonly provider: string
   readonly url: string
   readonly mime: string
-  /** The text of its row, to detect a later state. */
+  /** The row as text, to detect later changes. */
   readonly row: string
 }
 
@@ -31,7 +31,7 @@ interface FileData {
   readonly mime?: unknown
 }
 
-/** All files of the media library, and their formats, in the order of their rows. */
+/** All files of the media library and their formats, in row order. */
 export async function referencedFiles(rows: RowSource): Promise<readonly ReferencedFile[]> {
   const table = (await rows.tables()).find(({ name }) => name === 'files')
   if (table === undefined) return []
@@ -40,7 +40,7 @@ export async function referencedFiles(rows: RowSource): Promise<readonly Referen
   return found
 }
 
-/** The ids of replacements that are committed and not finished. */
+/** Ids of replacements that are committed but not finished. */
 export async function committedSwaps(rows: RowSource): Promise<ReadonlySet<string>> {
   const table = (await rows.tables()).find(({ name }) => name === 'octavo_file_swaps')
   const ids = new Set<string>()
@@ -73,32 +73,31 @@ function formatsOf(json: unknown): readonly FileData[] {
     if (typeof formats !== 'object' || formats === null) return []
     return Object.values(formats).filter((each): each is FileData => typeof each === 'object' && each !== null)
   } catch {
-    // Formats that are not valid JSON refer to no files.
+    // Invalid JSON references no files.
     return []
   }
 }
 
-/** A file that was read: its size in bytes, and its SHA-256 in hexadecimal. */
 interface FileSum {
   readonly bytes: number
   readonly sha256: string
 }
 
-/** The same of folders as `ownerOnly` of files. */
+/** The mode of folders that matches `ownerOnly`. */
 const ownersFolder = 0o700
 
 const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
-/** Syncs a folder and all folders below it. */
+/** Syncs a folder recursively. */
 export async function syncFolders(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) if (entry.isDirectory()) await syncFolders(join(folder, entry.name))
   await syncToDisk(folder)
 }
 
-/** Creates a folder with those above it. */
+/** Creates a folder and its parents. */
 export const makeFolder = async (folder: string): Promise<void> => void (await mkdir(folder, { recursive: true, mode: ownersFolder }))
 
-/** Writes a stream into a new file, syncs it, and returns its size and checksum. */
+/** Writes a stream to a new file, syncs it, and returns its size and checksum. */
 export async function writeStream(stream: Readable | AsyncIterable<Buffer>, to: string, access: FileAccess = ownerOnly): Promise<FileSum> {
   await makeFolder(dirname(to))
   const handle = await open(to, 'wx', ownerOnly.mode)
@@ -113,14 +112,13 @@ export async function writeStream(stream: Readable | AsyncIterable<Buffer>, to: 
   }
 }
 
-/** Copies a file into a new one, by default for its owner only. Links are not followed. */
+/** Copies a file to a new one, by default for its owner only. Does not follow links. */
 export const copyFile = (from: string, to: string, access?: FileAccess): Promise<FileSum> =>
   onFile(from, (handle) => writeStream(chunksOf(handle), to, access))
 
-/** Reads a stream to its end. */
 export const readStream = (stream: Readable): Promise<FileSum> => eachChunk(stream, async () => {})
 
-/** Reads a file. Links are not followed. */
+/** Does not follow links. */
 export const readBytes = (path: string): Promise<FileSum> => onFile(path, (handle) => eachChunk(chunksOf(handle), async () => {}))
 
 async function onFile<Result>(path: string, work: (handle: FileHandle) => Promise<Result>): Promise<Result> {
@@ -153,8 +151,8 @@ async function eachChunk(chunks: Readable | AsyncIterable<Buffer>, take: (chunk:
 }
 
 /**
- * The path of a file of a backup. Folders on the way may not be links.
- * @throws ConfigError that names the file if it, or a folder above it, is a link or missing
+ * Returns the path of a file in a backup, in which no folder may be a link.
+ * @throws ConfigError that names the file if it, or one of its folders, is missing or a link
  */
 export async function pathInBackup(folder: string, { path }: Pick<BackupFile, 'path'>): Promise<string> {
   const parts = path.split('/')
@@ -167,47 +165,46 @@ export async function pathInBackup(folder: string, { path }: Pick<BackupFile, 'p
   return join(folder, ...parts)
 }
 
-/** @throws ConfigError that names the file if it is not what the manifest says */
+/** @throws ConfigError that names the file if it differs from the manifest */
 export function expectSame({ path, bytes, sha256 }: BackupFile, found: FileSum): void {
   if (found.bytes === bytes && found.sha256 === sha256) return
   const how = found.bytes === bytes ? 'its checksum differs' : `it has ${found.bytes} bytes instead of ${bytes}`
   throw new ConfigError(`The backup is damaged: ${path} is not the file that was written (${how})`)
 }
 
-/** The rights of a file. `owner`: null where it stays with the user of this process. */
+/** Permissions of a file. `owner`: null for the user of this process. */
 export interface FileAccess {
   readonly mode: number
   readonly owner: { readonly uid: number; readonly gid: number } | null
 }
 
-/** Access for the owner only, for databases and files of users. */
+/** For databases and files of users. */
 export const ownerOnly: FileAccess = { mode: 0o600, owner: null }
 
-/** Bits of a folder's mode that its files may have. */
+/** Masks from a folder's mode to the mode of its files. */
 const [sharedFile, privateFile] = [0o664, 0o660]
 
 const isRoot = (): boolean => process.getuid?.() === 0
 
-/** The mode of a new file in `folder`. `isPrivate`: not readable by all, even if the folder is. */
+/** Permissions of a new file in `folder`. `isPrivate`: not readable by others, even if the folder is. */
 export async function accessIn(folder: string, isPrivate = false): Promise<FileAccess> {
   const { uid, gid, mode } = await stat(await nearest(folder))
   return { mode: (mode & (isPrivate ? privateFile : sharedFile)) | 0o600, owner: isRoot() ? { uid, gid } : null }
 }
 
-/** The access of the file at `path`, or that of a new file in its folder where there is none. */
+/** Permissions of the file at `path` or, if it is missing, of a new file in its folder. */
 export async function accessAt(path: string, isPrivate = false): Promise<FileAccess> {
   const found = await stat(path).catch(() => null)
   if (found === null) return accessIn(dirname(path), isPrivate)
   return { mode: found.mode & 0o777, owner: isRoot() ? { uid: found.uid, gid: found.gid } : null }
 }
 
-/** Gives a file this access. */
 export async function giveAccess(path: string, { mode, owner }: FileAccess): Promise<void> {
   if (owner !== null) await chown(path, owner.uid, owner.gid)
   await chmod(path, mode)
 }
 
-/** Creates a folder with those above it. They belong to the owner of the folder that was there; `mode` is not narrowed by the process. */
+/** Creates a folder and its parents, with the owner of the nearest existing one; `mode` ignores the umask. */
 export async function makeFolderAlike(folder: string, mode?: number): Promise<void> {
   const above = await nearest(folder)
   if (above === folder) return
@@ -219,7 +216,7 @@ export async function makeFolderAlike(folder: string, mode?: number): Promise<vo
   if (isRoot()) await chown(folder, uid, gid)
 }
 
-/** The folder, or the lowest one above it that exists. */
+/** The folder, or its nearest existing parent. */
 async function nearest(folder: string): Promise<string> {
   const isThere = await stat(folder).then(
     () => true,

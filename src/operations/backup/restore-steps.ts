@@ -1,5 +1,5 @@
-// The steps of a restore: existing files are renamed to names with a suffix, then the new ones are renamed into place. Each step is a rename, or can
-// be done again, so that a restore that was killed goes on.
+// The steps of a restore: existing files are renamed with a suffix, then new ones are renamed into place. Each step is a rename or
+// idempotent, so that a killed restore can continue.
 
 import { existsSync } from 'node:fs'
 import { copyFile as copyOnce, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
@@ -14,19 +14,19 @@ import { syncToDisk } from '../../foundation/runtime/file-operations.js'
 import { isBackupPath, isSchemaPath, objectsName, projectName, uploadsName } from './manifest.js'
 import { accessAt, giveAccess, makeFolderAlike } from './referenced-files.js'
 
-/** Paths of new files before they are in place, and of the former ones. */
+/** Paths of staged files, and of former ones. */
 interface RestorePlaces {
-  /** A folder: uploads, objects and schemas of the backup. */
+  /** A folder with uploads, objects and schemas of the backup. */
   readonly staged: string
   readonly stagedDatabase: string
-  /** A folder: what the uploads folder had, and schemas. */
+  /** A folder with former uploads and schemas. */
   readonly aside: string
   readonly asideDatabase: string
 }
 
 const [stagedPrefix, asidePrefix] = ['.restoring-', '.replaced-']
 
-/** New files are next to the files that they replace, on the same file system. */
+/** Staged files are on the same file system as the files that they replace. */
 export const placesOf = ({ uploadsFolder, database: { filename } }: Config, stamp: string): RestorePlaces => ({
   staged: join(uploadsFolder, `${stagedPrefix}${stamp}`),
   stagedDatabase: `${filename}${stagedPrefix}${stamp}`,
@@ -34,11 +34,11 @@ export const placesOf = ({ uploadsFolder, database: { filename } }: Config, stam
   asideDatabase: `${filename}${asidePrefix}${stamp}`,
 })
 
-/** Names in the uploads folder that belong to restores, or to the file system whose root the folder is. They stay where they are. */
+/** Names in the uploads folder that belong to restores, or to the file system if the folder is a mount point. They are not moved. */
 const staysThere = (name: string): boolean =>
   name === 'lost+found' || [stagedPrefix, asidePrefix, '.octavo-restore'].some((prefix) => name.startsWith(prefix))
 
-/** The entries of a folder; none if it is missing. */
+/** Names in a folder; empty if it is missing. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return []
@@ -57,10 +57,10 @@ export async function replacedPaths({ uploadsFolder, database: { server, filenam
   return [...(server === null ? databaseFiles.map((ending) => filename + ending) : []), ...names.map((name) => join(uploadsFolder, name))]
 }
 
-/** The suffixes of the files of a database. The shared memory file is removed, since there are no connections. */
+/** Suffixes of database files. The shared memory file is deleted, because there are no connections. */
 const databaseFiles = ['', '-wal', '-journal']
 
-/** Removes what restores left that were killed before they changed anything. */
+/** Removes leftovers of restores that were killed before they changed anything. */
 export async function clearStaged({ uploadsFolder, database: { filename } }: Config): Promise<void> {
   for (const [folder, prefix] of [
     [uploadsFolder, stagedPrefix],
@@ -84,7 +84,7 @@ export async function carryOutRestore(config: Config, note: RestoreNote): Promis
   return [...[places.asideDatabase, places.aside].filter((path) => existsSync(path)), ...objects]
 }
 
-/** @throws ConfigError if the new database is gone: the existing files stay */
+/** @throws ConfigError if the staged database is missing; existing files are not changed */
 function refuseLostStaging(
   { database: { server, filename } }: Config,
   { phase }: RestoreNote,
@@ -109,7 +109,7 @@ async function putAside(config: Config, { schemas }: RestoreNote, { aside, aside
     for (const ending of databaseFiles) await move(`${database.filename}${ending}`, `${asideDatabase}${ending}`)
     await rm(`${database.filename}-shm`, { force: true })
   }
-  // Nothing is in it, unless a service was killed.
+  // Empty, unless a service was killed.
   await rmdir(join(uploadsFolder, '.octavo')).catch(() => {})
   const names = (await namesIn(uploadsFolder)).filter((name) => !staysThere(name))
   if (names.length > 0) await makeFolderAlike(join(aside, uploadsName), 0o700)
@@ -123,7 +123,7 @@ async function putAside(config: Config, { schemas }: RestoreNote, { aside, aside
   await syncAll([uploadsFolder, join(aside, uploadsName), ...(database.server === null ? [dirname(database.filename)] : [])])
 }
 
-/** Copies a file onto another file system, whole or not at all. */
+/** Atomically copies a file onto another file system. */
 async function replaceBy(from: string, to: string): Promise<void> {
   await makeFolderAlike(dirname(to))
   const part = join(dirname(to), `.${basename(to)}.restoring`)
@@ -172,7 +172,7 @@ async function placeObjects(config: Config, { objects, stamp }: RestoreNote, sta
   }
 }
 
-/** @throws ConfigError if the project does not use that storage */
+/** @throws ConfigError if the project does not use this storage */
 export function storageOf(storages: ReadonlyMap<string, Storage>, provider: string): Storage {
   const storage = storages.get(provider)
   if (storage === undefined)
@@ -183,21 +183,21 @@ export function storageOf(storages: ReadonlyMap<string, Storage>, provider: stri
 const schemaPath = z.string().refine(isSchemaPath)
 
 const note = z.strictObject({
-  /** The backup: its path and its id, when it was made, and its rows and files. */
+  /** The backup: path, id, time, row count and file count. */
   backup: z.strictObject({ path: z.string(), id: z.uuid(), snapshotAt: z.string(), rows: z.int(), files: z.int() }),
-  /** The suffix of the new paths of former files. */
+  /** Suffix of the new paths of former files. */
   stamp: z.string().regex(/^\d{8}T\d{9}Z$/),
-  /** The current phase: copying rows to a server, renaming former files, or putting new files in place. */
+  /** Current phase: copying rows to a server, renaming former files, or moving new ones into place. */
   phase: z.enum(['rows', 'aside', 'place']),
   schemas: z.strictObject({ written: z.array(schemaPath).readonly(), removed: z.array(schemaPath).readonly() }),
   /** Objects for a remote storage. */
   objects: z.array(z.strictObject({ path: z.string().refine(isBackupPath), provider: z.string(), mime: z.string() })).readonly(),
 })
 
-/** A restore that has begun to change a project. */
+/** A restore that has started to change a project. */
 export type RestoreNote = z.output<typeof note>
 
-/** The note in this uploads folder; null: no restore is under way. @throws ConfigError if it cannot be understood */
+/** Reads the note; null if no restore is in progress. @throws ConfigError if it is invalid */
 export async function readNote(uploads: string): Promise<RestoreNote | null> {
   const path = join(uploads, noteName)
   if (!existsSync(path)) return null
@@ -206,7 +206,7 @@ export async function readNote(uploads: string): Promise<RestoreNote | null> {
   return read.data
 }
 
-/** Writes the note in place of an earlier one, on the disk before it returns. */
+/** Atomically writes the note and syncs it to disk. */
 export async function writeNote(uploads: string, given: RestoreNote): Promise<void> {
   await mkdir(uploads, { recursive: true })
   const part = join(uploads, `${noteName}.part`)
@@ -221,7 +221,7 @@ export async function writeNote(uploads: string, given: RestoreNote): Promise<vo
   await syncToDisk(uploads)
 }
 
-/** Removes the note: the restore has ended. */
+/** Removes the note at the end of a restore. */
 export async function removeNote(uploads: string): Promise<void> {
   await rm(join(uploads, noteName), { force: true })
   await syncToDisk(uploads)

@@ -1,5 +1,5 @@
-// Restores a backup: checks all of it, copies its files next to those of the project, and renames them into place once everything is on
-// the disk.
+// Restores a backup: verifies all of it, stages its files next to those of the project, and renames them into place once everything is on
+// disk.
 
 import { constants, existsSync } from 'node:fs'
 import { access, lstat, mkdir, readFile, realpath, rm } from 'node:fs/promises'
@@ -53,20 +53,20 @@ import {
 } from './restore-steps.js'
 import { type CheckedBackup, checkBackup } from './verify.js'
 
-/** The schema files to use if they differ: those of the backup or of the project; null: the restore is refused. */
+/** Which schema files to use if they differ; null: the restore is refused. */
 type SchemaDecision = 'backup' | 'project' | null
 
 interface RestoreOptions {
-  /** The path of the backup. */
+  /** Path of the backup. */
   readonly from: string
   /** Renames existing files of the project to preserve them. */
   readonly replace: boolean
   readonly schemas: SchemaDecision
   readonly now: Date
   report(progress: BackupReport): void
-  /** Called with what removes everything that was written, before anything is. */
+  /** Receives the cleanup function before anything is written. */
   begun(abandon: () => Promise<void>): void
-  /** Called when the project begins to change: from here on a restore goes on. */
+  /** Called before the project changes: from then on, a restore can only continue. */
   changing(): void
 }
 
@@ -74,15 +74,15 @@ export interface Restored {
   readonly note: RestoreNote
   /** True if an interrupted restore was continued. */
   readonly isContinued: boolean
-  /** Paths of the former files. */
+  /** New paths of former files. */
   readonly aside: readonly string[]
-  /** Tables and columns with rows that the database has no place for. */
+  /** Tables and columns with rows that the database cannot store. */
   readonly left: readonly string[]
 }
 
 /**
- * Restores a backup into a project, or finishes a restore of it that was interrupted.
- * @throws ConfigError with a sentence if the backup is not right, the project is in use or not empty, or schemas differ
+ * Restores a backup into a project, or continues an interrupted restore.
+ * @throws ConfigError with a sentence if the backup is invalid, the project is in use or not empty, or schemas differ
  */
 export async function restoreBackup(config: Config, options: RestoreOptions): Promise<Restored> {
   await onUploadsFolder(config.uploadsFolder, () => makeFolderAlike(config.uploadsFolder))
@@ -112,7 +112,7 @@ async function restore(config: Config, options: RestoreOptions): Promise<Restore
   }
 }
 
-/** Checks the backup and the project, and copies everything next to its destination. */
+/** Checks the backup and the project, and stages all files. */
 async function prepare(config: Config, given: RestoreOptions): Promise<RestoreNote> {
   await clearStaged(config)
   const work = stoppableWork(() => clearStaged(config))
@@ -139,7 +139,7 @@ async function prepare(config: Config, given: RestoreOptions): Promise<RestoreNo
 async function commit(config: Config, note: RestoreNote, options: RestoreOptions): Promise<Restored> {
   options.changing()
   await writeNote(config.uploadsFolder, note)
-  // A service that starts from here on finds the note.
+  // A service started from here on finds the note.
   await refuseRunning(config).catch(async (error) => {
     await removeNote(config.uploadsFolder)
     throw error
@@ -150,7 +150,7 @@ async function commit(config: Config, note: RestoreNote, options: RestoreOptions
 const begunSentence = (message: string): string =>
   `The restore has begun and cannot go on: ${message}. Once that is fixed, run the same command again to finish it`
 
-/** @throws ConfigError if the backup is not the one that was being restored */
+/** @throws ConfigError unless the backup is the one of the interrupted restore */
 async function refuseOther({ backup }: RestoreNote, from: string): Promise<void> {
   const { id } = await readManifest(from)
   if (id !== backup.id)
@@ -159,14 +159,14 @@ async function refuseOther({ backup }: RestoreNote, from: string): Promise<void>
     )
 }
 
-/** @throws ConfigError while a service, or anything else, uses the project */
+/** @throws ConfigError while a service or another program uses the project */
 async function refuseRunning({ uploadsFolder, database }: Config): Promise<void> {
   if (await hasRunningOwner(uploadsFolder)) throw new ConfigError('Octavo is running on this project; stop it first. Nothing was changed')
   if (database.server === null && !checkpointIfExclusive(database.filename))
     throw new ConfigError(`The database ${database.filename} is in use. Stop the programs that have it open. Nothing was changed`)
 }
 
-/** @throws ConfigError if the project has a database or files, and may not lose them */
+/** @throws ConfigError if the project has a database or files that may not be replaced */
 async function refusePresent(config: Config, mayReplace: boolean): Promise<void> {
   const { database, uploadsFolder } = config
   if (database.server !== null) await refuseRows(config)
@@ -195,7 +195,7 @@ async function refuseRows(config: Config): Promise<void> {
   }
 }
 
-/** The file or the URL of the project's database. */
+/** File or URL of the project's database. */
 function addressOf({ database: { client, filename, server } }: Config): string {
   if (server === null) return filename
   const { url, user, password, host, port, name } = server
@@ -204,7 +204,7 @@ function addressOf({ database: { client, filename, server } }: Config): string {
 
 const none: SchemaDifferences = { written: [], removed: [] }
 
-/** @throws ConfigError with the schema files that differ, if no choice was made */
+/** @throws ConfigError that lists the differing schema files if no choice was made */
 async function decideSchemas(config: Config, backup: CheckedBackup, decision: SchemaDecision): Promise<SchemaDifferences> {
   const theirs = await schemasOfBackup(backup.folder, backup.manifest)
   const found = differencesBetween(decision === 'backup' ? await readable(config) : await schemasOnDisk(config), theirs)
@@ -220,7 +220,7 @@ async function decideSchemas(config: Config, backup: CheckedBackup, decision: Sc
   )
 }
 
-/** Schemas that are replaced need not be right. */
+/** Schemas to be replaced may be invalid. */
 const readable = (config: Config) => schemasOnDisk(config).catch(() => new Map<string, string>())
 
 interface Staging {
@@ -229,7 +229,7 @@ interface Staging {
   readonly options: RestoreOptions
 }
 
-/** Copies the files of a backup next to those of the project. Returns the objects that are missing or different in the remote storage. */
+/** Stages the files of a backup. Returns the objects that the remote storage lacks, or has with other content. */
 async function stage(config: Config, { folder, manifest }: CheckedBackup, { stamp, schemas, options }: Staging): Promise<BackupFile[]> {
   const { staged, stagedDatabase } = placesOf(config, stamp)
   const copy = async (file: BackupFile, to: string, access?: FileAccess): Promise<void> =>
@@ -253,7 +253,7 @@ async function stage(config: Config, { folder, manifest }: CheckedBackup, { stam
 }
 
 /**
- * Those that the storage lacks, or has with other content.
+ * Finds objects that the storage lacks, or has with other content.
  * @throws ConfigError if the project does not use their storage, or other content may not be replaced
  */
 async function missingObjects(config: Config, files: readonly BackupFile[], mayReplace: boolean): Promise<BackupFile[]> {
@@ -294,7 +294,7 @@ function noteOf(
   }
 }
 
-/** Changes the project. After an interruption it continues with the same steps. */
+/** Changes the project. After an interruption, the same steps continue it. */
 async function change(
   config: Config,
   note: RestoreNote,
@@ -309,7 +309,7 @@ async function change(
   return { note, isContinued, left, aside: await carryOutRestore(config, reached) }
 }
 
-/** Copies the rows to a server in batches, and continues after an interruption. Returns the tables and columns that the server lacks. */
+/** Copies rows to a server in batches, and continues after an interruption. Returns the tables and columns that the server lacks. */
 async function writeRows(config: Config, { from, report }: RestoreOptions): Promise<readonly string[]> {
   const { folder, manifest } = await checkBackup(config, from, report)
   const texts = await schemasOfBackup(folder, manifest)
@@ -331,7 +331,7 @@ async function writeRows(config: Config, { from, report }: RestoreOptions): Prom
   }
 }
 
-/** @throws ConfigError that names the first of these paths that cannot be renamed. Paths that do not exist are passed over. */
+/** @throws ConfigError for the first existing path that cannot be renamed */
 async function refuseImmovable(paths: readonly string[]): Promise<void> {
   const mounted = await mountPoints()
   for (const path of paths) {
@@ -347,14 +347,14 @@ async function refuseImmovable(paths: readonly string[]): Promise<void> {
 
 const advice = 'Move it away or unmount it, and restore again. Nothing was changed'
 
-/** A folder is only renamed into another one by who may write to it. */
+/** Renaming a folder requires write permission to it. */
 const isWritable = (path: string): Promise<boolean> =>
   access(path, constants.W_OK).then(
     () => true,
     () => false,
   )
 
-/** The paths of all mounts; null where the system does not list them. */
+/** All mount points; null if the system does not list them. */
 async function mountPoints(): Promise<ReadonlySet<string> | null> {
   const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => null)
   if (text === null) return null

@@ -1,4 +1,4 @@
-// Checks a backup without restoring it: every file by its checksum, the database, and the number of its rows.
+// Verifies a backup without restoring it: the checksum of every file, the database, and its row counts.
 import { resolve } from 'node:path'
 import type { Config } from '../../foundation/config/config.js'
 import type { CheckResult } from '../doctor/checks.js'
@@ -7,14 +7,14 @@ import { checkCopiedFile } from './copy-database.js'
 import { type BackupManifest, databaseName, modelOf, readManifest, schemasOfBackup } from './manifest.js'
 import { expectSame, pathInBackup, readBytes } from './referenced-files.js'
 
-/** A backup whose files are those that were written. */
+/** A verified backup. */
 export interface CheckedBackup {
-  /** Its folder, as an absolute path. */
+  /** Absolute path. */
   readonly folder: string
   readonly manifest: BackupManifest
 }
 
-/** Checks the files of the backup in `folder`, and its database. @throws ConfigError that names the file that is not right */
+/** Verifies the files and the database of a backup. @throws ConfigError that names the first invalid file */
 export async function checkBackup(config: Config, folder: string, report: (progress: BackupReport) => void): Promise<CheckedBackup> {
   const root = resolve(folder)
   const manifest = await readManifest(root)
@@ -26,7 +26,7 @@ export async function checkBackup(config: Config, folder: string, report: (progr
   return { folder: root, manifest }
 }
 
-/** The same, with what the checks of `octavo doctor` find in it. */
+/** Also runs the checks of `octavo doctor`. */
 export async function verifyBackup(
   config: Config,
   path: string,

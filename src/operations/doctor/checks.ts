@@ -1,4 +1,4 @@
-// The consistency checks of `octavo doctor`. Each check searches the database for rows that violate one rule and changes nothing.
+// The consistency checks of `octavo doctor`. Each check searches the database for violations of one rule and changes nothing.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -41,10 +41,9 @@ import {
   unknownFileOwners,
 } from './searches.js'
 
-/** The result of one check. */
 export interface CheckResult {
   readonly name: string
-  /** Strapi leaves such rows in normal operation, so they are reported as a note. */
+  /** Reported as a note: Strapi leaves such rows in normal operation. */
   readonly warning: boolean
   readonly count: number
   /** The first few violations. */
@@ -59,7 +58,7 @@ interface Check {
 
 const shown = 5
 
-/** Runs every check. A check whose statement fails counts as one violation, with the error as its example. */
+/** Runs every check. A failed statement counts as one violation, with the error as its example. */
 export async function runChecks({ database, model }: ExaminedProject): Promise<readonly CheckResult[]> {
   const { findDamage: damage } = database
   const found = damage === null ? [] : [await inspected('the database file is intact', damage)]
@@ -78,12 +77,12 @@ export async function runChecks({ database, model }: ExaminedProject): Promise<r
   return found
 }
 
-/** The error of the database, with more detail than callers of the API get. */
+/** The database's error, more detailed than in API responses. */
 const reasonOf = (error: unknown): string => (((error as Error).cause ?? error) as Error).message
 
 const failed = (name: string, error: unknown): CheckResult => ({ name, warning: false, count: 1, examples: [reasonOf(error)] })
 
-/** Rows that reference missing ones, except archived rows: their targets may have been deleted since. */
+/** Rows that reference missing ones, except archived rows, whose targets may have been deleted since. */
 const danglingRows = async (database: ExaminedProject['database']): Promise<readonly string[]> =>
   (await database.danglingRows()).filter((row) => !isArchived(row))
 
@@ -114,7 +113,7 @@ async function run(database: MainConnection, { name, warning = false, searches }
   return { name, warning, count, examples: examples.slice(0, shown) }
 }
 
-/** Returns the checks that apply to the existing tables. */
+/** The checks that apply to existing tables. */
 function checksOf(model: Model, tables: Tables, left: LeftByChanges): readonly Check[] {
   const { narrowed, keptDocuments } = left
   const types = [...model.types.values()].filter(({ table }) => tables.has(table))
@@ -161,7 +160,7 @@ function checksOf(model: Model, tables: Tables, left: LeftByChanges): readonly C
       warning: true,
       searches: morphs.flatMap((morph) => danglingMorphs(morph, types)),
     },
-    // Strapi recreates published rows without regard to pending links of the old ones; row ids are never reused.
+    // Strapi recreates published rows, ignoring pending links of the old ones; row ids are never reused.
     {
       name: 'pending links have an existing owner',
       warning: true,
@@ -171,7 +170,7 @@ function checksOf(model: Model, tables: Tables, left: LeftByChanges): readonly C
   ]
 }
 
-/** The checks of components and their entries. */
+/** Checks of components and their entries. */
 function componentChecks(
   holders: readonly ComponentHolder[],
   components: readonly Component[],
@@ -208,7 +207,7 @@ interface LocalFileRow {
   readonly formats: string | null
 }
 
-/** Files of the local provider whose bytes, or those of one of their formats, are not in the uploads folder. */
+/** Finds local files that are missing from the uploads folder, or one of whose formats is. */
 export async function missingFiles(database: MainConnection, folder: string): Promise<CheckResult> {
   const name = 'every local file is in the uploads folder'
   let rows: readonly LocalFileRow[]
@@ -230,7 +229,7 @@ function urlsOf({ url, formats }: LocalFileRow): readonly string[] {
   try {
     parsed = formats === null ? null : JSON.parse(formats)
   } catch {
-    // Formats that are not valid JSON refer to no files.
+    // Invalid JSON references no files.
   }
   const named =
     typeof parsed === 'object' && parsed !== null
@@ -260,7 +259,6 @@ interface PendingOwner {
   readonly shape: Schema
 }
 
-/** Returns the pending links. */
 export async function pendingLinks({ database, model }: ExaminedProject): Promise<readonly PendingLink[]> {
   const tables = await database.tables()
   if (!tables.has('octavo_pending_links')) return []
@@ -284,7 +282,7 @@ export async function pendingLinks({ database, model }: ExaminedProject): Promis
   return links
 }
 
-/** Describes the document that a row belongs to; a component row belongs to the document of its owner. */
+/** Describes the document of a row, or that of a component's owner. */
 async function documentOf(database: MainConnection, model: Model, shape: Schema | undefined, id: number): Promise<string> {
   if (shape === undefined) return `row ${id}`
   if (shape.kind === 'contentType') {
@@ -302,7 +300,7 @@ async function documentOf(database: MainConnection, model: Model, shape: Schema 
   return `${shape.uid} row ${id}, which does not exist`
 }
 
-/** The link tables that may have pending links. */
+/** Link tables that may have pending links. */
 const pendingOwnersOf = (links: readonly OwnedLink[], morphs: readonly OwnedMorph[]): readonly PendingOwner[] => [
   ...links.map(({ shape, storage }) => ({ table: storage.table, shape })),
   ...morphs.flatMap(({ shape, storage }) => (storage.kind === 'table' ? [{ table: storage.table, shape }] : [])),
@@ -310,7 +308,7 @@ const pendingOwnersOf = (links: readonly OwnedLink[], morphs: readonly OwnedMorp
 
 const isGone = (table: string) => sql`not exists (select 1 from ${sql.table(table)} gone where gone.id = h.owner_id)`
 
-/** Finds pending links whose owner does not exist. */
+/** Finds pending links with a missing owner. */
 function ownerlessPendingLinks(links: readonly OwnedLink[], morphs: readonly OwnedMorph[]): readonly Search[] {
   const owners = pendingOwnersOf(links, morphs)
   const example = concat('octavo_pending_links row ', sql`h.id`, ': ', sql`h.link_table`, ', owner ', sql`h.owner_id`)
@@ -322,22 +320,22 @@ function ownerlessPendingLinks(links: readonly OwnedLink[], morphs: readonly Own
   ]
 }
 
-/** Finds pending links whose target does not exist. */
+/** Finds pending links with a missing target. */
 const targetlessPendingLinks = ({ uid, table }: ContentType): Search =>
   sql`select ${concat('octavo_pending_links row ', sql`h.id`, `: ${uid} `, sql`h.target_document`)} as example from octavo_pending_links h
     where h.target_type = ${uid} and not exists (select 1 from ${sql.table(table)} t where t.document_id = h.target_document)`
 
-/** Remains of model changes. */
+/** Leftovers of model changes. */
 interface LeftByChanges {
-  /** Attributes of the model, `api::note.note.tags`, that a change left with more links or entries than they may have (model-plans.11). */
+  /** Attributes (`api::note.note.tags`) with more links or entries than permitted after a change (model-plans.11). */
   readonly narrowed: ReadonlySet<string>
   /** Tables of archived entries (model-plans.2). */
   readonly keptEntries: readonly string[]
-  /** Tables of archived rows of documents. Their ids are not reused, and links to files still reference them. */
+  /** Tables of archived documents. Their ids are not reused, and file links still reference them. */
   readonly keptDocuments: readonly string[]
 }
 
-/** Reads what the changes of the model so far have left. */
+/** Reads the leftovers of all model changes. */
 async function leftByChanges(database: RowReader, tables: Tables): Promise<LeftByChanges> {
   const [keptEntries, keptDocuments]: [string[], string[]] = [[], []]
   for (const name of tables.names.filter(isArchived)) {
@@ -348,7 +346,7 @@ async function leftByChanges(database: RowReader, tables: Tables): Promise<LeftB
   return { narrowed, keptEntries, keptDocuments }
 }
 
-/** The attributes that changes have narrowed, under the names that they have today. */
+/** Attributes narrowed by changes, under their current names. */
 async function narrowedAttributes(database: RowReader): Promise<ReadonlySet<string>> {
   const changes = await database.rows<{ readonly renames: string; readonly narrowed: string }>(
     sql`select renames, narrowed from octavo_model_history where is_made = 1 order by id`,
@@ -361,7 +359,7 @@ async function narrowedAttributes(database: RowReader): Promise<ReadonlySet<stri
   return new Set(narrowed)
 }
 
-/** The path of an attribute after renames. An attribute's rename names its schema as it was before. */
+/** The path of an attribute after renames. A renamed attribute is identified by the former name of its schema. */
 function renamed(path: string, renames: readonly Rename[]): string {
   const end = path.lastIndexOf('.')
   const [uid, name] = [path.slice(0, end), path.slice(end + 1)]

@@ -1,22 +1,20 @@
-// Examines a project while its service serves: in a separate process, one at a time, for a limited time.
+// Examines a project while its service runs: in a separate process, one at a time, with a time limit.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Model } from '../../model/schema/types.js'
 import type { DoctorReport, DoctorSettings, FromDoctorProcess, ToDoctorProcess } from './examine.js'
 
-/** Examines the project of a service. */
 export interface Doctor {
   /**
-   * Examines everything; concurrent callers share one report.
-   * @throws ApiError 503 after `limits.doctorTimeout`; Error where the checks could not be run
+   * Runs all checks; concurrent callers share one report.
+   * @throws ApiError 503 after `limits.doctorTimeout`; Error if the checks failed to run
    */
   examine(model: Model): Promise<DoctorReport>
-  /** Ends an examination. */
+  /** Aborts an examination. */
   close(): void
 }
 
-/** Prepares examinations. */
 export function openDoctor({ database, uploadsFolder, limits }: DoctorSettings): Doctor {
   let running: { readonly child: ChildProcess; readonly report: Promise<DoctorReport> } | null = null
 

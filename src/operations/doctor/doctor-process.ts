@@ -1,10 +1,10 @@
-// A process that examines a project while its service runs: it delays no request and can be killed at any time.
+// Process that examines a project while its service runs: it delays no request and can be killed at any time.
 
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { examine, type FromDoctorProcess, reportOf, type ToDoctorProcess } from './examine.js'
 
-// The service ends this process; signals to the whole process group are ignored.
+// The service stops this process, so signals to the process group are ignored.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit())
 
@@ -12,7 +12,7 @@ const send = (message: FromDoctorProcess): void => void process.send!(message, (
 
 async function run({ settings, model }: ToDoctorProcess): Promise<FromDoctorProcess> {
   try {
-    // A view of a database depends on no other settings.
+    // A snapshot depends on no other settings.
     const config = settings as Config
     const view = await (await getDriver(config)).openSnapshot(config, settings.limits.doctorTimeout)
     return { report: reportOf(await examine({ database: view, model }, settings.uploadsFolder)) }

@@ -1,4 +1,4 @@
-// Everything that `octavo doctor` examines: the rows, the tables against the model, and the files of the media library.
+// All checks of `octavo doctor`: rows, tables against the model, and files of the media library.
 import type { DatabaseView } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
@@ -9,17 +9,16 @@ interface ExaminedView {
   readonly model: Model
 }
 
-/** Runs every check on a project with this folder of uploads. */
 export const examine = async ({ database, model }: ExaminedView, uploadsFolder: string): Promise<readonly CheckResult[]> => [
   ...(await runChecks({ database, model })),
   ...(await schemaMismatches(database, model)),
   await missingFiles(database.main, uploadsFolder),
 ]
 
-/** Examples shown for each check. */
+/** Maximum number of examples per check. */
 const shown = 5
 
-/** Differences between the tables and the model; empty if the file cannot be read, which other checks report. */
+/** Differences between tables and model; empty if the file cannot be read, which other checks report. */
 async function schemaMismatches(view: DatabaseView, model: Model): Promise<readonly CheckResult[]> {
   try {
     const { types, columns, tables } = await view.mismatches(model)
@@ -36,28 +35,25 @@ async function schemaMismatches(view: DatabaseView, model: Model): Promise<reado
   }
 }
 
-/** The result of a check. `note`: rows that Strapi leaves in normal operation. */
+/** `note`: violations that Strapi leaves in normal operation. */
 type CheckVerdict = 'ok' | 'note' | 'wrong'
 
-/** A check and its result. */
 interface ReportedCheck {
   readonly name: string
   readonly verdict: CheckVerdict
   readonly severity: 'note' | 'error'
   readonly count: number
   readonly examples: readonly string[]
-  /** The remedy; absent if there is nothing to do. */
+  /** Absent if there is nothing to do. */
   readonly remedy?: string | null
 }
 
-/** All findings. */
 export interface DoctorReport {
-  /** No check is wrong. */
+  /** No check failed. */
   readonly sound: boolean
   readonly checks: readonly ReportedCheck[]
 }
 
-/** The result of a check. */
 export const verdictOf = ({ count, warning }: CheckResult): CheckVerdict => (count === 0 ? 'ok' : warning ? 'note' : 'wrong')
 
 /** The findings as JSON. */
@@ -70,7 +66,7 @@ export function reportOf(found: readonly CheckResult[]): DoctorReport {
   return { sound: checks.every(({ verdict }) => verdict !== 'wrong'), checks }
 }
 
-/** Remedies by the name of the check. */
+/** By name of the check. */
 export const remedies: Readonly<Record<string, string>> = {
   'the database file is intact':
     'Parts of the file cannot be read. Stop the service and restore a backup; sqlite3 FILE ".recover" may rescue some data.',
@@ -135,11 +131,9 @@ export const remedies: Readonly<Record<string, string>> = {
 /** The settings that an examination depends on. */
 export type DoctorSettings = Pick<Config, 'database' | 'uploadsFolder' | 'limits'>
 
-/** To the process that examines the project. */
 export interface ToDoctorProcess {
   readonly settings: DoctorSettings
   readonly model: Model
 }
 
-/** From the process. */
 export type FromDoctorProcess = { readonly report: DoctorReport } | { readonly failure: string }

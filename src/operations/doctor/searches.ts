@@ -1,4 +1,4 @@
-// The queries of `octavo doctor`: each selects the rows that violate one rule.
+// The queries of `octavo doctor`: each selects rows that violate one rule.
 import { type RawBuilder, sql } from 'kysely'
 import type { DatabaseView, Inspection } from '../../database/database.js'
 import { andSameLocale, concat, type TextPart } from '../../database/portable-sql.js'
@@ -14,19 +14,18 @@ import {
 import type { Component, ContentType, Model, Schema } from '../../model/schema/types.js'
 import { isAdminTable } from '../../model/tables/tables.js'
 
-/** The database and model to check. */
 export interface ExaminedProject {
   readonly database: Inspection & Pick<DatabaseView, 'main'>
   readonly model: Model
 }
 
-/** A select with the one column `example`, which returns one row for every violation of a rule. */
+/** A select with the single column `example` and one row per violation. */
 export type Search = RawBuilder<unknown>
 
-/** The tables that exist. */
+/** The existing tables. */
 export type Tables = Awaited<ReturnType<Inspection['tables']>>
 
-/** The tables of the model that do not exist. */
+/** Finds tables of the model that do not exist. */
 export function missingTables(model: Model, tables: Tables): readonly Search[] {
   const own = allSchemas(model).filter(({ uid }) => !isAdminTable(uid))
   const links = ownedLinks(model).filter(({ shape }) => own.includes(shape))
@@ -37,20 +36,20 @@ export function missingTables(model: Model, tables: Tables): readonly Search[] {
     .map((table) => sql`select ${concat(table, ' is created at the next start')} as example`)
 }
 
-/** Returns the relations without an owner, without a table or with two owners, which the model says by itself. */
+/** Relations without an owner, without a table or with two owners, according to the model. */
 export const ambiguousRelations = ({ relationRemarks }: Model): readonly Search[] =>
   relationRemarks.map((remark) => sql`select ${concat(remark, '')} as example`)
 
 /** A nullable value as text. */
 const text = (value: RawBuilder<unknown>) => sql`coalesce(cast(${value} as text), 'none')`
-/** Groups rows by these expressions; null ones do not matter. */
+/** Groups by these expressions, except null. */
 const groupedBy = (...by: readonly (RawBuilder<unknown> | null)[]) => sql`group by ${sql.join(by.filter((each) => each !== null))}`
 const localeInBrackets = sql`coalesce(${concat(' (', sql`locale`, ')')}, '')`
 const documentName = ({ uid, localized }: ContentType, id: RawBuilder<unknown>) =>
   concat(`${uid} `, id, ...(localized ? [localeInBrackets] : []))
 const isGone = (id: RawBuilder<unknown>, table: string) => sql`not exists (select 1 from ${sql.table(table)} gone where gone.id = ${id})`
 
-/** Documents with several drafts, or several published rows, in one locale, or at all if their type has no locales. */
+/** Documents with several drafts or published rows in one locale, or in total if the type has no locales. */
 export function duplicates(type: ContentType): Search {
   const state = type.draftAndPublish ? sql`published_at is null` : null
   const example = concat(documentName(type, sql`document_id`), ': ', sql`count(*)`, ' rows with the same status')
@@ -62,7 +61,7 @@ export function duplicates(type: ContentType): Search {
 export const missingDocumentIds = ({ uid, table }: ContentType): Search =>
   sql`select ${concat(`${uid} row `, sql`id`)} as example from ${sql.table(table)} where document_id is null or document_id = ''`
 
-/** Published rows of documents without a draft in the same locale. */
+/** Published rows without a draft in the same locale. */
 export function draftless(type: ContentType): Search {
   const { table } = type
   const name = documentName(type, sql`coalesce(document_id, ${concat('row ', sql`id`)})`)
@@ -70,7 +69,7 @@ export function draftless(type: ContentType): Search {
     (select 1 from ${sql.table(table)} d where d.document_id = p.document_id${andSameLocale(type, sql`d.locale`, sql`p.locale`)} and d.published_at is null)`
 }
 
-/** Link rows whose owner or target does not exist. */
+/** Link rows with a missing owner or target. */
 export function danglingLinks({ shape, target, storage }: OwnedLink): readonly Search[] {
   return [
     { column: storage.here, table: shape.table },
@@ -82,7 +81,7 @@ export function danglingLinks({ shape, target, storage }: OwnedLink): readonly S
   })
 }
 
-/** Both sides of a link table with their order columns: the targets of an owner, and the owners of a target. */
+/** Both sides of a link table with their order columns. */
 function sidesOf({ shape, target, storage }: OwnedLink) {
   return {
     targets: { by: storage.here, other: storage.there, order: storage.order, others: target },
@@ -90,10 +89,10 @@ function sidesOf({ shape, target, storage }: OwnedLink) {
   }
 }
 
-/** Distinguishes drafts `o` from published rows. An owner without Draft & Publish has links to drafts and to published rows of the same target. */
+/** Distinguishes drafts `o` from published rows. An owner without Draft & Publish may link to both versions of a target. */
 const stateOf = (shape: Schema) => (shape.kind === 'contentType' && shape.draftAndPublish ? sql`o.published_at is null` : null)
 
-/** Positions that several targets of an owner have, or several owners of a target. */
+/** Positions shared by several targets of an owner, or several owners of a target. */
 export function sharedPositions(link: OwnedLink, which: 'targets' | 'owners'): readonly Search[] {
   const { table } = link.storage
   const { by, other, order, others } = sidesOf(link)[which]
@@ -106,7 +105,10 @@ export function sharedPositions(link: OwnedLink, which: 'targets' | 'owners'): r
   ]
 }
 
-/** Finds to-one relations with several targets, and exclusive relations whose target has several owners. The locales of a document may share one. */
+/**
+ * Finds to-one relations with several targets, and exclusive relations whose target has several owners. Locales of one document may share a
+ * target.
+ */
 export function tooManyLinks(link: OwnedLink): readonly Search[] {
   const { relation, storage } = link
   const { targets, owners } = sidesOf(link)
@@ -129,8 +131,8 @@ function joined(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
 }
 
 /**
- * Rows of a component without an owner, archived entries in the tables `kept` included. Those name components as they were called
- * when they were kept; `known` are the uids of today.
+ * Rows of a component without an owner, including archived entries in the tables `kept`. Those have the component's name at the time of
+ * archiving; `known` are the current uids.
  */
 export function orphans(
   component: Component,
@@ -145,14 +147,14 @@ export function orphans(
     where c.id not in (select cmp_id from (${entries}) as entries where cmp_id is not null)`
 }
 
-/** Rows of a component that are held twice. */
+/** Rows of a component with several entries. */
 export function sharedEntries(component: Component, holders: readonly ComponentHolder[]): Search {
   const example = concat(`${component.uid} row `, sql`cmp_id`, ': ', sql`count(*)`, ' entries')
   return sql`select ${example} as example from (${joined(entriesOf(component, holders))}) as entries
     where cmp_id is not null group by cmp_id having count(*) > 1`
 }
 
-/** Component entries whose owner or row does not exist. */
+/** Component entries with a missing owner or row. */
 export function danglingEntries({ shape, componentTable }: ComponentHolder, components: readonly Component[]): readonly Search[] {
   const missing = (what: string, id: RawBuilder<unknown>) =>
     sql`select ${concat(`${componentTable} row `, sql`e.id`, `: ${what} `, text(id), ' does not exist')} as example
@@ -171,12 +173,12 @@ const entriesFound = ({ shape, componentTable }: ComponentHolder, ...what: reado
   sql`select ${concat(`${shape.uid} row `, sql`entity_id`, ', ', sql`field`, ': ', sql`count(*)`, ...what)} as example
     from ${sql.table(componentTable)}`
 
-/** Positions that several entries of an attribute have. */
+/** Positions shared by several entries of an attribute. */
 export const sharedEntryPositions = (holder: ComponentHolder): Search =>
   sql`${entriesFound(holder, ' entries at position ', order)} where ${order} is not null
     group by entity_id, field, ${order} having count(*) > 1`
 
-/** Single components with several entries, of the attributes that `counts` names. */
+/** Single components with several entries, in attributes that `counts` selects. */
 export function tooManyEntries(holder: ComponentHolder, counts: (attribute: string) => boolean): readonly Search[] {
   const single = [...holder.shape.attributes.values()].flatMap((attribute) =>
     attribute.kind === 'component' && !attribute.repeatable && counts(`${holder.shape.uid}.${attribute.name}`) ? [attribute.name] : [],
@@ -188,7 +190,7 @@ export function tooManyEntries(holder: ComponentHolder, counts: (attribute: stri
   ]
 }
 
-/** Component entries of components that the model does not have. */
+/** Entries of components that the model lacks. */
 export function unknownComponents({ componentTable }: ComponentHolder, components: readonly Component[]): Search {
   const known = components.length === 0 ? sql`1 = 1` : sql`component_type not in (${sql.join(components.map(({ uid }) => uid))})`
   return sql`select ${concat(`${componentTable} row `, sql`id`, ': ', text(sql`component_type`))} as example
@@ -196,8 +198,8 @@ export function unknownComponents({ componentTable }: ComponentHolder, component
 }
 
 /**
- * File links whose owner, of this schema, does not exist, neither in its table nor in the tables `kept` of archived rows. Links
- * that are archived are not returned, and go when they are restored.
+ * File links with a missing owner of this schema, neither in its table nor in the tables `kept` of archived rows. Archived links are
+ * skipped; restoring removes them.
  */
 export function ownerlessFiles({ uid, table }: Schema, kept: readonly string[]): Search {
   const example = concat('files_related_mph row ', sql`m.id`, `: ${uid} row `, text(sql`m.related_id`), ' does not exist')
@@ -209,22 +211,22 @@ export function ownerlessFiles({ uid, table }: Schema, kept: readonly string[]):
 }
 
 const missingFile = concat('files_related_mph row ', sql`m.id`, ': file ', text(sql`m.file_id`), ' does not exist')
-/** File links whose file does not exist. */
+/** File links with a missing file. */
 export const filelessLinks: Search = sql`select ${missingFile} as example from files_related_mph m where ${isGone(sql`m.file_id`, 'files')}`
 
 const filesAtPosition = concat(
   ...[sql`related_type`, ' row ', sql`related_id`, ', ', sql`field`, ': ', sql`count(*)`, ' files at position ', order],
 )
-/** Positions that several files of an attribute have. */
+/** Positions shared by several files of an attribute. */
 export const sharedFilePositions: Search = sql`select ${filesAtPosition} as example from files_related_mph where ${order} is not null
   group by related_type, related_id, field, ${order} having count(*) > 1`
 
-/** File links of owners that the model does not have. */
+/** File links whose owner's schema is not in the model. */
 export const unknownFileOwners = (shapes: readonly Schema[]): Search =>
   sql`select ${concat('files_related_mph row ', sql`id`, ': ', text(sql`related_type`))} as example from files_related_mph
     where related_type is null or related_type not in (${sql.join(shapes.map(({ uid }) => uid))})`
 
-/** Polymorphic links to rows that do not exist. */
+/** Polymorphic links to missing rows. */
 export function danglingMorphs({ shape, storage }: OwnedMorph, types: readonly ContentType[]): readonly Search[] {
   const table = storage.kind === 'table' ? storage.table : shape.table
   const [id, type] = [sql.id('m', storage.id), sql.id('m', storage.type)]

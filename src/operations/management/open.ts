@@ -1,4 +1,4 @@
-// Opens the management port of a service and its metrics.
+// Opens the management port and the metrics of a service.
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
 import { type ManagementConfig, managementLimits } from '../../foundation/config/network.js'
@@ -20,16 +20,16 @@ import {
 
 /** State of the service, which is opened after the port. */
 export interface WatchedService extends ServingState {
-  /** Null before the service is there. */
+  /** Null until the service is open. */
   sources(): MetricSources | null
 }
 
-/** The port, and what measures the service for it. */
+/** The port, and the measurement of the service. */
 export interface OpenedManagement extends ManagementPort {
   readonly measuring: Measuring
 }
 
-/** Prepares the management port, or its pages for the main process that has it; it does not listen yet. `version`: of this build. */
+/** Prepares the management port, or its pages if the main process has the port. Does not listen yet. */
 export function openManagement(
   management: ManagementConfig,
   { limits, database }: Config,

@@ -1,4 +1,4 @@
-// Prepares the management port of a service that has one; only then is its code loaded, and that of metrics.
+// Prepares the management port if configured; only then is its code, and that of metrics, loaded.
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
 import type { Closers } from '../../foundation/runtime/shutdown.js'
@@ -6,28 +6,24 @@ import { type Measuring, notMeasuring } from '../metrics/measuring.js'
 import type { MetricSources } from '../metrics/scraped-metrics.js'
 import type { ServingState } from './server.js'
 
-/** A server of the service, as the port knows it. */
+/** A server as the port uses it. */
 interface ListeningServer {
   listen(): Promise<string>
   state(): ReturnType<ServingState['service']>
 }
 
-/** The management port of a service. */
 export interface Management {
   readonly measuring: Measuring
   /**
-   * Returns the server with a `listen` that opens the port first, unless it is open. `trouble`: null while the database can be used; `sources`:
-   * what a scrape asks.
+   * Wraps a server: its `listen` opens the port first, unless it is open. `trouble`: null while the database is available; `sources`: data
+   * for scrapes.
    */
   beside<Served extends ListeningServer>(server: Served, trouble: () => string | null, sources: MetricSources): Served
 }
 
 const noManagement: Management = { measuring: notMeasuring, beside: (server) => server }
 
-/**
- * Prepares the management port. It listens at once where `opensFirst` says so, and closes after everything that was opened since. Without one,
- * this costs nothing. `version`: of this build.
- */
+/** Prepares the management port. It listens at once if `opensFirst` is set, and closes after everything opened later. */
 export async function prepareManagement(config: Config, version: string, logger: Logger, opened: Closers): Promise<Management> {
   const { management } = config
   if (management === null) return noManagement

@@ -1,4 +1,4 @@
-// The management port of several service processes, which the main process has: it asks the processes for their own pages.
+// The management port of several service processes, run by the main process, which requests pages from them.
 
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
@@ -17,19 +17,18 @@ import {
   watchEventLoop,
 } from './server.js'
 
-/** Requests a page of a service process. Resolves to null if the process ends first; it may take as long as the process hangs. */
+/** Requests a page of a service process. Resolves to null if the process ends first; may take as long as the process hangs. */
 export type AskPage = (path: string) => Promise<ManagementResponse | null>
 
-/** The service processes of the port. */
 export interface WatchedProcesses {
-  /** Those that listen and are not being replaced. */
+  /** Processes that accept connections and are not being replaced. */
   serving(): readonly AskPage[]
-  /** Those that have begun to listen and have not ended. */
+  /** Processes that have started to listen and have not ended. */
   listening(): readonly AskPage[]
   isStopping(): boolean
 }
 
-/** Prepares the management port of several processes; it does not listen yet. */
+/** Does not listen yet. */
 export function openProcessesPort(
   management: ManagementConfig,
   { limits }: Config,
@@ -60,7 +59,7 @@ export function openProcessesPort(
 const ask = (processes: readonly AskPage[], path: string, waitMs: number): readonly Promise<ManagementResponse | null>[] =>
   processes.map((each) => within(waitMs, each(path)))
 
-/** Returns the first page with status 200; null if there is none. */
+/** The first page with status 200; null if there is none. */
 const firstOk = (pages: readonly Promise<ManagementResponse | null>[]): Promise<ManagementResponse | null> =>
   Promise.any(
     pages.map(async (each) => {
@@ -70,7 +69,10 @@ const firstOk = (pages: readonly Promise<ManagementResponse | null>[]): Promise<
     }),
   ).catch(() => null)
 
-/** Responds 200 while the main process and one of those that serve are at most `maxLag` milliseconds late; before any serves, the main process decides. */
+/**
+ * Responds 200 if the event loops of the main process and of a serving process lag at most `maxLag` milliseconds; before any process
+ * serves, the main process alone counts.
+ */
 const livePage =
   (processes: WatchedProcesses, mainLag: () => number, maxLag: number): ManagementPage =>
   async () => {
@@ -82,7 +84,7 @@ const livePage =
     return jsonResponse(isLive ? 200 : 503, { status: isLive ? 'live' : 'late', eventLoopLag })
   }
 
-/** Responds 200 while one process serves, and otherwise 503 with the failing parts. */
+/** Responds 200 if a process is ready, otherwise 503 with the failing parts. */
 const readyPage =
   (processes: WatchedProcesses): ManagementPage =>
   async () => {

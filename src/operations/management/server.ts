@@ -1,4 +1,4 @@
-// The management port: a small HTTP server apart from that of the service, so that probes are responded to while the service drains.
+// The management port: an HTTP server separate from that of the service, so that it responds to probes while the service drains.
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -8,7 +8,6 @@ import { isLoopback, type ManagementConfig, managementLimits, managementVariable
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { describePortProblem } from '../../foundation/errors/explain-failure.js'
 
-/** The response of a page. */
 export interface ManagementResponse {
   readonly status: number
   readonly type: string
@@ -21,22 +20,20 @@ type PageRequest = Pick<IncomingMessage, 'url' | 'method' | 'headers'>
 /** Responds to GET and HEAD of one path. */
 export type ManagementPage = (request: PageRequest) => ManagementResponse | Promise<ManagementResponse>
 
-/** The management port. */
 export interface ManagementPort {
-  /** Starts to listen. @throws ConfigError if the port is required and cannot be used */
+  /** @throws ConfigError if the port is required and cannot be used */
   listen(): Promise<void>
-  /** Stops listening, and waits a moment for the last responses. */
+  /** Stops listening, and waits briefly for the last responses. */
   close(): Promise<void>
 }
 
-/** A response with a value as JSON. */
 export const jsonResponse = (status: number, value: unknown): ManagementResponse => ({
   status,
   type: 'application/json; charset=utf-8',
   body: `${JSON.stringify(value)}\n`,
 })
 
-/** A response of one line of text. */
+/** A one-line response. */
 const textResponse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): ManagementResponse => ({
   status,
   type: 'text/plain; charset=utf-8',
@@ -44,7 +41,7 @@ const textResponse = (status: number, text: string, headers: Readonly<Record<str
   headers,
 })
 
-/** Prepares the management port; it does not listen yet. `pages`: by path. */
+/** Does not listen yet. `pages`: by path. */
 export function prepareManagementPort(
   config: ManagementConfig,
   pages: ReadonlyMap<string, ManagementPage>,
@@ -62,24 +59,23 @@ export function prepareManagementPort(
       responseTo(request, pages, logger).then((made) => send(request, response, made))
     },
   )
-  // Also for clients that do not receive their response.
+  // Also closes connections of clients that do not read their response.
   server.setTimeout(2 * managementLimits.requestTimeout)
   server.maxConnections = managementLimits.connections
   return { listen: () => listen(server, config, logger), close: () => close(server) }
 }
 
-/** From the main process to a service process: a request for a page. */
+/** From the main process to a service process. */
 export interface PageQuestion {
   readonly kind: 'page'
   readonly path: string
 }
 
-/** The page. */
 export interface PageReport extends PageQuestion {
   readonly response: ManagementResponse
 }
 
-/** Prepares to return the pages to the main process of several, which has the port. */
+/** Prepares to send pages to the main process, which has the port. */
 export function preparePagesForMain(pages: ReadonlyMap<string, ManagementPage>, logger: Logger): ManagementPort {
   const respond = async ({ kind, path }: PageQuestion): Promise<void> => {
     if (kind !== 'page') return
@@ -137,7 +133,7 @@ async function responseTo(request: PageRequest, pages: ReadonlyMap<string, Manag
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, type, body, headers }: ManagementResponse): void {
-  // A body, which no page reads, ends the connection.
+  // Pages do not read a body, so the connection is closed after it.
   const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
   response.writeHead(status, {
     'content-type': type,
@@ -150,25 +146,24 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 
-/** A part of the service that keeps it from serving. */
+/** A part that prevents the service from being ready. */
 export interface FailingPart {
   readonly part: 'service' | 'database'
-  /** A sentence for the operator. */
+  /** A sentence for operators. */
   readonly problem: string
 }
 
-/** State for readiness. */
+/** The state that readiness depends on. */
 export interface ServingState {
-  /** `starting`: it does not listen yet; `draining`: it is about to stop. */
+  /** `starting`: not listening yet; `draining`: about to stop. */
   service(): 'starting' | 'serving' | 'draining'
-  /** Null while the database can be used; otherwise a sentence about the problem. */
+  /** Null while the database is available; otherwise a sentence about the problem. */
   database(): string | null
 }
 
-/** Why a service that is not serving does not. */
 export const stateProblems = { starting: 'The service does not listen yet', draining: 'The service is stopping' } as const
 
-/** The parts that keep the service from serving; empty while it serves. */
+/** The parts that prevent the service from being ready. */
 export function failingParts({ service, database }: ServingState): readonly FailingPart[] {
   const [state, trouble] = [service(), database()]
   return [
@@ -177,17 +172,15 @@ export function failingParts({ service, database }: ServingState): readonly Fail
   ]
 }
 
-/** Watches the event loop. */
 interface EventLoopLag {
-  /** Lag of the last or the current turn in milliseconds. */
+  /** Lag of the last or current turn, in milliseconds. */
   now(): number
   close(): void
 }
 
-/** Milliseconds between two readings of the event loop. */
 const lagIntervalMs = 500
 
-/** Starts to watch the event loop of this thread. */
+/** Starts to measure the event loop of this thread. */
 export function watchEventLoop(): EventLoopLag {
   let last = performance.now()
   let lag = 0
@@ -200,7 +193,7 @@ export function watchEventLoop(): EventLoopLag {
   return { now: () => Math.max(lag, late()), close: () => clearInterval(timer) }
 }
 
-/** Responds 200 while the event loop is at most `most` milliseconds late. */
+/** Responds 200 if the event loop lags at most `most` milliseconds. */
 export const livePage =
   (lag: EventLoopLag, most: number): ManagementPage =>
   () => {
@@ -208,7 +201,7 @@ export const livePage =
     return jsonResponse(late <= most ? 200 : 503, { status: late <= most ? 'live' : 'late', eventLoopLag: late })
   }
 
-/** Responds 200 while the service serves, and otherwise 503 with the failing parts. */
+/** Responds 200 if the service is ready, otherwise 503 with the failing parts. */
 export const readyPage =
   (state: ServingState): ManagementPage =>
   () => {
@@ -223,7 +216,6 @@ interface MetricsText {
   scrape(): Promise<string>
 }
 
-/** Responds with all metrics. */
 export function metricsPage({ contentType, scrape }: MetricsText, token: string | null): ManagementPage {
   const expected = token === null ? null : digest(`Bearer ${token}`)
   return async ({ headers }) => {

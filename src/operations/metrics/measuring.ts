@@ -1,4 +1,4 @@
-// Wraps parts of a service in measurements. Without a management port the parts stay as they are.
+// Adds measurements to parts of a service. Without a management port, the parts are unchanged.
 import type { Library } from '../../content/media/library.js'
 import type { Received } from '../../content/media/receive.js'
 import type { CommitWatch } from '../../database/cache/table-changes.js'
@@ -9,17 +9,15 @@ import { ApiError, isUniqueConflict } from '../../foundation/errors/errors.js'
 import type { DatabaseOperation, DatabasePurpose, MeasuredResult, Metrics } from '../../foundation/runtime/metrics.js'
 import type { Limiter } from '../../identity/access/rate-limit.js'
 
-/** Measures parts of a service. */
 export interface Measuring {
   /** Null: nothing is measured. */
   readonly metrics: Metrics | null
-  /** `purpose`: what its small statements and transactions are for; absent: documents, and others. */
+  /** `purpose`: that of small statements and transactions; by default, documents and other. */
   database(database: Database, purpose?: DatabasePurpose): Database
   limiter(limiter: Limiter): Limiter
   library(library: Library): Library
 }
 
-/** Nothing is measured. */
 export const notMeasuring: Measuring = {
   metrics: null,
   database: (database) => database,
@@ -27,7 +25,7 @@ export const notMeasuring: Measuring = {
   library: (library) => library,
 }
 
-/** The same database, measured. `purpose`: of small statements and of transactions; null: of documents, and others. */
+/** Measures a database. `purpose`: that of small statements and transactions; null: documents and other. */
 export function measuredDatabase(database: Database, metrics: Metrics, purpose: DatabasePurpose | null): Database {
   return {
     ...database,
@@ -38,7 +36,7 @@ export function measuredDatabase(database: Database, metrics: Metrics, purpose: 
   }
 }
 
-/** A read that more than one server began to execute counts for the last of them. */
+/** A read executed by several servers counts for the last one. */
 const measuredReads = (reads: ReadDatabase, metrics: Metrics): ReadDatabase => ({
   ...reads,
   execute: (known, values, isGone, since) => {
@@ -73,7 +71,7 @@ const measuredMain = (main: MainConnection, metrics: Metrics, purpose: DatabaseP
   rows: (query) => timed(metrics, ['SELECT', purpose], () => main.rows(query)),
 })
 
-/** Looks that know at once whether anything was committed take no time. */
+/** Synchronous checks are not measured: they take no time. */
 const measuredCommits = (commits: CommitWatch, metrics: Metrics): CommitWatch => ({
   ...commits,
   look: (since) => {
@@ -86,7 +84,7 @@ const measuredCommits = (commits: CommitWatch, metrics: Metrics): CommitWatch =>
 
 const onPrimary = (): ServerRole => 'primary'
 
-/** Measures an operation until it has ended, however it does. `roleOf`: which server it was executed by, once it has. */
+/** Measures the duration of an operation, successful or not. `roleOf`: the server that executed it, once known. */
 async function timed<Result>(
   metrics: Metrics,
   [name, purpose]: readonly [DatabaseOperation, DatabasePurpose],
@@ -106,7 +104,6 @@ async function timed<Result>(
   }
 }
 
-/** The same library, counted. */
 export function measuredLibrary(library: Library, metrics: Metrics): Library {
   const counted = async <Result>(files: readonly Received[], store: () => Promise<Result>): Promise<Result> => {
     try {
@@ -128,15 +125,13 @@ export function measuredLibrary(library: Library, metrics: Metrics): Library {
   }
 }
 
-/** The result of a failed attempt. */
 const resultOf = (error: unknown): Exclude<MeasuredResult, 'success'> =>
   error instanceof ApiError && error.status < 500 ? 'refused' : 'failed'
 
 const isLimit = (error: unknown): boolean => error instanceof ApiError && error.name === 'RateLimitError'
 
-/** The same limits, counted. */
 export function measuredLimiter(limiter: Limiter, metrics: Metrics): Limiter {
-  /** Refusals by the limit of an account, which pass through the limit of the address. */
+  /** Refusals by an account's limit, which pass through the limit of the address. */
   const ofAccounts = new WeakSet<object>()
   async function measured<Result>(route: string, attempt: () => Promise<Result>): Promise<Result> {
     try {

@@ -1,4 +1,4 @@
-// The metrics of a service, as prom-client keeps and writes them; only this room knows it.
+// The metrics of a service. The only file that uses prom-client.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { databaseErrorClasses } from '../../database/errors.js'
@@ -6,23 +6,21 @@ import { limiters, type Metrics, measuredResults, rejectionReasons, webhookResul
 import type { BuildInfo, MetricSources } from './scraped-metrics.js'
 import { addScrapedMetrics } from './scraped-metrics.js'
 
-/** The metrics of one service. */
 interface MetricsRegistry {
   readonly metrics: Metrics
   readonly contentType: string
-  /** All metrics as text. `milliseconds`: how long it waits for what the database is asked; without an answer, that is left out. */
+  /** Renders all metrics. `milliseconds`: time limit for values from the database, which are omitted if it expires. */
   scrape(sources: MetricSources | null, milliseconds: number): Promise<string>
 }
 
-/** Seconds of requests, and of operations of the database, which are shorter. */
+/** Buckets of requests, and of the shorter database operations, in seconds. */
 const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const databaseSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const imageSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-/** Statements of a plan. */
 const planNodes = [1, 2, 3, 5, 8, 13, 21, 34, 55, 100]
 const bodyBytes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
 
-/** Opens the metrics of a service, with those of the process. `isReady`: as `/ready` says. */
+/** Opens the metrics of a service and its process. `isReady`: as reported by `/ready`. */
 export function openRegistry({ version, system, isOneOfSeveral }: BuildInfo, isReady: () => boolean): MetricsRegistry {
   const registry = new Registry()
   if (isOneOfSeveral) registry.setDefaultLabels(processLabel())
@@ -48,7 +46,7 @@ export function openRegistry({ version, system, isOneOfSeveral }: BuildInfo, isR
   return {
     metrics: { ...requestMetrics(registry), ...contentMetrics(registry, system), ...durationMetrics(registry), notModified },
     contentType: registry.contentType,
-    // Scrapes at the same time share one.
+    // Concurrent scrapes share one result.
     scrape: (sources, milliseconds) => {
       scraping ??= updated(sources, milliseconds)
         .then(() => registry.metrics())
@@ -136,7 +134,7 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
   const uploadedBytes = counter(registry, 'octavo_uploads_bytes_total', 'Bytes of files that were stored', [])
   const attempts = counter(registry, 'octavo_auth_attempts_total', 'Attempts at routes of sign-ins and accounts', ['kind', 'result'])
   const limited = counter(registry, 'octavo_rate_limited_total', 'Attempts that a rate limit refused', ['limiter'])
-  // Otherwise the first one would not be an increase.
+  // Initialized to 0, because a counter that starts at 1 shows no increase.
   for (const name of databaseErrorClasses) errors.inc({ class: name }, 0)
   for (const result of measuredResults) uploads.inc({ result }, 0)
   for (const limiter of limiters) limited.inc({ limiter }, 0)
@@ -162,7 +160,6 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
 
 type DurationMetric = 'cacheValidated' | 'webhookAttempted' | 'imageProcessed'
 
-/** Durations other than those of requests. */
 function durationMetrics(registry: Registry): Pick<Metrics, DurationMetric> {
   const registers = [registry]
   const validations = new Histogram({
@@ -185,7 +182,7 @@ function durationMetrics(registry: Registry): Pick<Metrics, DurationMetric> {
     registers,
   })
   const webhooks = counter(registry, 'octavo_webhook_deliveries_total', 'Attempts to deliver an event to a webhook', ['result'])
-  // Otherwise the first one would not be an increase.
+  // Initialized to 0, because a counter that starts at 1 shows no increase.
   for (const result of webhookResults) webhooks.inc({ result }, 0)
   return {
     cacheValidated: (seconds) => validations.observe(seconds),
@@ -200,10 +197,10 @@ function durationMetrics(registry: Registry): Pick<Metrics, DurationMetric> {
 const counter = <Label extends string>(registry: Registry, name: string, help: string, labelNames: readonly Label[]) =>
   new Counter<Label>({ name, help, labelNames, registers: [registry] })
 
-/** The label of the metrics of one process among several: its id, as in the log. */
+/** Labels the metrics of one process among several with its id, as in the log. */
 const processLabel = () => ({ process: String(process.pid) })
 
-/** Creates the metrics of a main process, which serves nothing itself. */
+/** Metrics of a main process, which serves no requests itself. */
 export function createProcessMetrics(): { readonly contentType: string; readonly scrape: () => Promise<string> } {
   const registry = new Registry()
   registry.setDefaultLabels(processLabel())

@@ -1,4 +1,4 @@
-// Metrics that have their values from a scrape: connections, caches, the log of SQLite, the model, and events that wait.
+// Metrics whose values are read on scrapes: connections, caches, the log of SQLite, the model, and pending events.
 
 import { Counter, Gauge, type Registry, Summary } from 'prom-client'
 import type { CacheActivity } from '../../database/cache/response-store.js'
@@ -7,13 +7,11 @@ import { managementLimits } from '../../foundation/config/network.js'
 import { within } from '../../foundation/runtime/clock.js'
 import type { PlanCounts } from '../../foundation/runtime/metrics.js'
 
-/** Metrics that are updated by a scrape. */
 interface ScrapedMetrics extends Pick<CacheMetrics, 'notModified'> {
-  /** Updates the values, with a limit in milliseconds for the database. */
+  /** Updates the values, with a time limit for the database in milliseconds. */
   update(sources: MetricSources, milliseconds: number): Promise<void>
 }
 
-/** Adds the metrics. */
 export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge<Label>({ name, help, labelNames, registers: [registry] })
@@ -24,9 +22,9 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   const load = gauge('octavo_schema_load_duration_seconds', 'Seconds that loading the schemas in force took')
   const pending = gauge('octavo_outbox_pending', 'Recorded events that a listener or webhook has not received')
   const age = gauge('octavo_outbox_oldest_age_seconds', 'Seconds since the oldest of them was recorded; 0 if there is none')
-  // Zeros before the first scrape of a service that is still starting would be taken for values.
+  // Removed, because zeros before the first scrape would be taken for values.
   for (const one of [change, load, pending, age]) one.remove()
-  /** The pending query to the database, which is not repeated until it ends. */
+  /** The query in progress; another one is not started until it ends. */
   let asked: ReturnType<MetricSources['backlog']> | null = null
   const update: ScrapedMetrics['update'] = async (sources, milliseconds) => {
     const { activity, cache, plans, followed, modelChange, modelLoadSeconds, drift, backlog } = sources
@@ -53,7 +51,7 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   return { update, notModified: caches.notModified }
 }
 
-/** Adds the differences between database and model; returns the rate-limited check for them, which keeps the last result if it fails. */
+/** Adds the differences between database and model. Returns their rate-limited check, which keeps the last result on failure. */
 function addDrift(registry: Registry): (look: MetricSources['drift']) => Promise<void> {
   const differences = new Gauge({
     name: 'octavo_schema_drift',
@@ -109,14 +107,14 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
   }
 }
 
-/** Adds how long connections were waited for: a summary whose sums and counts the pools keep themselves. */
+/** Adds connection wait times: a summary whose sums and counts the pools maintain. */
 function addWaits(registry: Registry): (pools: readonly PoolActivity[]) => void {
   const name = 'db_client_connection_wait_time_seconds'
   const help = 'Seconds until a connection was there, or none could be had'
   const waits = new Summary({ name, help, labelNames: ['pool'], percentiles: [], registers: [registry] })
   let kept: readonly PoolActivity[] = []
   waits.get = async () => ({
-    // The types of prom-client have an enumeration here that it does not export.
+    // prom-client does not export the enumeration of this type.
     ...{ name, help, type: 'summary' as never, aggregator: 'sum', collect: () => {} },
     values: kept.flatMap(({ name: pool, waits: count, waitedSeconds }) => [
       { metricName: `${name}_sum`, labels: { pool }, value: waitedSeconds },
@@ -128,15 +126,13 @@ function addWaits(registry: Registry): (pools: readonly PoolActivity[]) => void 
   }
 }
 
-/** Metrics of caches. */
 interface CacheMetrics {
-  /** Sets the current counts. `cache`: null without a response cache. */
+  /** Sets current counts. `cache`: null without a response cache. */
   set(cache: CacheActivity | null, plans: PlanCounts): void
-  /** A request was responded to with 304. */
+  /** Counts a response 304. */
   notModified(): void
 }
 
-/** Adds the metrics. */
 function addCacheMetrics(registry: Registry): CacheMetrics {
   const registers = [registry]
   const requests = new Counter({
@@ -186,7 +182,7 @@ function addCacheMetrics(registry: Registry): CacheMetrics {
   }
 }
 
-/** Adds the metrics; returns what gives them their values. */
+/** Returns the function that sets the values. */
 function addReplicaMetrics(registry: Registry): (activity: ReplicaActivity) => void {
   const reads = new Counter({
     name: 'octavo_replica_reads_total',
@@ -210,28 +206,28 @@ function addReplicaMetrics(registry: Registry): (activity: ReplicaActivity) => v
   }
 }
 
-/** The values that a scrape reads from a service. */
+/** Values of a service that scrapes read. */
 export interface MetricSources {
   activity(): DatabaseActivity
-  /** Activity of the response cache; null: there is none. */
+  /** Null without a response cache. */
   cache(): CacheActivity | null
   plans(): PlanCounts
-  /** Contradictions between the database and the current model. */
+  /** Differences between the database and the current model. */
   drift(): ReturnType<Database['mismatches']>
-  /** Resolves once the changes are followed that other processes have made. Rejects where they cannot be. */
+  /** Resolves once the changes of other processes are loaded. Rejects if they cannot be. */
   followed(): Promise<unknown>
-  /** The last change of the model that is in force; 0: none was made. */
+  /** Id of the last model change in force; 0: none. */
   modelChange(): number
-  /** Seconds that loading the schemas in force took. */
+  /** Seconds that loading the current schemas took. */
   modelLoadSeconds(): number
-  /** Events that wait for listeners and webhooks; `oldest`: milliseconds since 1970, null if none waits. */
+  /** Events pending for listeners and webhooks; `oldest`: milliseconds since 1970, null if there are none. */
   backlog(): Promise<{ readonly pending: number; readonly oldest: number | null }>
 }
 
 export interface BuildInfo {
   readonly version: string
-  /** The kind of database, as OpenTelemetry names it. */
+  /** The kind of database, as named by OpenTelemetry. */
   readonly system: 'sqlite' | 'postgresql' | 'mysql'
-  /** Every series has the label `process`. */
+  /** Adds the label `process` to every series. */
   readonly isOneOfSeveral: boolean
 }

@@ -1,4 +1,4 @@
-// Inserts a seed's documents: first a row for every version and locale, then, when all have ids, their relations and components (links.ts).
+// Inserts a seed's documents: first a row per version and locale, then, when all ids are known, relations and components (links.ts).
 
 import * as z from 'zod'
 import { fileType } from '../../model/schema/link.js'
@@ -26,16 +26,14 @@ const document = z.strictObject({
   locales: z.record(z.string(), z.strictObject({ published: attributes.optional(), draft: attributes.optional() })),
 })
 
-/** The shape of the files in seed/content/. */
+/** The format of files in seed/content/. */
 export const seedContentFile = z.strictObject({ uid: z.string(), documents: z.array(document) })
-/** The contents of a file in seed/content/. */
 export type SeedContent = z.infer<typeof seedContentFile>
 
 type SeedDocument = SeedContent['documents'][number]
 
 const userType = 'plugin::users-permissions.user'
 
-/** Inserts all documents of all types. */
 export function seedContent(contents: readonly SeedContent[], context: Omit<Linking, 'rows' | 'orders'>): void {
   const rows = new Map<string, readonly SeedRow[]>(
     [...context.users].map(([name, id]) => [`${userType}:${name}`, [{ id, state: 'only', locale: null }]]),
@@ -70,11 +68,11 @@ interface SeedVersion {
   readonly state: State
   readonly locale: string | null
   readonly values: SeedValues
-  /** True for a published version whose draft differs from it. */
+  /** True for a published version with a modified draft. */
   readonly outdated: boolean
 }
 
-/** Returns the versions of a document in the order of Strapi: per locale the draft, then the published version. */
+/** Returns the versions of a document in Strapi's order: per locale, draft before published version. */
 function versionsOf(type: ContentType, { key, locales }: SeedDocument): readonly SeedVersion[] {
   const entries = Object.entries(locales)
   const [first] = entries
@@ -102,8 +100,8 @@ function complete(type: ContentType, own: SeedValues, first: SeedValues): SeedVa
 }
 
 /**
- * Returns the dates of a row: from its attributes, otherwise from the document, otherwise now. An outdated version was last updated when it
- * was published; the document's `updatedAt` is that of its draft.
+ * Dates of a row: from its attributes, else from the document, else now. An outdated version was last updated when it was published; the
+ * document's `updatedAt` applies to its draft.
  */
 function moments(each: SeedDocument, values: SeedValues, state: State, outdated: boolean, now: Date) {
   const time = (name: 'createdAt' | 'updatedAt' | 'publishedAt', otherwise: number): number =>
@@ -116,18 +114,17 @@ function moments(each: SeedDocument, values: SeedValues, state: State, outdated:
 
 const format = z.looseObject({ url: z.string() })
 
-/** The shape of seed/files.json. */
+/** The format of seed/files.json. */
 export const seedFilesFile = z.array(
   z.looseObject({
-    /** The key for references with `@file:`. */
+    /** Key for references with `@file:`. */
     key: z.string(),
-    /** The path of the file in the project. */
+    /** Path of the file in the project. */
     file: z.string(),
     url: z.string(),
     formats: z.record(z.string(), format).nullish(),
   }),
 )
-/** One file in seed/files.json. */
 export type SeedFile = z.infer<typeof seedFilesFile>[number]
 
 /** Inserts the rows and returns their ids by key. */

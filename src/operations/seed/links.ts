@@ -1,4 +1,4 @@
-// Inserts the components, files and relations of a seeded row.
+// Inserts components, files and relations of a seeded row.
 
 import { hashSync } from '@node-rs/bcrypt'
 import type { Database } from 'better-sqlite3'
@@ -21,20 +21,18 @@ import {
 import { quoted } from '../../model/tables/table.js'
 import { attributeTypes } from '../../model/types/attribute-types.js'
 
-/** The values of a document or component. */
+/** Values of a document or component. */
 export type SeedValues = Readonly<Record<string, unknown>>
 
-/** The state of a row: types with Draft & Publish have a draft and a published row, others only one. */
+/** Types with Draft & Publish have a draft and a published row, others only one row. */
 export type State = 'draft' | 'published' | 'only'
 
-/** A row of a document. */
 export interface SeedRow {
   readonly id: number
   readonly state: State
   readonly locale: string | null
 }
 
-/** The dependencies for inserting relations. */
 export interface Linking extends SeedContext {
   readonly database: Database
   readonly defaultLocale: string
@@ -42,23 +40,23 @@ export interface Linking extends SeedContext {
   readonly users: ReadonlyMap<string, number>
   /** Rows of documents by `<uid>:<key>`. */
   readonly rows: ReadonlyMap<string, readonly SeedRow[]>
-  /** The last order number of the owners of a target, by `<table> <target row> <state>`. */
+  /** Last order number among the owners of a target, by `<table> <target row> <state>`. */
   readonly orders: Map<string, number>
 }
 
-/** The row of a type or component whose attributes are being written. */
+/** The row whose attributes are being written. */
 interface Holder {
   readonly shape: Schema
   readonly id: number
   /** The version of the document, which determines the linked rows. */
   readonly row: SeedRow
-  /** For errors. */
+  /** Location for errors. */
   readonly where: string
 }
 
 /**
  * Writes all values that are not columns of the row itself.
- * @throws Error with a sentence if a referenced document, file or component does not exist.
+ * @throws Error with a sentence if a referenced document, file or component does not exist
  */
 export function writeBelow(holder: Holder, values: SeedValues, linking: Linking): void {
   for (const attribute of holder.shape.attributes.values()) {
@@ -208,7 +206,7 @@ function reference(value: unknown, where: string): SeedReference {
   return { singularName, key }
 }
 
-/** Returns the rows of a document that a version links to: same locale and same state, or both states for types without Draft & Publish. */
+/** The rows that a version links to: same locale and state, or both states for types without Draft & Publish. */
 function targetsOf(
   type: ContentType,
   { singularName, key }: SeedReference,
@@ -224,10 +222,10 @@ function targetsOf(
   return local.filter((each) => row.state === 'only' || each.state === 'only' || each.state === row.state)
 }
 
-/** The shape of seed/access.json. */
+/** The format of seed/access.json. */
 export const seedAccessFile = z.strictObject({
   locales: z.array(z.strictObject({ code: z.string(), name: z.string().optional(), default: z.boolean().optional() })).default([]),
-  /** Actions by the type of the role. */
+  /** Actions by type of the role. */
   roles: z.record(z.string(), z.array(z.string())).default({}),
   users: z
     .array(
@@ -241,10 +239,8 @@ export const seedAccessFile = z.strictObject({
     )
     .default([]),
 })
-/** The contents of seed/access.json. */
 export type SeedAccess = z.infer<typeof seedAccessFile>
 
-/** The dependencies for loading a seed. */
 export interface SeedContext {
   readonly model: Model
   readonly insert: Insert
@@ -253,19 +249,18 @@ export interface SeedContext {
   report(line: string): void
 }
 
-/** User ids by name, and the default locale. */
 interface SeededAccess {
   readonly users: ReadonlyMap<string, number>
   readonly defaultLocale: string
 }
 
-/** The place among the rows of a role, where the schema of users or permissions gives their links one. */
+/** Position among the rows of a role, if the schema has an order column. */
 function placeIn(model: Model, type: 'user' | 'permission', place: number): Readonly<Record<string, number>> {
   const column = ownedLink(model.types.get(`plugin::users-permissions.${type}`), 'role')?.inverseOrder ?? null
   return column === null ? {} : { [column]: place }
 }
 
-/** Inserts missing locales, roles, permissions and users; existing permissions are kept. */
+/** Inserts missing locales, roles, permissions and users; retains existing permissions. */
 export function seedAccess(access: SeedAccess, database: Database, context: SeedContext): SeededAccess {
   const { insert, newDocumentId } = context
   const time = context.now.getTime()
@@ -325,17 +320,16 @@ export function seedAccess(access: SeedAccess, database: Database, context: Seed
   return { users, defaultLocale: typeof value === 'string' ? (JSON.parse(value) as string) : 'en' }
 }
 
-/** The cost of password hashes, as in Strapi: 2^10 rounds. */
+/** Cost of password hashes as in Strapi: 2^10 rounds. */
 const passwordCost = 10
 
-/** Hashes a password. */
 function passwordHash(password: string): string {
   return hashSync(password, passwordCost).replace('$2y$', '$2a$')
 }
 
 /**
  * Returns the scalar columns of a row; missing values get their default.
- * @throws Error with a sentence for an unknown name or an invalid value.
+ * @throws Error with a sentence for an unknown name or an invalid value
  */
 export function scalars(shape: Schema, values: Readonly<Record<string, unknown>>, where: string): Record<string, Stored> {
   for (const name of Object.keys(values))
@@ -351,7 +345,7 @@ export function scalars(shape: Schema, values: Readonly<Record<string, unknown>>
 
 /**
  * Converts a value to its stored form.
- * @throws Error with a sentence that starts with `where` if the value is invalid for the attribute.
+ * @throws Error with a sentence that starts with `where` if the value is invalid
  */
 export function stored(attribute: Scalar, value: unknown, where: string): Stored {
   if (value === null || value === undefined) return null
@@ -388,7 +382,7 @@ function timeOfDay(text: string): string | null {
   return minutes === undefined ? null : `${minutes}${seconds}.${fraction.padEnd(3, '0')}`
 }
 
-/** Returns milliseconds since 1970 from ISO text or a number (the format of `timestamp`); null for other values. */
+/** Milliseconds since 1970 from ISO text or a number (the format of `timestamp`); null for other values. */
 export function milliseconds(value: unknown): number | null {
   const time = /^-?\d+$/.test(String(value)) ? Number(value) : Date.parse(String(value))
   return Number.isFinite(time) ? time : null

@@ -9,7 +9,7 @@ interface CreationLog {
   info(details: object | string, message?: string): void
 }
 
-/** Returns a loader of the `seed/` folder of the project in `folder` into its new database, named `database` in messages; null without one. */
+/** Creates a loader of the `seed/` folder in `folder`; without one, the loader only logs. `database`: name in messages. */
 export function seedLoader(
   { folder, uploadsFolder }: { readonly folder: string; readonly uploadsFolder: string },
   model: Model,
@@ -18,7 +18,7 @@ export function seedLoader(
 ): (connection: Connection, now: Date) => Promise<void> {
   return async (connection, now) => {
     if (!existsSync(join(folder, 'seed'))) return logger.info({ database }, 'created the database')
-    // Only a new project needs the code for it.
+    // Only new projects need this code.
     const { seedProject } = await import('./seed.js')
     const documents = await seedProject(folder, connection, model, {
       newDocumentId,

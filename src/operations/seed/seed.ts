@@ -1,5 +1,5 @@
-// Loads a project's seed/ folder into an empty database: locales, roles, users, files and documents, in one transaction. Rows are inserted
-// directly, in the form of Strapi's layout (decision 001).
+// Loads a project's seed/ folder into an empty database, in one transaction: locales, roles, users, files and documents. Inserts rows
+// directly, in Strapi's layout (decision 001).
 import { access, chmod, constants, copyFile, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Database } from 'better-sqlite3'
@@ -12,7 +12,6 @@ import { quoted } from '../../model/tables/table.js'
 import { type SeedContent, type SeedFile, seedContent, seedContentFile, seedFileRows, seedFilesFile } from './content.js'
 import { type SeedAccess, seedAccess, seedAccessFile } from './links.js'
 
-/** Options for loading a seed. */
 export interface SeedOptions {
   newDocumentId(): string
   readonly now: Date
@@ -22,7 +21,6 @@ export interface SeedOptions {
   report(line: string): void
 }
 
-/** The contents of seed/. */
 interface Seed {
   readonly access: SeedAccess
   readonly files: readonly SeedFile[]
@@ -30,8 +28,8 @@ interface Seed {
 }
 
 /**
- * Loads `seed/` of the project in `folder` and returns the number of documents; 0 if there is no such folder.
- * @throws Error with a sentence if a file cannot be read or refers to something that does not exist, or if the database has content.
+ * Loads `seed/` of the project in `folder` and returns the number of documents; 0 without such a folder.
+ * @throws Error with a sentence if a file is invalid or references something missing, or if the database has content
  */
 export async function seedProject(folder: string, database: Database, model: Model, options: SeedOptions): Promise<number> {
   const seed = await readSeed(join(folder, 'seed'))
@@ -90,7 +88,7 @@ async function readJson<Shape>(file: string, shape: z.ZodType<Shape>): Promise<S
   return parsed.data
 }
 
-/** Copies every file and its formats from the same folder, under the names in their URLs, with the permissions of the uploads folder. */
+/** Copies all files and their formats under the names in their URLs, with the permissions of the uploads folder. */
 async function copyUploads(folder: string, files: readonly SeedFile[], uploadsFolder: string): Promise<void> {
   await makeUploadsFolder(uploadsFolder)
   await onUploadsFolder(uploadsFolder, () => access(uploadsFolder, constants.W_OK))

@@ -1,4 +1,4 @@
-// Spans by the API of OpenTelemetry, for the SDK that code of the project has registered: the only place that knows the API.
+// Spans in the OpenTelemetry API, for an SDK registered by project code. The only file that uses this API.
 
 import {
   type Context,
@@ -16,7 +16,6 @@ import { ApiError } from '../../foundation/errors/errors.js'
 import type { DatabasePurpose } from '../../foundation/runtime/metrics.js'
 import type { TraceAttributes, TraceIds, Tracing } from '../../foundation/runtime/tracing.js'
 
-/** Opens the tracing of a service. `version`: of this build. */
 export function openTracing(version: string): Tracing {
   const tracer = trace.getTracer('octavo', version)
   return {
@@ -34,7 +33,7 @@ export function openTracing(version: string): Tracing {
     },
     part: (name, attributes, work) => {
       const request = trace.getActiveSpan()
-      // Background work of a request continues after its span has ended and is not part of it.
+      // Background work of a request outlives its span and is not part of it.
       if (request?.isRecording() !== true) return work()
       const kind = name.startsWith('db ') ? SpanKind.CLIENT : SpanKind.INTERNAL
       const span = tracer.startSpan(name, { kind, attributes: attributes() })
@@ -56,7 +55,7 @@ export function openTracing(version: string): Tracing {
   }
 }
 
-/** The parent of a request: a span of the project's instrumentation, or that of its headers. */
+/** The parent of a request: the active span of the project's instrumentation, or that in its headers. */
 const parentOf = (headers: object): Context =>
   trace.getActiveSpan()?.isRecording() === true ? context.active() : propagation.extract(ROOT_CONTEXT, headers)
 
@@ -65,7 +64,7 @@ function idsOf(span: Span): TraceIds | null {
   return isSpanContextValid(span.spanContext()) ? { trace_id: traceId, span_id: spanId } : null
 }
 
-/** Runs work, and ends the span when it has ended, at once or later. */
+/** Runs work synchronously or asynchronously, and then ends the span. */
 function endingWith<Result>(span: Span, work: () => Result): Result {
   try {
     const result = work()
@@ -87,7 +86,7 @@ async function endingLater(span: Span, work: Promise<unknown>): Promise<unknown>
   }
 }
 
-/** Notes what a span failed with, without words that may hold values. @throws the error */
+/** Records an error without its message, which may contain values. @throws the error */
 function failing(span: Span, error: unknown): never {
   span.setAttribute('error.type', error instanceof Error ? error.name : 'Error')
   if (!(error instanceof ApiError) || error.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
@@ -96,15 +95,15 @@ function failing(span: Span, error: unknown): never {
 }
 
 interface Described {
-  /** The kind of database, as OpenTelemetry names it. */
+  /** The kind of database, as named by OpenTelemetry. */
   readonly system: 'sqlite' | 'postgresql' | 'mysql'
   readonly purpose: DatabasePurpose | null
 }
 
-/** Characters of a statement in a span. */
+/** Maximum length of a statement in a span. */
 const longestText = 4_000
 
-/** The same database, traced. `purpose`: of small statements and of transactions; null: of documents, and others. */
+/** Traces a database. `purpose`: that of small statements and transactions; null: documents and other. */
 export function tracedDatabase(database: Database, tracing: Tracing, { system, purpose }: Described): Database {
   const { reads, writes, main } = database
   const about = (operation: string, what: DatabasePurpose, text?: string) => (): TraceAttributes => ({

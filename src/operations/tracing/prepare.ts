@@ -1,18 +1,18 @@
-// Prepares the tracing of a service whose process collects traces; only then is its code loaded.
+// Prepares tracing if the process collects traces; only then is its code loaded.
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
 import type { Tracing } from '../../foundation/runtime/tracing.js'
 
-/** The global registration of an SDK for all copies of the API in a process. */
+/** Global registration of an SDK, shared by all copies of the API in a process. */
 interface Registered {
   readonly version: string
   readonly trace?: object
 }
 
-/** Minimum minor version of the registered API: a copy of it works only with the same or a newer one. */
+/** Minimum minor version of the registered API: copies work only with the same or a newer version. */
 const leastMinor = 9
 
-/** Prepares tracing; null without a registered SDK or with `tracing: false`. `version`: of this build. */
+/** Null without a registered SDK, or with `tracing: false`. */
 export async function prepareTracing({ tracing }: Pick<Config, 'tracing'>, version: string, logger: Logger): Promise<Tracing | null> {
   const registered = (globalThis as { readonly [key: symbol]: Registered | undefined })[Symbol.for('opentelemetry.js.api.1')]
   const isRegistered = registered?.trace !== undefined
