@@ -1,17 +1,17 @@
-// The writes and limits of attempts that note to the audit log.
+// Audit wrappers of writes and of limiters.
 import type { WriteDatabase } from '../database/database.js'
 import { ApiError } from '../foundation/errors/errors.js'
 import { type Audit, auditedTransaction } from '../foundation/runtime/audit.js'
 import type { Limiter } from '../identity/access/rate-limit.js'
 
-/** The same writes, whose transactions write their entries to the audit log after the commit. */
+/** Writes whose audit entries are logged after the commit. */
 export const auditedWrites = (writes: WriteDatabase, audit: Audit): WriteDatabase => ({
   ...writes,
   transaction: (work, change) =>
     auditedTransaction(audit, (attempt) => writes.transaction((transaction) => attempt(() => work(transaction)), change)),
 })
 
-/** The same limits of attempts, which note failures. Their actor is unknown. */
+/** Logs refused attempts, whose actor is unknown. */
 export function auditedLimiter(limiter: Limiter, audit: Audit | null): Limiter {
   if (audit === null) return limiter
   async function audited<Result>(route: string, address: string, attempt: () => Promise<Result>): Promise<Result> {

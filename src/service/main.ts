@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `octavo` command: its subcommands are rows of cli/commands.ts, and their code is loaded only when they run.
+// The `octavo` command. Its subcommands are rows of cli/commands.ts; their code is loaded when they run.
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'

@@ -30,7 +30,6 @@ import { prepareTracing } from '../operations/tracing/prepare.js'
 import { auditedLimiter, auditedWrites } from './audit.js'
 import { openCurrentModel } from './project-model.js'
 
-/** Opens what a service consists of below its installations: the management port, the database, and what reads and writes it by itself. */
 export async function openParts(config: Config, logger: Logger, version: string, opened: Closers) {
   const management = await prepareManagement(config, version, logger, opened)
   const { measuring } = management
@@ -59,7 +58,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
   return {
     management,
     database: cacheDatabase(config, watching(database), signing, counts),
-    /** Activity of the response cache; null without a cache or an observer. */
+    /** Null without a response cache or an observer. */
     cacheActivity: () => (database.commits === null ? null : (counts?.activity() ?? null)),
     liveModel,
     signing,
@@ -68,42 +67,39 @@ export async function openParts(config: Config, logger: Logger, version: string,
     uploads,
     library,
     accounts,
-    /** For code of the project. */
+    /** For project code. */
     sendMail: async (given: Mail) => mail.send(readEmail(given), 'project'),
     tracing,
     audit,
   }
 }
 
-/** The same database with a cache of its answers, where it knows of all commits in time. */
+/** Adds the response cache if the database is notified of all commits in time. */
 function cacheDatabase({ limits }: Config, database: Database, signing: Signing | null, counts: CacheCounts | null): Database {
   const { reads, commits } = database
   return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits, counts) }
 }
 
-/** Observers, if any. */
 interface Observers {
   readonly metrics: Metrics | null
   readonly tracing: Tracing | null
 }
 
-/** Opens the audit log of the project, if it has one. */
+/** Opens the project's audit log, if configured. */
 async function openAudit({ auditLog, limits }: Config, logger: Logger, opened: Closers): Promise<Audit | null> {
   if (auditLog === null) return null
-  // At any level of the log.
+  // Logged at any log level.
   const lines = logger.child({}, { level: 'info' })
   const { audit, close } = await openAuditOutput(auditLog, limits.logBytes, logger, (line) => lines.info(line, 'audit'))
   opened.add(close)
   return audit
 }
 
-/** The same database, traced where traces are collected. */
 function traceDatabase({ database }: Config, all: Database, tracing: Tracing | null, purpose: DatabasePurpose | null = null): Database {
   if (tracing === null) return all
   return tracedDatabase(all, tracing, { system: database.client === 'postgres' ? 'postgresql' : database.client, purpose })
 }
 
-/** The same identification, traced where traces are collected. */
 const tracedIdentification = (identification: Identification, tracing: Tracing | null): Identification =>
   tracing === null
     ? identification
@@ -117,7 +113,7 @@ const tracedIdentification = (identification: Identification, tracing: Tracing |
           ),
       }
 
-/** The events of the service; what fails there is logged, without the headers of webhooks. */
+/** Opens the events of the service. Failures are logged without the headers of webhooks. */
 const openServiceEvents = (config: Config, { main, writes }: Database, logger: Logger, { metrics, tracing }: Observers): Promise<Events> =>
   openEvents({
     database: main,
@@ -130,7 +126,7 @@ const openServiceEvents = (config: Config, { main, writes }: Database, logger: L
     attempted: (result, seconds) => metrics?.webhookAttempted(result, seconds),
     tracing,
     failed: (listener, error) => logger.error({ err: error, listener }, 'a listener or webhook failed'),
-    // A receiver may repeat headers in its response, so that is not logged.
+    // The response is not logged, because it may echo headers.
     givenUp: ({ id, name }, { sequence }, attempts, { status, error }) =>
       logger.error(
         { webhook: id, name, sequence, attempts, status, reason: status === 0 ? error : undefined },
@@ -138,7 +134,6 @@ const openServiceEvents = (config: Config, { main, writes }: Database, logger: L
       ),
   })
 
-/** Combines several watched parts. */
 const combineWatched = (all: readonly Watched[]): Watched => ({
   tables: Object.assign({}, ...all.map(({ tables }) => tables)),
   reload: async () => {
@@ -146,7 +141,6 @@ const combineWatched = (all: readonly Watched[]): Watched => ({
   },
 })
 
-/** Identifies callers by the database's users and tokens. */
 const openServiceIdentification = (
   config: Config,
   { main, writes }: Database,
@@ -183,7 +177,6 @@ interface AccountSources {
   readonly audit: Audit | null
 }
 
-/** Opens what accounts need. */
 function accountContext(
   config: Config,
   { main, reads, writes }: Database,

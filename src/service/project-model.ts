@@ -1,4 +1,4 @@
-// Opens the database of a project with its model: for a service, and for a command that changes the model.
+// Opens the database of a project with its model, for a service or for a command that changes the model.
 import { type Logger, pino } from 'pino'
 import { checkHooks } from '../content/documents/code/hooks.js'
 import { checkTypes } from '../content/documents/guard/scopes.js'
@@ -19,10 +19,10 @@ import type { LiveModelOptions, StartDecisions, StartOfModel } from '../project/
 import { openLiveModel } from '../project/model-changes/live-model.js'
 import { explained, readStart, type StartingProject, undecided } from '../project/model-changes/start.js'
 
-/** Maximum tries of a start while other processes change the model. */
+/** Maximum number of attempts while other processes change the model. */
 const maxTries = 5
 
-/** Opens the database with the model in force: after changes of the files, and those that an earlier process began. */
+/** Opens the database with the current model, after applying changes of schema files and finishing interrupted changes. */
 export async function openCurrentModel(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
   for (let tries = 1; ; tries++) {
     const tried = openClosers()
@@ -44,11 +44,10 @@ interface OpenedFor {
   readonly logger: Logger
   readonly signing: Signing | null
   readonly decisions: StartDecisions
-  /** A command compares the files as they are; a service may serve a model that adds to them. */
+  /** A command compares the files as they are; a service may serve a model that extends them. */
   readonly isCommand: boolean
 }
 
-/** Loads the model and opens its database. */
 async function openContent(
   config: Config,
   { logger, signing, decisions, isCommand }: OpenedFor,
@@ -70,7 +69,7 @@ async function openContent(
   return { config, findFields, start, decisions, database, log: logger, now: Date.now, check }
 }
 
-/** Opens the model of a project for a command that changes it. Close it afterwards. @throws ConfigError */
+/** Opens a project's model for a command that changes it; the caller closes it. @throws ConfigError */
 export async function openModelForCommand(config: Config, decisions: StartDecisions) {
   const opened = openClosers()
   try {
@@ -85,7 +84,7 @@ export async function openModelForCommand(config: Config, decisions: StartDecisi
   }
 }
 
-/** Reads the model of the files, and that of the database, before anything is added to it. */
+/** Reads the models of the files and of the database, before the latter is changed. */
 async function readModelStart(project: StartingProject, driver: Driver): Promise<StartOfModel> {
   if (!driver.exists(project.config)) return readStart(project, null)
   const view = await driver.openView(project.config)
@@ -96,7 +95,7 @@ async function readModelStart(project: StartingProject, driver: Driver): Promise
   }
 }
 
-/** @throws ConfigError if the project's code does not fit the model, or cannot be run */
+/** @throws ConfigError if project code does not match the model, or cannot run */
 async function checkCode({ hooks, types, routes, schedules, rest, events, docs }: Config, model: Model): Promise<void> {
   checkHooks(hooks, model)
   checkTypes(types, model)

@@ -1,5 +1,5 @@
-// The composition root: config → model → database → documents → http. Opens the parts in this order and closes them in reverse, also
-// when opening fails half-way.
+// The composition root: config → model → database → documents → http. Parts are opened in this order and closed in reverse, also after a
+// failed start.
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
 import { prepareAdministration } from '../admin/open.js'
@@ -31,30 +31,31 @@ import { holding, openInstallations } from '../project/installation.js'
 import { loadBuilder, openContentTypeBuilder } from '../project/model-changes/builder-request.js'
 import { openParts } from './parts.js'
 
-/** A project's service. `documents`, `transaction`, `upload` and `mail` are for scripts: `service.documents('api::article.article').findMany()`. */
+/**
+ * A project's service. Scripts use `documents`, `transaction`, `upload` and `mail`: `service.documents('api::article.article').findMany()`.
+ */
 export interface Service extends ContentService {
-  /** The model in force. */
+  /** The current model. */
   readonly model: Model
-  /** Recorded events (`events` in octavo.config). */
   readonly events: {
     /** Events with a higher sequence than `sequence`, oldest first; at most `limit` (default 100). */
     after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
   }
-  /** Starts to listen and to run the schedules; resolves to the address. */
+  /** Listens and starts the schedules; resolves to the address. */
   listen(): Promise<string>
-  /** Example requests for this project that need no authentication, as paths with queries. */
+  /** Example requests that need no authentication, as paths with queries. */
   examples(): Promise<readonly string[]>
   /**
-   * Waits for requests in flight, then closes everything. Before that, requests are served for another `delay` milliseconds while
-   * `/_health` reports 503, so that load balancers stop sending traffic. `isReplaced`: another process listens on the same port, so that
-   * only open connections are served until then, and `/_health` does not change.
+   * Waits for requests in flight, then closes everything. Requests are served for another `delay` milliseconds before, while `/_health`
+   * reports 503 so that load balancers stop sending traffic. `isReplaced`: another process listens on the same port; then `/_health` does
+   * not change and only open connections are served.
    */
   close(options?: { readonly delay?: number; readonly isReplaced?: boolean }): Promise<void>
 }
 
 /**
- * Opens the service of a project. It does not listen until `listen` is called, which scripts do not need. If it fails, nothing stays open.
- * @throws ConfigError with a sentence for the operator
+ * Opens the service of a project without listening, which scripts do not need. On failure, everything is closed.
+ * @throws ConfigError with a sentence for operators
  */
 export async function createService(config: Config, logger?: Logger): Promise<Service> {
   refuseUnfinishedRestore(config)
@@ -62,7 +63,7 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
   try {
     return await open(await withContractOfDatabase(config), logger ?? ownLog(config, opened), opened)
   } catch (error) {
-    // Only the first failure is reported; the others follow from it.
+    // Further failures are consequences of the first one.
     await opened.close(0).catch(() => {})
     throw error
   }
@@ -135,7 +136,6 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   }
 }
 
-/** Sources of scraped metrics. */
 const getMetricSources = (
   { database, cacheActivity, liveModel, events, identification }: Awaited<ReturnType<typeof openParts>>,
   planCounts: PlanCounts,
@@ -151,17 +151,16 @@ const getMetricSources = (
   backlog: events.backlog,
 })
 
-/** Logs where a value was not stored. */
 const reportDroppedTo = (logger: Logger) => (uid: string, path: readonly (string | number)[]) =>
   logger.warn({ uid, attribute: path.join('.') }, 'a value was stored as null: blocks are a list of nodes, and a text is none')
 
-/** Example requests that visitors may send. */
+/** Example requests for visitors. */
 async function exampleRequests(config: Config, model: Model, { access }: Identification): Promise<readonly string[]> {
   const shown = { model, visitor: (await access()).public, leftOut: createExcludedRoutes(config.types) }
   return getExamples(shown, config.rest.prefix).map(({ href }) => href)
 }
 
-/** Opens the project's code around requests. */
+/** Opens the project's hooks, policies and scopes. */
 function openProjectCode({ hooks, types, limits }: Config, services: ContentServices, logger: Logger) {
   const failed = (hook: string, error: unknown, requestId: string | null) =>
     logger.error({ err: error, hook, ...(requestId === null ? {} : { requestId }) }, 'a hook failed')
@@ -176,7 +175,7 @@ function openProjectCode({ hooks, types, limits }: Config, services: ContentServ
   }
 }
 
-/** Opens the server, and the schedules of the project, which run where it listens. Without any, they cost nothing. */
+/** Opens the server, and the schedules of the project, which run while it listens. Without schedules, they cost nothing. */
 async function openServing(config: Config, { main, writes, reads }: Database, backend: Backend, log: Logger): Promise<HttpServer> {
   const server = await createServer(config, backend, log)
   const { administration } = backend
@@ -215,8 +214,8 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
 }
 
 /**
- * Loads what requests need that only a service does, not a script. Node keeps a failed import of a file that it found for as long as the
- * process lives, so nothing of this waits for the request that needs it, which may come when no descriptor is left.
+ * Loads code that requests of a service need, but scripts do not. Node caches failed imports for the lifetime of the process, so none is
+ * left to the request that needs it, when file descriptors may have run out.
  */
 async function loadLateCode({ admin, modelChanges, mail, webhooks }: Config): Promise<void> {
   const administration = () => [import('../http/admin/handle.js'), import('../admin/context.js'), import('../admin/identity/bootstrap.js')]
@@ -231,13 +230,11 @@ async function loadLateCode({ admin, modelChanges, mail, webhooks }: Config): Pr
   ])
 }
 
-/** The version of this build. */
 const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
 
 /** Milliseconds to write the last lines of the log. */
 const lastLines = 700
 
-/** Opens a log for a service that was created without one. */
 function ownLog({ logLevel, limits }: Config, opened: Closers): Logger {
   const log = openLog({ level: logLevel, bytes: limits.logBytes, batches: false })
   opened.add(() => log.close(lastLines))

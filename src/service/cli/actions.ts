@@ -1,4 +1,4 @@
-// Roles and actions in arguments of commands. Actions are names separated by commas, with `*` for all actions of a type or controller.
+// Roles and actions in command arguments. Actions are comma-separated names, with `*` for all actions of a type or controller.
 
 import type { RowReader } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
@@ -8,20 +8,19 @@ import { actionsOf, isUseless } from '../../identity/access/actions.js'
 import { listRoles, type Role } from '../../identity/access/roles.js'
 import type { Model } from '../../model/schema/types.js'
 
-/** The names of a list, without spaces and duplicates. */
+/** Splits a list, without spaces and duplicates. */
 export const parseNames = (list: string): readonly string[] =>
   [...new Set(list.split(',').map((name) => name.trim()))].filter((name) => name !== '')
 
-/** True if a name, such as `api::tag.tag.find` or `api::tag.tag.*`, matches an action. */
+/** True if a name (`api::tag.tag.find`, `api::tag.tag.*`) matches an action. */
 export const standsFor = (name: string, action: string): boolean =>
   name === action || (isWildcard(name) && getController(name) === getController(action))
 
 const isWildcard = (name: string): boolean => name.endsWith('.*')
 
-/** The part of an action before its last dot. */
 const getController = (action: string): string => action.slice(0, Math.max(0, action.lastIndexOf('.')))
 
-/** The actions of a list. @throws ConfigError that names an unknown action and those that its type has, or one that nothing needs */
+/** Expands a list of actions. @throws ConfigError for an unknown action, with those of its type, and for one without a route */
 export function readActions(model: Model, config: Pick<Config, 'routes' | 'types'>, list: string | undefined): readonly string[] {
   const known = [...actionsOf(model, config.routes)]
   const useless = isUseless(config)
@@ -35,11 +34,10 @@ export function readActions(model: Model, config: Pick<Config, 'routes' | 'types
   return [...new Set(found)]
 }
 
-/** The sentence about an action whose route is left out. */
 const uselessAction = (name: string): string =>
   `${name} cannot be granted, because octavo.config leaves out its route: types['${getController(name)}'].routes.`
 
-/** The end of a sentence about an unknown action. */
+/** Suggestions for an unknown action. */
 function whatThereIs(name: string, known: readonly string[]): string {
   const controller = getController(name)
   const last = (action: string): string => action.slice(getController(action).length + 1)
@@ -50,7 +48,7 @@ function whatThereIs(name: string, known: readonly string[]): string {
 
 const endSentence = (sentence: string): string => (sentence.endsWith('?') ? sentence : `${sentence}.`)
 
-/** Returns a role by its type, name or id. @throws ConfigError if there is none */
+/** Finds a role by type, name or id. @throws ConfigError if it does not exist */
 export async function findRole({ database }: { readonly database: RowReader }, nameOrId: string): Promise<Role> {
   const roles = await listRoles(database)
   const found =

@@ -1,4 +1,4 @@
-// `octavo admins`: creates, lists, blocks and unblocks administrators, and sets passwords. Each act but listing is part of the activity log.
+// `octavo admins`: creates, lists, blocks and unblocks administrators, and sets passwords. Changes are recorded in the activity log.
 
 import {
   type AdministratorRow,
@@ -24,13 +24,12 @@ import { type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, withProject } from './project.js'
 import { readPassword } from './prompt.js'
 
-/** Options of `octavo admins create`. */
 export interface AdminOptions {
   readonly email: string
   readonly firstname: string
   readonly lastname?: string
   readonly password?: string
-  /** Codes of roles, separated by commas. */
+  /** Comma-separated codes of roles. */
   readonly role: string
 }
 
@@ -52,7 +51,6 @@ export const createAdminCommand = orExplain(async (folder: string, { email, firs
   print(made ? `Created administrator "${email}". Password: ${password}` : `Created administrator "${email}".`)
 })
 
-/** Prints the administrators of a project. */
 export const listAdminsCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const all = await lookIntoProject(folder, async ({ database }) => {
     await checkTables(database)
@@ -78,7 +76,6 @@ export const listAdminsCommand = orExplain(async (folder: string, { json = false
   printTable(['id', 'e-mail', 'name', 'roles', 'state'], rows)
 })
 
-/** Returns the command for `block` or `unblock`. */
 export const blockAdminCommand = (blocked: boolean) =>
   orExplain(async (emailOrId: string, folder: string) => {
     await change(folder, 'update', async (transaction, now) => {
@@ -90,7 +87,7 @@ export const blockAdminCommand = (blocked: boolean) =>
     print(`${blocked ? 'Blocked' : 'Unblocked'} administrator "${emailOrId}".`)
   })
 
-/** Sets the password of an administrator, who is active afterwards, and ends all sessions. */
+/** Sets the password of an administrator, activates the account, and ends all sessions. */
 export const resetAdminPasswordCommand = orExplain(async (emailOrId: string, folder: string, options: { readonly password?: string }) => {
   const { password, made } = await newPassword(options.password)
   const hashed = await hashPassword(password)
@@ -102,7 +99,7 @@ export const resetAdminPasswordCommand = orExplain(async (emailOrId: string, fol
   print(`Set the password of "${emailOrId}"${made ? `: ${password}` : '.'}`)
 })
 
-/** Changes an administrator in one transaction, with its entry in the activity log. */
+/** Changes an administrator in one transaction, with an entry in the activity log. */
 const change = (
   folder: string,
   action: 'create' | 'update',
@@ -113,7 +110,7 @@ const change = (
     return act(commandContext(project, { action, subject: 'administrator' }), work)
   })
 
-/** @throws ConfigError that names the tables that the database lacks */
+/** @throws ConfigError that names missing tables */
 async function checkTables(database: RowReader): Promise<void> {
   const missing = await missingTables(database)
   if (missing.length > 0)
@@ -122,7 +119,7 @@ async function checkTables(database: RowReader): Promise<void> {
     )
 }
 
-/** Returns an administrator by e-mail address or id. @throws ConfigError if there is none */
+/** Finds an administrator by e-mail address or id. @throws ConfigError if it does not exist */
 async function find(database: RowReader, emailOrId: string): Promise<AdministratorRow> {
   const byId = /^\d{1,15}$/.test(emailOrId) ? await administratorById(database, Number(emailOrId)) : null
   const found = byId ?? (await administratorByEmail(database, emailOrId))
@@ -130,10 +127,10 @@ async function find(database: RowReader, emailOrId: string): Promise<Administrat
   return found
 }
 
-/** Returns a password that fulfils the rules. @throws ConfigError for a given one that does not */
+/** Returns the given or a generated password. @throws ConfigError for one that violates the rules */
 async function newPassword(given: string | undefined) {
   const read = await readPassword(given)
-  // A generated one has all kinds of characters at its end.
+  // The suffix makes a generated password satisfy the rules.
   const password = read.made ? `${read.password}aA1` : read.password
   const problem = passwordError(password)
   if (problem !== null) throw new ConfigError(`${problem}.`)

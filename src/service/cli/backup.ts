@@ -1,4 +1,4 @@
-// `octavo backup [folder]`: makes a complete backup of a project, also while a service runs; `--verify` checks one.
+// `octavo backup [folder]`: creates a complete backup of a project, even while a service runs; `--verify` verifies one.
 import { createRequire } from 'node:module'
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
@@ -21,10 +21,10 @@ interface Options {
   readonly allowMissingFiles?: boolean
 }
 
-/** The exit status where the backup is made, and does not have files that rows refer to. */
+/** Exit status of a backup without some of the referenced files. */
 const withoutFiles = 3
 
-/** Makes or checks a backup. @throws ConfigError with a sentence if it is not made, or is not right */
+/** Creates or verifies a backup. @throws ConfigError with a sentence if that fails */
 export const backupCommand = orExplain(async (folder: string, { to, verify, json = false, allowMissingFiles = false }: Options) => {
   if (verify !== undefined) return check(await loadWithoutSecrets(folder), verify, json)
   if (to === undefined) throw new ConfigError('--to <path> is missing: where the backup is written. To check one: --verify <path>')
@@ -59,13 +59,13 @@ async function check(config: Config, path: string, json: boolean): Promise<void>
   show({ path: folder, manifest, findings }, 'The backup is complete:', json)
 }
 
-/** The line about what a command is doing. */
+/** A line of progress. */
 export const formatProgress =
   (verb: string) =>
   ({ what, done, total }: BackupReport): string =>
     `${verb} ${what}: ${done} of ${total}`
 
-/** Files that are named one by one. */
+/** Maximum number of files listed. */
 const named = 10
 
 function show({ path, manifest, findings }: MadeBackup, verb: string, json: boolean): void {

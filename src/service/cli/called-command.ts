@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 
 let called = 'start <folder>'
 
-/** Notes the command that is about to run, with its required arguments and the folder of the project. */
+/** Records the command about to run, with its required arguments and the project folder. */
 export function noteCalled(command: Command): void {
   const names: string[] = []
   for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name())
@@ -11,17 +11,17 @@ export function noteCalled(command: Command): void {
   called = [...names, ...words, '<folder>'].join(' ')
 }
 
-/** The words of that command, such as `roles list <folder>`; `start <folder>` in a process that was given no command. */
+/** The recorded command, such as `roles list <folder>`; by default `start <folder>`. */
 export const calledCommand = (): string => called
 
-/** A complaint of the command line as one line that names the remedy; other errors as they are. */
+/** Turns an error of the command line into one line with the remedy; returns other text unchanged. */
 export function explainWords(program: Command, words: readonly string[], text: string): string {
   if (!text.startsWith('error: ')) return text
   const complaint = text.slice('error: '.length).trim().replace(/\n\(/, ' (')
   return `octavo: ${complaint}${getRemedy(findCommand(program, words), complaint)}\n`
 }
 
-/** The innermost command that the words name. */
+/** The innermost command in `words`. */
 function findCommand(program: Command, words: readonly string[]): Command {
   const [word, ...rest] = words
   const next = program.commands.find((command) => command.name() === word || command.aliases().includes(word ?? ''))

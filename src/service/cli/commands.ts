@@ -1,10 +1,10 @@
-// All commands: their arguments, options and functions. The code of a command is loaded only when it runs.
+// All commands with their arguments, options and functions. The code of a command is loaded when it runs.
 import { type Command, Option } from 'commander'
 
 type Run = (...given: never[]) => Promise<void>
 const required = Symbol('required')
 
-/** An argument, such as `<token>`, or an option with its default, or with a function that collects its values. */
+/** An argument, such as `<token>`, or an option with its default or a function that collects its values. */
 type Parameter =
   | Option
   | readonly [
@@ -13,7 +13,6 @@ type Parameter =
       more?: string | typeof required | ((value: string, before?: readonly string[]) => readonly string[]),
     ]
 
-/** A command: its name, arguments and options, its function, and its second name. */
 type Row<Code> = readonly [
   name: string,
   about: string,
@@ -22,7 +21,6 @@ type Row<Code> = readonly [
   alias?: string,
 ]
 
-/** Adds the commands below a word. */
 type AddCommands = (program: Command) => void
 
 function addRow<Code>(parent: Command, load: () => Promise<Code>, [name, about, parameters, run, alias]: Row<Code>): void {
@@ -47,7 +45,7 @@ const password: Parameter = [
   'the password; - reads it from standard input; by default one is generated and printed',
 ]
 
-/** Options that decide about a change of the model. */
+/** Options for decisions about a model change. */
 const decisions: readonly Parameter[] = [
   ['--rename <renames>', 'renames: api::note.note.body=text, api::note.note=api::memo.memo, shared.seo=shared.meta; commas between'],
   ['--publish-drafts', 'publish documents that were never published, where Draft & Publish is switched off'],
@@ -500,13 +498,12 @@ function addParameter(command: Command, parameter: Parameter): void {
   else command.option(flags, about as string, more as string)
 }
 
-/** Adds all commands. */
 export function addCommands(program: Command): void {
   for (const row of projectCommands) addRow(program, async () => null, row)
   modelCommands(program)
   for (const row of transferCommands) addRow(program, async () => null, row)
   for (const add of managementCommands) add(program)
-  // As with diff and grep, 1 means that something differs.
+  // As with diff and grep, 1 means a difference.
   const compare = program.commands.find((command) => command.name() === 'compare')!
   compare.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
 }

@@ -1,5 +1,5 @@
-// `octavo compare`: sends the same requests to Strapi and to Octavo and lists the differences. The exit status is that of diff: 0 no
-// difference, 1 differences, 2 not compared.
+// `octavo compare`: sends the same requests to Strapi and to Octavo and lists the differences. Exit status as in diff: 0 no differences, 1
+// differences, 2 not compared.
 
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -37,12 +37,10 @@ import { orExplain } from './explain-error.js'
 import { print } from './output.js'
 import { checkProject } from './project.js'
 
-/** Lines of a file and distinct requests of a log. */
+/** Maximum number of lines in a file, and of distinct requests in a log. */
 const maxRequests = 100_000
-/** Bytes of a compared response. */
 const maxResponseBytes = 20_000_000
 
-/** Options of `octavo compare`. */
 export interface CompareOptions extends CallerOptions, SourceOptions {
   readonly project: string
   readonly ignore?: readonly string[]
@@ -55,10 +53,8 @@ export interface CompareOptions extends CallerOptions, SourceOptions {
   readonly json?: boolean
 }
 
-/** Exit status if there is nothing to judge by. */
 const notComparedStatus = 2
 
-/** Compares the services at two URLs. */
 export const compareCommand = orExplain(async (strapi: string, octavo: string, options: CompareOptions) => {
   const urls = { strapi: parseUrl(strapi), octavo: parseUrl(octavo) }
   checkTogether(options)
@@ -75,7 +71,7 @@ export const compareCommand = orExplain(async (strapi: string, octavo: string, o
   }
 }, notComparedStatus)
 
-/** @throws ConfigError for options that contradict each other */
+/** @throws ConfigError for conflicting options */
 function checkTogether({ requests, log, writes }: CompareOptions): void {
   if (requests !== undefined && log !== undefined) throw new ConfigError('--requests and --log exclude each other.')
   if (writes === true && requests === undefined) throw new ConfigError('--writes needs --requests: only what a file names is written.')
@@ -117,7 +113,7 @@ async function open(urls: Readonly<Record<'strapi' | 'octavo', URL>>, options: C
   })
 }
 
-/** @throws ConfigError if one of the services cannot be reached */
+/** @throws ConfigError if one of the services is unreachable */
 async function checkReachable(servers: CompareSession['servers']): Promise<void> {
   for (const side of ['strapi', 'octavo'] as const) {
     const outcome = await servers[side].ask({ ...toSentRequest(get('/_health'), { name: '', headers: { strapi: {}, octavo: {} } }, side) })
@@ -147,7 +143,7 @@ async function compareRequests(session: CompareSession, options: CompareOptions)
   return session.end(!stop.aborted)
 }
 
-/** The first requests, until the run is interrupted. */
+/** Yields the first requests, until interrupted. */
 async function* limitRequests(
   requests: readonly CallerRequest[] | AsyncIterable<CallerRequest>,
   most: number,
@@ -181,7 +177,6 @@ function stopSignal(): AbortSignal {
   return controller.signal
 }
 
-/** Milliseconds between two lines about the progress. */
 const progressInterval = 5_000
 
 function showProgress(session: CompareSession): NodeJS.Timeout {
@@ -193,7 +188,7 @@ function showProgress(session: CompareSession): NodeJS.Timeout {
   return setInterval(show, progressInterval).unref()
 }
 
-/** Finds the model: from Octavo or Strapi if a caller may read it there, else from the schemas of the project, else none. */
+/** Finds the model: from Octavo or Strapi if a caller may read it there, else from the project's schemas, else none. */
 async function findModel(servers: Servers, callers: readonly ComparedCaller[], prefix: string, folder: string): Promise<KnownModel> {
   for (const side of ['octavo', 'strapi'] as const) {
     for (const caller of callers) {
@@ -224,7 +219,6 @@ function parseBody(outcome: ServiceOutcome): unknown {
   }
 }
 
-/** Options that say where requests come from. */
 export interface SourceOptions {
   readonly requests?: string
   readonly log?: string
@@ -254,7 +248,7 @@ function withCallers(requests: readonly ComparedRequest[], session: CompareSessi
   return assignCallers(requests, session.callers)
 }
 
-/** Requests made from the model. @throws ConfigError if the model is not known */
+/** Requests generated from the model. @throws ConfigError if the model is unknown */
 async function* requestsFromModel(session: CompareSession, prefix: string): AsyncGenerator<CallerRequest> {
   const { callers, servers, run } = session
   if (run.model.types.size === 0) {
@@ -299,14 +293,14 @@ async function filesFor(groups: readonly Group[], { shapes }: KnownModel, folder
     attributes,
     configured: { defaults: {}, selections: [], routes: [], contentRoutes: {} },
   }).catch((): ProjectCode => ({ lines: [], suggestions: [] }))
-  // Code that runs on every request is the less likely cause.
+  // Code that runs on every request is less likely to be the cause.
   const inOrder = [...lines].sort((one, other) => Number(isOnAll(one)) - Number(isOnAll(other)))
   return new Map(groups.map((group) => [group, inOrder.flatMap((line) => describeLine(line, group.subject))]))
 }
 
 const isOnAll = ({ on = [] }: CodeLine): boolean => on.includes('every request')
 
-/** The line of a file that runs on routes of a type or on every request, and does something there. */
+/** Describes a file whose code runs on routes of a type, or on every request, and has effects there. */
 function describeLine({ path, on = [], does = [], isSettled }: CodeLine, uid: string): readonly string[] {
   const places = on.flatMap((place) =>
     place === 'every request' ? [place] : place.endsWith(` of ${uid}`) ? [place.slice(0, -` of ${uid}`.length)] : [],

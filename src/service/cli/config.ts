@@ -1,15 +1,15 @@
-// `octavo config [folder]`: prints the settings in force, with the source of each.
+// `octavo config [folder]`: prints the effective settings, with the source of each.
 import { effectiveSettings } from '../../foundation/config/effective.js'
 import { orExplain } from './explain-error.js'
 import { type ListOptions, printJson, printTable } from './output.js'
 import { checkProject } from './project.js'
 
 interface Options extends ListOptions {
-  /** Only settings that are not the default. */
+  /** Only settings that differ from their defaults. */
   readonly changed?: boolean
 }
 
-/** Prints the configuration of the project in `folder`; secrets are masked. */
+/** Secrets are masked. */
 export const configCommand = orExplain(async (folder: string, { json = false, changed = false }: Options) => {
   checkProject(folder)
   const settings = (await effectiveSettings(folder)).filter(({ source }) => !changed || source !== 'default')

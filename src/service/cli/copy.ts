@@ -1,4 +1,4 @@
-// `octavo copy [folder]`: copies all rows of one database to another one, SQLite, PostgreSQL or MySQL, and verifies the copy.
+// `octavo copy [folder]`: copies all rows between databases (SQLite, PostgreSQL, MySQL) and verifies the copy.
 
 import { startTimeoutMs } from '../../database/limits.js'
 import { type CopyReport, type CopyResult, copyDatabase } from '../../database/transfer/copy.js'
@@ -16,11 +16,11 @@ interface Options {
   readonly overwrite?: boolean
 }
 
-/** Copies the rows of the project in `folder`. @throws ConfigError with a sentence if the copy would not be, or is not, the same */
+/** @throws ConfigError with a sentence if the copy would differ, or does */
 export const copyCommand = orExplain(async (folder: string, { from, to, adapt = false, overwrite = false }: Options) => {
   if (from === to) throw new ConfigError('--from and --to are the same database')
   const { config, model } = await readProjectFolder(folder, anyDatabase)
-  // Settings that no URL has: the schema, TLS.
+  // Settings that URLs lack: the schema, TLS.
   const server = serverOf('postgres', { ...process.env, DATABASE_URL: '' }, null)!
   const options: RowsOptions = { sqlite: config.database, server, wait: startTimeoutMs }
   const adapted = (sentence: string) => print(`changed: ${sentence}`)

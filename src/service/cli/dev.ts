@@ -10,18 +10,17 @@ import { orExplain } from './explain-error.js'
 import { checkProject } from './project.js'
 import { endWithParent } from './signals.js'
 
-/** Options of `octavo dev`. */
 export interface DevOptions {
   /** Poll interval in milliseconds, instead of file system events; true: the default interval. */
   readonly poll?: string | true
 }
 
-/** Milliseconds between two looks at the files: the default, and the bounds of a given one. */
+/** Poll interval: the default, and the bounds of a given one. */
 const defaultIntervalMs = 300
 const minIntervalMs = 20
 const maxIntervalMs = 60_000
 
-/** Serves the project in `folder` until a signal arrives. A project that cannot be served yet is served once a saved change allows it. */
+/** Serves the project until a signal arrives. A project that fails to start is started again after the next change. */
 export const dev = orExplain(async (folder: string, options: DevOptions) => {
   const root = resolve(folder)
   const poll = parseInterval(options.poll)
@@ -51,7 +50,7 @@ export const dev = orExplain(async (folder: string, options: DevOptions) => {
 const levels = { info: 30, warn: 40 } as const
 type LogLevel = keyof typeof levels
 
-/** The output of this command and of the services: readable on a terminal, otherwise as the services write it. */
+/** Output of this command and of the services: readable on a terminal, else as the services write it. */
 function createOutput() {
   const isTerminal = process.stdout.isTTY === true
   const readable = isTerminal ? createReadableLog((process.env.NO_COLOR ?? '') === '') : (line: string) => line
@@ -66,7 +65,7 @@ function createOutput() {
   }
 }
 
-/** Calls `stop` at the first signal and then ends this process; a second one ends it at once. Returns whether one has arrived. */
+/** Calls `stop` at the first signal and then exits; a second signal exits at once. The returned function is true after a signal. */
 function stopOnSignals(stop: () => Promise<void>): () => boolean {
   let isStopping = false
   const end = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// `octavo doctor [folder]`: checks the project's database and files without changing anything, and reports the findings.
+// `octavo doctor [folder]`: checks the project's database and files without changes, and reports the findings.
 
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
@@ -12,7 +12,6 @@ import { onDatabase, orExplain } from './explain-error.js'
 import { print } from './output.js'
 import { checkDatabase, checkPrepared, loadWithoutSecrets, readProjectFolder } from './project.js'
 
-/** Options of `octavo doctor`. */
 export interface DoctorOptions {
   /** Also lists pending links. */
   readonly links?: boolean
@@ -20,7 +19,7 @@ export interface DoctorOptions {
   readonly json?: boolean
 }
 
-/** Checks the project in `folder`; the exit status is 1 if something is wrong. */
+/** The exit status is 1 if a check fails. */
 export const doctorCommand = orExplain(async (folder: string, options: DoctorOptions) => {
   const { config, model } = await readProjectFolder(folder, checkDatabase, loadWithoutSecrets)
   await onDatabase(config, () => diagnose(config, model, folder, options))
@@ -47,7 +46,7 @@ async function diagnose(config: Config, model: Model, folder: string, options: D
   }
 }
 
-/** A start refuses the database for these tables, so a service has none; here they are one finding among others. */
+/** A service refuses to start on a database with these tables; here they are a finding. */
 const belonging = (foreign: readonly string[]): readonly CheckResult[] =>
   foreign.length === 0
     ? []
@@ -82,7 +81,7 @@ function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
   ]
 }
 
-/** One line, and more for examples and what to do about them. */
+/** A line for the result, with more lines for examples and remedy. */
 export function formatFinding(result: CheckResult): readonly string[] {
   const { name, count, examples } = result
   const verdict = verdictOf(result)

@@ -1,4 +1,4 @@
-// `octavo events`: prints recorded events as JSON, one per line.
+// `octavo events`: prints recorded events as JSON lines.
 
 import { openEventLog } from '../../content/events/event-log.js'
 import { readWebhooks } from '../../content/events/webhooks/webhook.js'
@@ -7,7 +7,6 @@ import { orExplain } from './explain-error.js'
 import { print } from './output.js'
 import { lookIntoStarted } from './project.js'
 
-/** Events read by one statement. */
 const batchSize = 500
 
 interface Options {
@@ -15,7 +14,7 @@ interface Options {
   readonly limit?: string
 }
 
-/** Prints the events after a sequence number, oldest first. @throws ConfigError if an option is not a number */
+/** Prints the events after a sequence, oldest first. @throws ConfigError if an option is not a number */
 export const eventsCommand = orExplain((folder: string, { after, limit }: Options) =>
   lookIntoStarted(folder, async ({ config, database }) => {
     const { outbox, listeners, stream } = config.events
@@ -37,7 +36,7 @@ export const eventsCommand = orExplain((folder: string, { after, limit }: Option
   }),
 )
 
-/** Reads a whole number. @throws ConfigError that names the option */
+/** Parses a whole number. @throws ConfigError that names the option */
 export function whole(option: string, text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`${option} is "${text}"; it must be a whole number.`)
   return Number(text)

@@ -1,12 +1,12 @@
-// Error messages of commands: one sentence for a problem of configuration, files or database, a line for each validation error, otherwise a
-// stack trace.
+// Error messages of commands: a sentence for a problem of configuration, files or database, a line per validation error, otherwise a stack
+// trace.
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { describeNativeModule, describePortProblem } from '../../foundation/errors/explain-failure.js'
 import { terminalLines } from '../../foundation/runtime/terminal.js'
 
-/** Wraps a command: an error is written to standard error and sets the exit status. */
+/** Wraps a command: errors are printed to standard error and set the exit status. */
 export function orExplain<Arguments extends unknown[]>(
   command: (...given: Arguments) => Promise<void>,
   status = 1,
@@ -21,7 +21,7 @@ export function orExplain<Arguments extends unknown[]>(
   }
 }
 
-/** Runs `work` on the project's database. @throws ConfigError that names the file if the file, its disk or its permissions cause an error */
+/** Runs `work` on the project's database. @throws ConfigError that names the file for errors of the file, its disk or its permissions */
 export async function onDatabase<Result>(config: Config, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -33,7 +33,7 @@ export async function onDatabase<Result>(config: Config, work: () => Promise<Res
   }
 }
 
-/** Errors that the user of the command can fix without a stack trace. System errors name their path. */
+/** Errors that users can fix without a stack trace. System errors name their path. */
 const isPlain = (error: unknown): error is Error =>
   error instanceof ConfigError || error instanceof ApiError || (error instanceof Error && 'syscall' in error && 'path' in error)
 
@@ -52,11 +52,10 @@ function ignoreClosedPipe(status: number): void {
   })
 }
 
-/** Limits of a printed error. */
 const maxErrors = 20
 const maxLineCharacters = 500
 
-/** The message of an error. Several validation errors follow on lines with their paths. */
+/** The message of an error; several validation errors follow on separate lines with their paths. */
 function errorText(error: Error): string {
   const errors = getValidationErrors(error)
   if (errors.length < 2) return error.message
@@ -84,7 +83,7 @@ function getValidationErrors(error: Error): readonly ReportedError[] {
   return Array.isArray(errors) ? errors.filter(isValidationError) : []
 }
 
-/** Turns any failure of a start into one sentence; at log level debug, its stack is printed before. */
+/** Explains any failure of a start in one sentence; at log level debug, its stack is printed before. */
 export function startFailure(error: unknown): ConfigError {
   if (process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
   return new ConfigError(describeNativeModule(error) ?? describePortProblem(error as NodeJS.ErrnoException, { port: 'PORT', host: 'HOST' }))

@@ -1,4 +1,4 @@
-// `octavo export [folder]`: writes content, files and settings into an archive in Strapi's format, also while a service runs.
+// `octavo export [folder]`: exports content, files and settings to an archive in Strapi's format, even while a service runs.
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { openStoredFiles } from '../../content/media/stored-files.js'
@@ -24,7 +24,7 @@ interface Options extends PartOptions {
   readonly overwrite?: boolean
 }
 
-/** Exports the project in `folder`. @throws ConfigError with a sentence for options that cannot be used */
+/** @throws ConfigError with a sentence for invalid options */
 export const exportCommand = orExplain(async (folder: string, options: Options) => {
   const { config, model } = await readProjectFolder(folder, checkDatabase)
   const scope = scopeOf(options, model.types.keys())
@@ -80,7 +80,7 @@ const formatFileTime = (now: Date): string => now.toISOString().replace(/\D/g, '
 
 const formatProgress = ({ what, done, total }: ExportReport): string => `exporting ${what}: ${done}${total === null ? '' : ` of ${total}`}`
 
-/** Files of a kind that are named one by one. */
+/** Maximum number of files listed per reason. */
 const named = 10
 
 function showMissing(missing: ExportedArchive['missing']): void {

@@ -1,4 +1,4 @@
-// `octavo import [folder]`: replaces content, files and settings of a project by those of an archive of Strapi or of `octavo export`.
+// `octavo import [folder]`: replaces content, files and settings of a project by those of an archive from Strapi or `octavo export`.
 import { join, resolve } from 'node:path'
 import { type LibrarySwaps, openLibrarySwaps } from '../../content/media/library-swap.js'
 import { getDriver } from '../../database/open.js'
@@ -24,7 +24,7 @@ interface Options extends PartOptions {
   readonly new?: boolean
 }
 
-/** Imports an archive into the project in `folder`. @throws ConfigError with a sentence; nothing was changed then */
+/** @throws ConfigError with a sentence; then nothing was changed */
 export const importCommand = orExplain(async (folder: string, options: Options) => {
   const load = async () => ({ ...(await loadConfig(folder)), allowsNewDatabase: options.new === true })
   const { config, model } = await readProjectFolder(folder, refuseLost, load)
@@ -47,7 +47,7 @@ export const importCommand = orExplain(async (folder: string, options: Options) 
 
 type Report = (progress: ImportReport) => void
 
-/** Cancels the import when a signal ends the process; everything that it began is rolled back. */
+/** Cancels the import on a signal and rolls everything back. */
 function interruptible(report: Report): Report {
   let isInterrupted = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -71,7 +71,7 @@ async function importInto(config: Config, model: Model, { archive, library, opti
   const driver = await getDriver(config)
   const isNew = await isWithoutDatabase(config)
   const scope = scopeOf(options, model.types.keys())
-  // The content of the project's seed would be replaced at once.
+  // The project's seed would be replaced immediately.
   const fill = isNew && scope.isWhole ? async () => {} : seedLoader(config, model, driver.getName(config))
   const command = await driver.openForCommand(config, model, fill)
   try {
@@ -107,13 +107,13 @@ const verbs: Readonly<Record<ImportReport['phase'], string>> = {
   files: 'storing',
 }
 
-/** Lines of one list. */
+/** Maximum number of lines per list. */
 const shown = 30
 
 const formatProgress = ({ phase, what, done, total }: ImportReport): string =>
   `${verbs[phase]} ${what}: ${done}${total === null ? '' : ` of ${total}`}`
 
-/** Prints what an import would do. */
+/** Prints the effects of an import. */
 function show({ context, checked, removed }: ImportPreview, name: string): void {
   const { archive } = context
   const { entities, settings, losses, differences, unowned, outside, missing } = checked
@@ -138,7 +138,7 @@ function show({ context, checked, removed }: ImportPreview, name: string): void 
   )
 }
 
-/** @throws ConfigError unless everything that would be deleted or lost may be */
+/** @throws ConfigError unless all deletions and losses are permitted */
 async function consent({ checked, removed }: ImportPreview, isNew: boolean, { force, yes, adapt }: Options): Promise<void> {
   const lost = checked.losses.reduce((sum, { count }) => sum + count, 0)
   if (lost > 0 && adapt !== true) {

@@ -7,7 +7,6 @@ import { onDatabase, orExplain } from './explain-error.js'
 import { print } from './output.js'
 import { checkDatabase, checkPrepared, loadWithoutSecrets, readProjectFolder } from './project.js'
 
-/** Creates the missing indexes of the project in `folder`. */
 export const indexes = orExplain(async (folder: string) => {
   const { config, model } = await readProjectFolder(folder, checkDatabase, loadWithoutSecrets)
   await onDatabase(config, () => createIndexes(config, model, folder))

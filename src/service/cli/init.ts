@@ -1,4 +1,4 @@
-// `octavo init [folder]`: creates a project from a template. Asks in a terminal; elsewhere flags and defaults decide.
+// `octavo init [folder]`: creates a project from a template. Asks in a terminal; otherwise flags and defaults decide.
 
 import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -10,7 +10,6 @@ import { createRepository, installDependencies, packageManager } from './init/to
 import { print } from './output.js'
 import { generateTemplateTypes, typesFile } from './types.js'
 
-/** Creates a project in `folder`. */
 export const init = orExplain(async (folder: string | undefined, flags: InitFlags) => {
   const given = readFlags(folder, flags)
   if (given.folder !== undefined) checkFolder(given.folder)
@@ -34,14 +33,14 @@ function checkFolder(folder: string): void {
 
 async function getChoices(given: GivenChoices, acceptsDefaults: boolean): Promise<Choices> {
   if (acceptsDefaults || !process.stdin.isTTY || !process.stdout.isTTY) return withDefaults(given)
-  // Only a terminal needs the code for questions.
+  // Only terminals need the code for questions.
   const { askFor } = await import('./init/questions.js')
   return askFor(given, (folder) => folderProblem(resolve(folder)))
 }
 
 /**
- * Installs, creates the repository, and prints the next steps. The project stays if one of them fails.
- * @throws ConfigError with the steps that are left if the dependencies cannot be installed
+ * Installs dependencies, creates the repository, and prints the next steps. The project is retained if that fails.
+ * @throws ConfigError with the remaining steps if the dependencies cannot be installed
  */
 async function finish({ folder, install, git, database, connection }: Choices, root: string): Promise<void> {
   const manager = packageManager()
@@ -62,12 +61,12 @@ async function finish({ folder, install, git, database, connection }: Choices, r
   print(`Next:\n${lines}`)
 }
 
-/** Entries that a project folder may contain. */
+/** Entries that do not prevent creating a project. */
 const harmless = new Set(['.git', '.DS_Store'])
-/** The most entries that a message names. */
+/** Maximum number of entries in a message. */
 const maxNamedEntries = 5
 
-/** Says why a project cannot be created in a folder; null if it can. */
+/** Returns why a project cannot be created in a folder, or null. */
 function folderProblem(folder: string): string | null {
   const stats = statSync(folder, { throwIfNoEntry: false })
   if (stats === undefined) return null
@@ -80,7 +79,6 @@ function folderProblem(folder: string): string | null {
   return `${folder} is not empty: it has ${others.slice(0, maxNamedEntries).join(', ')}${more}. A new project needs an empty folder.`
 }
 
-/** A file of the project. */
 export interface ProjectFile {
   readonly path: string
   readonly content: string | Uint8Array
@@ -90,7 +88,7 @@ export interface ProjectFile {
 const privateFile = 0o600
 
 /**
- * Writes the files; none replaces another one. If one cannot be written, everything that was made is removed again.
+ * Writes the files without replacing existing ones. On failure, everything created is removed.
  * @throws ConfigError that names the file
  */
 export function writeProject(folder: string, files: readonly ProjectFile[]): void {
@@ -103,7 +101,7 @@ export function writeProject(folder: string, files: readonly ProjectFile[]): voi
       made.push(file)
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
-      // An existing file stays; a partially written one is removed.
+      // An existing file is retained; a partially written one is removed.
       for (const one of [...made, ...(code === 'EEXIST' ? [] : [file])].reverse()) remove(one)
       throw new ConfigError(`${file} cannot be written (${message}). Nothing was created.`)
     }
@@ -117,7 +115,7 @@ function makeFolder(folder: string, made: string[]): void {
   made.push(folder)
 }
 
-/** Removes a file, or a folder that is empty. */
+/** Removes a file, or an empty folder. */
 function remove(path: string): void {
   try {
     if (statSync(path).isDirectory()) rmdirSync(path)

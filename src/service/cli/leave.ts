@@ -1,4 +1,4 @@
-// `octavo leave [folder]`: removes what Octavo has added to a project's database and files, so that Strapi finds them as it made them.
+// `octavo leave [folder]`: removes Octavo's additions from a project's database and files, so that only Strapi's remain.
 import { sql } from 'kysely'
 import { openLibrarySwaps } from '../../content/media/library-swap.js'
 import { hasAbandoned, hasRunningOwner, removeStaging } from '../../content/media/staging.js'
@@ -18,7 +18,7 @@ interface Options {
   readonly yes?: boolean
 }
 
-/** Removes Octavo from the project in `folder`. @throws ConfigError while the database is in use, or without consent */
+/** @throws ConfigError while the database is in use, or without consent */
 export const leaveCommand = orExplain(async (folder: string, options: Options) => {
   const { config, model } = await readProjectFolder(folder, checkDatabase)
   if (await hasRunningOwner(config.uploadsFolder))
@@ -37,7 +37,7 @@ export const leaveCommand = orExplain(async (folder: string, options: Options) =
 
 interface Departure {
   readonly leaving: Uninstallation
-  /** Events that a listener or webhook has not received. */
+  /** Number of events that a listener or webhook has not received. */
   readonly undelivered: number
   readonly options: Options
 }
@@ -64,7 +64,7 @@ async function leave(config: Config, model: Model, { leaving, undelivered, optio
 const isEmpty = ({ tables, indexes, permissions, others }: OctavoObjects): boolean =>
   tables.size + indexes.length + permissions + others.length === 0
 
-/** Finishes the file cleanup of stopped processes. The database decides which files stay. */
+/** Finishes the file cleanup of stopped processes, according to the rows in the database. */
 async function finishFiles(config: Config, model: Model): Promise<void> {
   if (!(await hasAbandoned(config.uploadsFolder))) return
   const driver = await getDriver(config)
@@ -78,7 +78,7 @@ async function finishFiles(config: Config, model: Model): Promise<void> {
   }
 }
 
-/** Content lost with the rows of a table. */
+/** Content lost with a table. */
 const lost: Readonly<Record<string, string>> = {
   octavo_pending_links: 'relations of published entries that wait for their targets to be published',
   octavo_modified_drafts: 'notes on changed drafts; the drafts stay',
@@ -111,7 +111,7 @@ function show({ tables, indexes, permissions, others }: OctavoObjects, undeliver
   for (const [count, what] of lines) print(`  ${String(count).padStart(width)}  ${what}`)
 }
 
-/** Events that a listener or webhook has not received yet. */
+/** Counts events that a listener or webhook has not received. */
 async function undeliveredEvents(config: Config): Promise<number> {
   const driver = await getDriver(config)
   const view = await driver.openView(config)

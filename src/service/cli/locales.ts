@@ -6,7 +6,6 @@ import { orExplain } from './explain-error.js'
 import { type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, withProject } from './project.js'
 
-/** Prints the locales of a project. */
 export const listLocalesCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const listed = await lookIntoProject(folder, ({ database, model }) => listLocales(database, model))
   if (json) return printJson(listed)
@@ -16,13 +15,11 @@ export const listLocalesCommand = orExplain(async (folder: string, { json = fals
   )
 })
 
-/** Adds a locale. */
 export const addLocaleCommand = orExplain(async (code: string, folder: string, options: { readonly name?: string }) => {
   const { name } = await withProject(folder, (project) => runOperation(locales.add, project, { code, ...options }))
   print(`Added locale ${code}: ${name}.`)
 })
 
-/** Removes a locale. */
 export const removeLocaleCommand = orExplain(async (code: string, folder: string) => {
   await withProject(folder, async (project) => {
     await checkLocaleExists(project.database, code)
@@ -31,7 +28,6 @@ export const removeLocaleCommand = orExplain(async (code: string, folder: string
   print(`Removed locale ${code}.`)
 })
 
-/** Sets the default locale. */
 export const defaultLocaleCommand = orExplain(async (code: string, folder: string) => {
   await withProject(folder, async (project) => {
     await checkLocaleExists(project.database, code)

@@ -1,4 +1,4 @@
-// `octavo model plan|apply|undo|restore|history`: changes of the content model in the schema files, and the history of changes.
+// `octavo model plan|apply|undo|restore|history`: model changes in the schema files, and their history.
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/terminal.js'
@@ -77,7 +77,7 @@ function describeRefusal({ message, details }: ApiError): string {
 
 const sameModel = 'The database has the model of the schema files.'
 
-/** Shows what the files would do. */
+/** Prints the changes in the schema files. */
 export const planCommand = orExplain(async (folder: string, options: DecisionOptions) => {
   const plan = await withModel(folder, parseDecisions(options), async (open) => {
     const unfinished = await unfinishedChange(open.database.main)
@@ -92,7 +92,7 @@ export const planCommand = orExplain(async (folder: string, options: DecisionOpt
   else printPlan(plan, folder)
 })
 
-/** Makes the change of the files, and finishes one that was begun. */
+/** Applies the changes in the schema files, or finishes an interrupted change. */
 export const applyCommand = orExplain(async (folder: string, options: DecisionOptions) => {
   const change = await withModel(folder, parseDecisions(options), async (open) => {
     const isUnfinished = (await unfinishedChange(open.database.main)) !== null
@@ -104,7 +104,7 @@ export const applyCommand = orExplain(async (folder: string, options: DecisionOp
   else print(change === null ? sameModel : `Change ${change.id} was made.`)
 })
 
-/** Runs work on the model that the schema files and the database have in common; resolves to the change that it makes. */
+/** Runs work on the model, which must be the same in the schema files and the database. Resolves to the resulting change. */
 const withSameModel = (folder: string, work: (model: LiveModel) => Promise<unknown>) =>
   withModel(folder, { agreed: new Set() }, async (open) => {
     if (open.start.former !== null)
@@ -116,7 +116,6 @@ const withSameModel = (folder: string, work: (model: LiveModel) => Promise<unkno
     return (await model.history()).at(-1)!
   })
 
-/** Undoes the last change. */
 export const undoCommand = orExplain(async (folder: string, options: DecisionOptions & { readonly change?: string }) => {
   const change = options.change === undefined ? null : Number(options.change)
   if (change !== null && !Number.isSafeInteger(change)) throw new ConfigError('--change: expected the number of a change.')
@@ -133,7 +132,7 @@ export const restoreCommand = orExplain(async (attribute: string, folder: string
   else print(`Archived values of ${attribute} were restored (change ${change.id}).`)
 })
 
-/** Lists the changes, and one that is not finished. */
+/** Lists all changes, including an unfinished one. */
 export const historyCommand = orExplain(async (folder: string, { json }: ListOptions) => {
   const { changes, unfinished } = await lookIntoStarted(folder, async ({ database }) => ({
     changes: await listChanges(database),
@@ -157,7 +156,7 @@ export const historyCommand = orExplain(async (folder: string, { json }: ListOpt
 
 const stateOf = ({ done, steps }: UnfinishedChange): string => `not finished: ${done} of ${steps.length} steps are done`
 
-/** A change that is not finished, as the others are listed. */
+/** An unfinished change in the form of the others. */
 const unfinishedOf = (change: UnfinishedChange) => {
   const { id, version, summary, undoes } = change
   return { id, version, summary, undoes, isFiled: false, madeAt: null, state: stateOf(change) }

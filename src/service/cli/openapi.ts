@@ -1,4 +1,4 @@
-// `octavo openapi [folder]`: the OpenAPI description of a project's API, for a role or for callers who may do everything.
+// `octavo openapi [folder]`: the OpenAPI description of a project's API, for a role or with full access.
 
 import type { Config } from '../../foundation/config/config.js'
 import { fullAccess } from '../../foundation/grants.js'
@@ -13,13 +13,12 @@ import { type GeneratedFileOptions, writeOutput } from './output.js'
 import { anyDatabase, lookIntoProject, readProjectFolder } from './project.js'
 
 interface OpenapiOptions extends GeneratedFileOptions {
-  /** The type, name or id of a role; default: public. */
+  /** Type, name or id of a role; default: public. */
   readonly role?: string
-  /** Describe everything; needs no database. */
+  /** Describes everything; needs no database. */
   readonly all?: boolean
 }
 
-/** Prints or writes the description of the API of the project in `folder`. */
 export const openapiCommand = orExplain(async (folder: string, { role, all, ...output }: OpenapiOptions) => {
   const { config, model, reader } = all ? await everything(folder) : await ofRole(folder, role ?? 'public')
   const text = `${JSON.stringify(describe(describedOf(config, model, config.publicUrl), reader), null, 2)}\n`

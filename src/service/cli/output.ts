@@ -5,19 +5,16 @@ import { dirname } from 'node:path'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { terminalLines, terminalText } from '../../foundation/runtime/terminal.js'
 
-/** Prints a line to standard output, or several. */
+/** Prints one or more lines to standard output. */
 export const print = (line: string): void => void process.stdout.write(`${terminalLines(line)}\n`)
 
-/** Options of commands that list something. */
 export interface ListOptions {
-  /** Prints JSON, for scripts. */
   readonly json?: boolean
 }
 
-/** Prints a value as JSON. */
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
 
-/** Prints a plain-text table with columns as wide as their longest entry. */
+/** Prints a plain-text table with aligned columns. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const shown = rows.map((row) => row.map(terminalText))
   const widths = head.map((title, index) => Math.max(title.length, ...shown.map((row) => row[index]!.length)))
@@ -34,10 +31,10 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
 export const formatTime = (milliseconds: number | null): string =>
   milliseconds === null ? '-' : new Date(Number(milliseconds)).toISOString().slice(0, 16).replace('T', ' ')
 
-/** `plural`: by default the singular with an s. */
+/** `plural` defaults to the singular with an s. */
 export const pluralize = (count: number, singular: string, plural = `${singular}s`): string => `${count} ${count === 1 ? singular : plural}`
 
-/** Prints nothing for an empty list. `most`: the lines that are printed; the number of the others follows. */
+/** Prints at most `most` lines, followed by the number of the others; nothing for an empty list. */
 export function printList(most: number, title: string, lines: readonly string[]): void {
   if (lines.length === 0) return
   print(title)
@@ -48,7 +45,7 @@ export function printList(most: number, title: string, lines: readonly string[])
 /** Milliseconds between two lines. */
 const interval = 1_000
 
-/** Returns a function that writes reports, at most one a second. */
+/** Returns a function that prints reports, at most one per second. */
 export function createProgress<Report>(lineOf: (report: Report) => string): (report: Report) => void {
   let next = performance.now() + interval
   return (report) => {
@@ -58,16 +55,15 @@ export function createProgress<Report>(lineOf: (report: Report) => string): (rep
   }
 }
 
-/** Options of commands that generate a file. */
 export interface GeneratedFileOptions {
   /** The file to write; absent: standard output. */
   readonly out?: string
-  /** Compare with the file, and write nothing. */
+  /** Compares with the file, and writes nothing. */
   readonly check?: boolean
 }
 
 /**
- * Writes a generated text. `usual` is the file that `check` compares with if no other is given; `again`: the command that writes it.
+ * Writes a generated text. `usual`: the default file for `check`; `again`: the command that writes it.
  * @throws ConfigError if `check` finds the file missing or different
  */
 export function writeOutput(text: string, { out, check }: GeneratedFileOptions, usual: string, again: string): void {
@@ -78,7 +74,7 @@ export function writeOutput(text: string, { out, check }: GeneratedFileOptions, 
 
 function write(text: string, file: string): void {
   mkdirSync(dirname(file), { recursive: true })
-  // A file that is watched changes only if its text does.
+  // Watchers of the file are notified only if its text changes.
   if (readText(file) !== text) writeFileSync(file, text)
   print(`Wrote ${file}.`)
 }

@@ -1,4 +1,4 @@
-// Ports that are in use are reported before a start touches the project.
+// Checks ports before a start touches the project.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../../foundation/config/config.js'
@@ -7,8 +7,8 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import { describePortProblem } from '../../foundation/errors/explain-failure.js'
 
 /**
- * Listens briefly on the port of the service, and on the management port if that is required and this process has it. A race is still
- * reported when they listen. @throws ConfigError for the management port, otherwise the error of listening
+ * Listens briefly on the port of the service, and on the management port if it is required and belongs to this process. A port taken
+ * afterwards is reported when they listen. @throws ConfigError for the management port, otherwise the error of listening
  */
 export async function checkPorts(config: Pick<Config, 'host' | 'port' | 'management'>): Promise<void> {
   await checkPort(config)
@@ -16,7 +16,7 @@ export async function checkPorts(config: Pick<Config, 'host' | 'port' | 'managem
   if (management?.isRequired === true && management.askedBy === 'port') await checkManagementPort(management)
 }
 
-/** `exclusive`: in a process of a cluster, this socket is not the shared one. */
+/** `exclusive`: prevents a cluster process from using the shared socket. */
 async function checkPort({ host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   const server = createServer((socket) => socket.destroy()).listen({ host, port, exclusive: true })
   await once(server, 'listening')

@@ -1,5 +1,5 @@
-// Logs the code of a Strapi project that Octavo does not run, after the service listens: the effects of each file, and defaults for
-// octavo.config that replace constant ones.
+// After the service listens, logs the code of a Strapi project that Octavo does not run: the effects of each file, and settings that
+// replace constant defaults.
 import type { Logger } from 'pino'
 import { findCodeFiles } from '../../../packages/strapi-code/code-files.js'
 import type { Configured, SuggestedDefaults } from '../../../packages/strapi-code/code-report.js'
@@ -13,7 +13,7 @@ import type { Service } from '../service.js'
 /** Maximum number of files with a separate line. */
 const maxLines = 200
 
-/** True if a project has code, which needs a thread to be read. */
+/** True if a project has code; reading it needs a thread. */
 const hasCode = (folder: string): boolean => signOfStrapi(folder) !== null || findCodeFiles(folder).length > 0
 
 /** Logs the code of a project: one line per file, then the defaults that the service accepts. */
@@ -46,7 +46,7 @@ const adviceFor = (defaults: SuggestedDefaults['defaults']): string =>
     ? 'defaults for octavo.config that take the place of this code; clients can replace filters: if they protect something, take types.<uid>.scope'
     : 'defaults for octavo.config that take the place of this code'
 
-/** Reads one document with these defaults; the message of the error if that is not possible. */
+/** Reads one document with these defaults; returns the error message, if any. */
 async function getProblem(documents: ReturnType<Service['documents']>, defaults: SuggestedDefaults['defaults']): Promise<string | null> {
   try {
     await documents.findFirst(defaults)
@@ -67,7 +67,7 @@ const configuredIn = ({ types, routes }: Pick<Config, 'types' | 'routes'>, model
   routes: routes.map(({ method, path }) => `${method} ${path}`),
 })
 
-/** The routes of content-types that exist, by method and path. */
+/** The routes of all content-types, by method and path. */
 const listContentRoutes = ({ paths }: Model, leftOut: ExcludedRoutes | null): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...paths].flatMap(([name, type]) =>

@@ -1,4 +1,4 @@
-// Opens a project for a command, possibly while a service is running on the same database.
+// Opens a project for a command, possibly while a service uses the same database.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -31,10 +31,10 @@ const projectMarkers = [
   'octavo.config.ts',
 ]
 
-/** Refuses a folder that is not a project, before any file is created in it. @throws ConfigError */
+/** Refuses a folder that is not a project, before files are created in it. @throws ConfigError */
 export function checkProject(folder: string): void {
   if (isProject(folder)) return
-  // A word of another command, such as the role in `octavo roles list public`, is taken for a folder.
+  // The word may be an argument, such as the role in `octavo roles list public`.
   const advice = isProject(process.cwd())
     ? `The current folder is one: leave out "${relative(process.cwd(), folder)}".`
     : `Pass the project's folder: ${commandLine(calledCommand(), null)}`
@@ -55,8 +55,8 @@ export interface ProjectFiles {
 }
 
 /**
- * Reads the configuration and the model of the project in `folder`. `check`: refuses its database, before the model is read.
- * @throws ConfigError if the folder is not a project, its files are not right, or its database is refused
+ * Reads the configuration and the model of the project in `folder`. `check` may refuse the database before the model is read.
+ * @throws ConfigError if the folder is not a project, its files are invalid, or its database is refused
  */
 export async function readProjectFolder(
   folder: string,
@@ -71,13 +71,12 @@ export async function readProjectFolder(
   return { config, model: await onDatabase(config, () => loadModel(config, filesOnDisk, fields)) }
 }
 
-/** Loads the configuration for a command that uses no secrets; those that are missing are made up. */
+/** Loads the configuration for a command that uses no secrets; missing ones are generated, but not saved. */
 export const loadWithoutSecrets = (folder: string): Promise<Config> => loadConfig(folder, null, () => randomBytes(24).toString('base64url'))
 
 /** For commands that do not use the project's database. */
 export const anyDatabase = (): void => {}
 
-/** A project opened for a command. */
 export interface Project {
   readonly config: Config
   readonly model: Model
@@ -86,8 +85,8 @@ export interface Project {
 }
 
 /**
- * Opens the project in `folder`, runs `work`, which may write, and closes it. A project that was never started first gets its database
- * and secrets, as `octavo start` would create them.
+ * Runs `work`, which may write, on the opened project in `folder`. A project that was never started gets its database and secrets first, as
+ * with `octavo start`.
  * @throws ConfigError if the folder is not a project or its database was lost
  */
 export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
@@ -119,7 +118,7 @@ const printAuditLine = (line: object): void => void process.stderr.write(`${form
 const auditFailures = { error: report, warn: report }
 
 /**
- * Opens the project in `folder` for `work` that only reads. Creates no files.
+ * Runs `work`, which only reads, on the opened project in `folder`. Creates no files.
  * @throws ConfigError if the folder is not a project or has no database yet
  */
 export async function lookIntoProject<Result>(
@@ -139,7 +138,7 @@ export async function lookIntoProject<Result>(
   })
 }
 
-/** The same for what only Octavo's own tables have. @throws ConfigError if no service of Octavo has been started on the database */
+/** Like `lookIntoProject`, for data in Octavo's own tables. @throws ConfigError if Octavo was never started on the database */
 export const lookIntoStarted = <Result>(folder: string, work: (project: Omit<Project, 'writer'>) => Promise<Result>): Promise<Result> =>
   lookIntoProject(folder, async (project) => {
     if (await hasColumns(project.database, 'octavo_model_history')) return work(project)
@@ -149,7 +148,7 @@ export const lookIntoStarted = <Result>(folder: string, work: (project: Omit<Pro
     )
   })
 
-/** @throws ConfigError if there is no database; where the project had one, it is what a start says */
+/** @throws ConfigError if there is no database; if it was lost, with the message of a start */
 export async function checkDatabase(config: Config, folder: string): Promise<void> {
   await refuseLost(config)
   const driver = await getDriver(config)
@@ -160,7 +159,7 @@ export async function checkDatabase(config: Config, folder: string): Promise<voi
 /** @throws ConfigError if the project has lost its database */
 export const refuseLost = async (config: Config): Promise<void> => (await getDriver(config)).refuseLost(config, strapiEvidence(config))
 
-/** @throws ConfigError if the database has no tables: its first start did not finish, or it lost its content */
+/** @throws ConfigError if the database has no tables: its first start did not finish, or its content was lost */
 export async function checkPrepared(view: DatabaseView, config: Config, folder: string): Promise<void> {
   if (!(await view.isEmpty())) return
   const driver = await getDriver(config)
@@ -172,7 +171,7 @@ export async function checkPrepared(view: DatabaseView, config: Config, folder: 
   throw new ConfigError(`The database ${driver.getName(config)} is empty. Start the service once: ${commandLine('start', folder)}`)
 }
 
-/** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */
+/** Evidence other than Octavo's files that a project without a database had one; null if there is none. */
 function strapiEvidence({ folder, database }: Config): string | null {
   const sign = signOfStrapi(folder)
   if (sign === null) return null

@@ -1,4 +1,4 @@
-// Questions at the terminal, and secrets: typed, from standard input or the environment, or generated.
+// Questions in the terminal, and secrets: typed, from standard input or the environment, or generated.
 
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline/promises'
@@ -6,7 +6,7 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 
 export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
 
-/** Asks a question on standard error; anything but `yes` or `y` means no. @throws ConfigError if the person breaks off */
+/** Asks a question on standard error; only `yes` and `y` confirm. @throws ConfigError if the user cancels */
 export async function confirm(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const given = new AbortController()
@@ -22,7 +22,7 @@ export async function confirm(question: string): Promise<boolean> {
 
 const [enter, newLine, interrupt, end, backspace, erase] = ['\r', '\n', '\u0003', '\u0004', '\b', '\u007f']
 
-/** Asks for a secret. @throws ConfigError if the person breaks off */
+/** @throws ConfigError if the user cancels */
 function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process
   stderr.write(question)
@@ -53,10 +53,10 @@ function askSecret(question: string): Promise<string> {
   })
 }
 
-/** The variable with the key, which, unlike -k, no list of processes shows. */
+/** The variable with the key. Unlike -k, it is not shown in process lists. */
 const variable = 'OCTAVO_ARCHIVE_KEY'
 
-/** Returns the key of a new archive, asked for twice. @throws ConfigError without one */
+/** Returns the key of a new archive, which is typed twice. @throws ConfigError without a key */
 export async function newArchiveKey(given: string | undefined): Promise<string> {
   const key = given ?? process.env[variable]
   if (key !== undefined && key !== '') return key
@@ -68,7 +68,7 @@ export async function newArchiveKey(given: string | undefined): Promise<string> 
   return typed
 }
 
-/** Returns the key of an archive. @throws ConfigError without one */
+/** @throws ConfigError without a key */
 export async function archiveKey(given: string | undefined): Promise<string> {
   const key = given ?? process.env[variable]
   if (key !== undefined && key !== '') return key

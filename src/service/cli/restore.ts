@@ -1,4 +1,4 @@
-// `octavo restore <backup> [folder]`: puts the database, files and schemas of a backup in the places of those of a project.
+// `octavo restore <backup> [folder]`: replaces database, files and schemas of a project by those of a backup.
 
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { type Restored, restoreBackup } from '../../operations/backup/restore.js'
@@ -14,7 +14,7 @@ interface Options {
   readonly keepSchemas?: boolean
 }
 
-/** Restores a backup into the project in `folder`. @throws ConfigError with a sentence; the project is as before, unless it says otherwise */
+/** @throws ConfigError with a sentence; the project is unchanged unless that says otherwise */
 export const restoreCommand = orExplain(async (from: string, folder: string, options: Options) => {
   const { replace = false, schemas = false, keepSchemas = false } = options
   if (schemas && keepSchemas) throw new ConfigError('--schemas and --keep-schemas exclude each other')

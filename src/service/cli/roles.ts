@@ -10,7 +10,6 @@ import { orExplain } from './explain-error.js'
 import { type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, withProject } from './project.js'
 
-/** Prints the roles of a project. */
 export const listRolesCommand = orExplain(
   async (folder: string, { actions: shown, json = false }: ListOptions & { readonly actions?: boolean }) => {
     const listed = await lookIntoProject(folder, ({ database }) => listRoles(database))
@@ -24,7 +23,6 @@ export const listRolesCommand = orExplain(
   },
 )
 
-/** Creates a role. */
 export const createRoleCommand = orExplain(
   async (name: string, folder: string, options: { readonly description?: string; readonly permissions?: string }) => {
     if (name.trim() === '') throw new ConfigError('A role needs a name.')
@@ -38,7 +36,6 @@ export const createRoleCommand = orExplain(
   },
 )
 
-/** Deletes a role. */
 export const deleteRoleCommand = orExplain(async (nameOrId: string, folder: string) => {
   const role = await withProject(folder, async (project) => {
     const found = await findRole(project, nameOrId)
@@ -48,7 +45,6 @@ export const deleteRoleCommand = orExplain(async (nameOrId: string, folder: stri
   print(`Deleted role "${role.name}".${role.users === 0 ? '' : ` Its users (${role.users}) now have the public role.`}`)
 })
 
-/** Grants actions to a role. */
 export const grantCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
   const added = await withProject(folder, async (project) => {
     const role = await findRole(project, nameOrId)
@@ -64,7 +60,6 @@ export const grantCommand = orExplain(async (nameOrId: string, list: string, fol
   print(added.length === 0 ? `The role "${nameOrId}" already allows that.` : `The role "${nameOrId}" now allows ${added.join(', ')}.`)
 })
 
-/** Revokes actions from a role. */
 export const revokeCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
   const taken = await withProject(folder, async (project) => {
     const role = await findRole(project, nameOrId)

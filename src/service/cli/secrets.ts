@@ -27,21 +27,20 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import { withoutMark } from '../../foundation/runtime/file-operations.js'
 
 const privateFile = 0o600
-/** Bits of a mode. */
+/** Masks of a mode. */
 const ownerAndGroup = 0o770
 const others = 0o007
 
-/** The result of saving secrets. */
 export interface SavedSecrets {
-  /** The configuration with the secrets that the project uses from now on. */
+  /** The configuration with all secrets. */
   readonly config: Config
-  /** The names of the secrets that were generated. */
+  /** Names of the generated secrets. */
   readonly made: readonly string[]
 }
 
 /**
- * Writes the secrets that are neither in the environment nor in .env to .env, so that tokens stay valid after a restart. The lock of the
- * database serializes processes that do so at the same time; the file of a new database exists afterwards.
+ * Saves secrets that are neither in the environment nor in .env to .env, so that tokens stay valid after a restart. The database lock
+ * serializes concurrent processes; the file of a new database exists afterwards.
  * @throws ConfigError if .env cannot be written, or if the database has tokens that a new salt would invalidate
  */
 export async function ensureSecrets(config: Config): Promise<SavedSecrets> {
@@ -65,14 +64,14 @@ export async function ensureSecrets(config: Config): Promise<SavedSecrets> {
   }
 }
 
-/** Returns a line that names the generated secrets, or an empty text. */
+/** Names the generated secrets in a line; empty if there are none. */
 export const reportCreated = ({ made }: SavedSecrets): string =>
   made.length === 0 ? '' : `Generated ${made.join(' and ')} and saved them in .env.\n`
 
 const pick = (from: Readonly<Record<string, string | undefined>>, names: readonly string[]) =>
   Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])))
 
-/** Keys of API tokens are hashed with the salt, so another salt would invalidate all of them. */
+/** Refuses a new salt that would invalidate existing API tokens, whose keys are hashed with it. */
 async function checkTokens(lock: DatabaseLock): Promise<void> {
   const tokens = await lock.countTokens()
   if (tokens > 0)
@@ -81,7 +80,7 @@ async function checkTokens(lock: DatabaseLock): Promise<void> {
     )
 }
 
-/** Sets variables in .env that have no value there, atomically: a reader sees the whole file as it was before or after. */
+/** Atomically sets variables in .env that have no value. */
 function addToDotEnv(folder: string, values: Readonly<Record<string, string>>): void {
   const path = existsSync(dotEnvOf(folder)) ? realpathSync(dotEnvOf(folder)) : dotEnvOf(folder)
   try {
@@ -93,7 +92,7 @@ function addToDotEnv(folder: string, values: Readonly<Record<string, string>>): 
   }
 }
 
-/** Returns the text with each variable set: on its own line if that has no value, otherwise at the end. */
+/** Sets each variable: on its own line if that has no value, else at the end. */
 function withValues(text: string, values: Readonly<Record<string, string>>): string {
   let changed = text
   const added: string[] = []
@@ -106,7 +105,7 @@ function withValues(text: string, values: Readonly<Record<string, string>>): str
   return `${changed}${end}${generatedSecretsLine}\n${added.join('')}`
 }
 
-/** Removes temporary files of processes that were killed before they could rename them to `path`. */
+/** Removes temporary files of processes that were killed before the rename to `path`. */
 function removeTemporaryFiles(path: string): void {
   const [folder, name] = [dirname(path), basename(path)]
   for (const other of readdirSync(folder))
@@ -114,8 +113,8 @@ function removeTemporaryFiles(path: string): void {
 }
 
 /**
- * Copies the permissions of a replaced file, without those for others. A file that root writes belongs to the former owner; a new file, or
- * one that others could read, belongs to the owner of the folder, who must be able to read it.
+ * Copies the permissions of a replaced file, except those of others. As root, preserves its owner; a new file, or one that others could
+ * read, gets the owner of the folder, who must be able to read it.
  */
 function keepRights(file: string, former: Stats | null): void {
   if (former !== null) chmodSync(file, former.mode & ownerAndGroup)
@@ -142,7 +141,7 @@ function replaceFile(path: string, text: string): void {
     rmSync(next, { force: true })
     throw error
   }
-  // The new name is only on disk once the folder is synced; some file systems do not allow opening a folder.
+  // The rename is durable only after the folder is synced; some file systems do not permit opening a folder.
   try {
     const folder = openSync(dirname(path), 'r')
     fsyncSync(folder)

@@ -1,4 +1,4 @@
-// Serves a project in this process: opens the service, listens, prints example requests, and stops gracefully.
+// Serves a project in this process: opens the service, listens, prints example requests, and shuts down gracefully.
 import type { Logger } from 'pino'
 import { refuseUnfinishedRestore } from '../../content/media/unfinished-restore.js'
 import { getDriver } from '../../database/open.js'
@@ -18,27 +18,26 @@ import { ensureSecrets, reportCreated } from './secrets.js'
 import { type Shutdown, watchShutdown } from './shutdown.js'
 import { endWithParent, type Hangup } from './signals.js'
 
-/** Options of a process that serves. */
 export interface ServeOptions {
-  /** The configuration, if it was loaded already. */
+  /** The configuration, if already loaded. */
   readonly config?: Config
-  /** Start with an empty database although the project had one. */
+  /** Starts with an empty database although the project had one. */
   readonly new?: boolean
-  /** Another process listens on the port that both share; this one prints nothing about its start. */
+  /** Another process listens on the shared port; this one prints nothing on start. */
   readonly replaces?: boolean
-  /** A process of `octavo dev`, which replaces it at every change. */
+  /** The process belongs to `octavo dev`, which replaces it on every change. */
   readonly isDevelopment?: boolean
-  /** SIGHUP, where this process is the whole command. */
+  /** The handler of SIGHUP, if this process is the whole command. */
   readonly hangup?: Hangup
-  /** Changes the configuration of a process that is one of several. */
+  /** Changes the configuration of one process among several. */
   readonly configured?: (loaded: Config) => Config
-  /** Called once signals end the process gracefully. */
+  /** Called once signals are handled gracefully. */
   readonly watched?: (shutdown: Shutdown) => void
   /** Called with the address once the service listens. */
   readonly serving?: (address: string) => void
 }
 
-/** Serves the project in `folder` until a signal stops the process. A start that fails ends the process with one sentence. */
+/** Serves the project until a signal stops the process. A failed start ends the process with one sentence. */
 export async function serve(folder: string, options: ServeOptions = {}): Promise<void> {
   let shutdown: Shutdown | undefined
   const watched = (opened: Shutdown): void => {
@@ -47,7 +46,7 @@ export async function serve(folder: string, options: ServeOptions = {}): Promise
   }
   await orExplain(explained)(folder, { ...options, watched })
   if (process.exitCode === undefined) return
-  // A failed start may have left threads that would keep the process alive.
+  // A failed start may have left threads that keep the process alive.
   await shutdown?.leave(1)
   process.exit()
 }
@@ -60,11 +59,11 @@ async function explained(folder: string, options: ServeOptions): Promise<void> {
   }
 }
 
-/** Waits for the service to listen. */
+/** Resolves once the service listens. */
 async function listen(folder: string, options: ServeOptions): Promise<void> {
   const { isDevelopment = false, replaces = false } = options
   const loaded = options.config ?? (await loadConfig(folder))
-  // In development, another project may have the management port, which nothing depends on, and the process to be replaced serves on.
+  // In development, another project may occupy the management port, which nothing depends on, and the process to be replaced keeps serving.
   const management = loaded.management === null ? null : { ...loaded.management, isRequired: !isDevelopment, opensFirst: !isDevelopment }
   const asked = { ...loaded, management, allowsNewDatabase: options.new === true }
   const given = options.configured?.(asked) ?? asked
@@ -94,7 +93,7 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
     await service.close()
     throw error
   })
-  // With a database server the main thread reads the rows.
+  // With a database server, the main thread reads the rows.
   growYoungGeneration(config.database.server === null ? 4 : 16)
   if (!replaces) {
     await announce(config, service, { address, database: driver.getName(config) })
@@ -107,7 +106,7 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
 const hangupIgnored =
   'SIGHUP is ignored: it replaces several processes (--processes), and one serves here; a restart reads the configuration again'
 
-/** Prints where the project is served, and during development what to try. */
+/** Prints the address and, during development, example requests. */
 async function announce(
   { production, folder, contract, contractReason, saysContract }: Config,
   service: Service,
@@ -122,7 +121,7 @@ async function announce(
   if (examples.length > 0) say(production, `Open it in a browser, or try:${examples.join('')}`)
 }
 
-/** Prints a sentence at any log level: in production as a line of the log, because programs read it. */
+/** Prints a sentence at any log level; in production as a line of the log, for programs. */
 function say(production: boolean, text: string, fields: Readonly<Record<string, unknown>> = {}): void {
   process.stdout.write(production ? logLine(30, text, fields) : `${text}\n`)
 }

@@ -1,4 +1,4 @@
-// `octavo settings`: settings for users, which Strapi's admin panel shows under "Users & Permissions".
+// `octavo settings`: settings for users, which Strapi's admin panel shows in "Users & Permissions".
 
 import { act } from '../../admin/manage/operation.js'
 import type { MainConnection } from '../../database/database.js'
@@ -18,9 +18,9 @@ import { lookIntoProject, withProject } from './project.js'
 
 interface Setting {
   readonly about: string
-  /** Its value in JSON. */
+  /** The value in JSON. */
   value(settings: AccountSettings): boolean | string | null
-  /** Returns the stored values for a word. @throws ConfigError if the word is invalid */
+  /** Parses a word to stored values. @throws ConfigError if it is invalid */
   read(word: string, database: MainConnection): Promise<StoredSettings>
 }
 
@@ -77,7 +77,6 @@ const settings: Readonly<Record<string, Setting>> = {
   },
 }
 
-/** Prints all settings with their values. */
 export const listSettingsCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const stored = await lookIntoProject(folder, ({ database }) => readAccountSettings(database))
   if (json) return printJson(Object.fromEntries(Object.entries(settings).map(([name, { value }]) => [name, value(stored)])))
@@ -87,7 +86,6 @@ export const listSettingsCommand = orExplain(async (folder: string, { json = fal
   )
 })
 
-/** Changes a setting. */
 export const setSettingCommand = orExplain(async (name: string, word: string, folder: string) => {
   const setting = Object.hasOwn(settings, name) ? settings[name] : undefined
   if (setting === undefined) throw new ConfigError(`There is no setting "${name}". Settings: ${Object.keys(settings).join(', ')}.`)

@@ -4,44 +4,40 @@ import type { Log } from '../../foundation/runtime/log.js'
 import { type RunningCode, runningCode } from '../../foundation/runtime/project-code.js'
 import { openFailureLog } from '../../foundation/runtime/throttled-logs.js'
 
-/** Controls how the process ends. */
 export interface Shutdown {
   /**
-   * Registers the function that a signal calls from now on, with its time limits; before that, a signal ends the process immediately.
-   * SIGINT comes from a terminal, so it skips the delay for load balancers.
+   * Registers the function that signals call from now on, with its time limits; until then, a signal ends the process immediately. SIGINT
+   * comes from a terminal, so it skips the delay for load balancers.
    */
   serves(close: Close, times: Times): void
   /**
-   * Ends the process as a signal does, unless it is ending already: the main process of several asks for it. `waits`: for load balancers;
-   * `isReplaced`: another process listens on the same port.
+   * Ends the process like a signal, unless it is ending already; called for the main process. `waits`: for load balancers; `isReplaced`:
+   * another process listens on the same port.
    */
   end(waits: boolean, isReplaced: boolean): void
   /** Ends the process with this status once the log is written or its output is blocked. */
   leave(status: number): Promise<never>
 }
 
-/** Closes a service after it has kept serving for `delay` milliseconds; `isReplaced`: another process listens on the same port. */
+/** Serves for `delay` milliseconds, then closes. `isReplaced`: another process listens on the same port. */
 type Close = (delay: number, isReplaced: boolean) => Promise<void>
 interface Times {
   readonly drainDelay: number
   readonly drainTimeout: number
 }
 
-/** Milliseconds for the log and the threads to end when the process exits. */
+/** Milliseconds for the log and the threads to end on exit. */
 const exitTimeout = 700
 
-/** The statuses of a process that a signal ends before it has served. */
+/** Exit statuses of a process that a signal ended before it served. */
 const interrupted = { SIGTERM: 143, SIGINT: 130 }
 
-/**
- * Takes over the signals and uncaught errors of this process. `level`: of the message that a signal has arrived, which is news only where
- * an operator sends it.
- */
+/** Handles signals and uncaught errors of this process. `level`: that of the message about a signal, which is news only to operators. */
 export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 'info'): Shutdown {
   const leave = createLeave(flush)
   let service: { readonly close: Close; readonly times: Times } | null = null
   let stopping = false
-  /** The main process has asked for the end, and no signal has come: one that was sent to all processes may be late. */
+  /** The main process requested the end, and no signal has arrived yet: one sent to all processes may follow. */
   let isAsked = false
 
   async function stop(status: number, waits: boolean, isReplaced = false): Promise<void> {
@@ -93,21 +89,21 @@ export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 
   }
 }
 
-/** Returns what ends the process with a status once the log is written, or its output is blocked. */
+/** Creates the function that ends the process once the log is written or its output is blocked. */
 function createLeave(flush: Log['flush']): Shutdown['leave'] {
   const endThreads = trackThreads()
   return async (status) => {
     const [log, free] = await Promise.all([flush(exitTimeout), within(exitTimeout, endThreads())])
-    // `exit` waits for threads and for a blocked write, so a process with either is killed.
+    // `exit` waits for threads and blocked writes, so such a process is killed.
     if (log === 'blocked' || !free) process.kill(process.pid, 'SIGKILL')
     process.exit(status)
   }
 }
 
-/** Logs uncaught errors of project code. `uncaught`: called after an exception, whose consequences are unknown. */
+/** Logs uncaught errors of project code. `uncaught` is called after an exception, whose consequences are unknown. */
 function watchFailures(logger: Log['logger'], uncaught: () => void): void {
   const { report } = openFailureLog(logger)
-  // A hook or listener did not await a promise; its failure does not affect the service.
+  // A hook or listener did not await a promise; the service is not affected.
   process.on('unhandledRejection', (reason) => {
     const code = runningCode()
     report(reason, `unhandled promise rejection${describeCode(code)}`, code?.requestId ?? undefined)
@@ -121,10 +117,10 @@ function watchFailures(logger: Log['logger'], uncaught: () => void): void {
   })
 }
 
-/** Names the project code that an error came from, if Node knows it. */
+/** Names the project code that caused an error, if Node knows it. */
 const describeCode = (code: RunningCode | null): string => (code === null ? '' : ` in ${code.name}`)
 
-/** Tracks the threads of this process; returns a function that ends them. */
+/** Tracks the threads of this process; returns a function that terminates them. */
 function trackThreads(): () => Promise<unknown> {
   const threads = new Set<Worker>()
   process.on('worker', (worker) => {
@@ -135,7 +131,7 @@ function trackThreads(): () => Promise<unknown> {
   return () => Promise.all([...threads].map((thread) => thread.removeAllListeners('exit').terminate()))
 }
 
-/** True if a promise is fulfilled within `milliseconds`. */
+/** True if the promise is fulfilled within the time limit. */
 async function within(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => setTimeout(resolve, milliseconds, false).unref())
   return Promise.race([promise.then(() => true), late])

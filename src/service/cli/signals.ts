@@ -1,21 +1,19 @@
 // Signals of commands: SIGHUP, interruption with cleanup, the first process of a container, and the end of the parent process.
 import { isatty } from 'node:tty'
 
-/** Exit statuses of a process that a signal ended. */
 const exitStatuses = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-/** The handler of SIGHUP. */
 export interface Hangup {
   /** Replaces the handlers: `closed` if the terminal of this process was closed, `sent` if the process has no terminal. */
   does(closed: () => void, sent: () => void): void
 }
 
 /**
- * Handles SIGHUP, which would otherwise end the process at once and count as a clean end with service managers. Before `does` is called, a
+ * Handles SIGHUP, which would otherwise end the process at once and count as a clean exit with service managers. Until `does` is called, a
  * closed terminal ends the process.
  */
 export function watchHangup(): Hangup {
-  // The output alone may be a file or a pipe; nohup replaces all three.
+  // Output may be redirected to a file or a pipe; nohup redirects all three.
   const isInTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor))
   let closed = (): void => process.exit(exitStatuses.SIGHUP)
   let sent = (): void => {}
@@ -28,12 +26,12 @@ export function watchHangup(): Hangup {
   }
 }
 
-/** Ignores SIGHUP in a child process of a command, which ends its child processes itself. */
+/** Ignores SIGHUP in a child process, which the command ends itself. */
 export const leaveHangupToStarter = (): void => void process.on('SIGHUP', () => {})
 
 /**
- * Ends process 1 at SIGTERM and SIGINT until other handlers are registered: the kernel drops unhandled signals of process 1, so a signal
- * during the start would be lost.
+ * Ends process 1 on SIGTERM and SIGINT until other handlers are registered: the kernel drops unhandled signals of process 1, so one during
+ * the start would be lost.
  */
 export function endAsFirstProcess(): void {
   if (process.pid !== 1) return
@@ -44,7 +42,6 @@ export function endAsFirstProcess(): void {
   }
 }
 
-/** Cleanup of an interrupted command. */
 export interface Interruption {
   /** Sets the cleanup that runs before the process ends. */
   undoes(undo: () => Promise<void>): void
@@ -52,7 +49,7 @@ export interface Interruption {
   end(): void
 }
 
-/** Listens to the signals that end a process. */
+/** Handles the signals that end a process. */
 export function watchInterruption(): Interruption {
   let undo: (() => Promise<void>) | null = null
   let status: number | null = null
@@ -83,7 +80,7 @@ export function watchInterruption(): Interruption {
 
 const parentPollMs = 500
 
-/** Calls `gone` when the shell of the package manager that started this process has ended. Does nothing in other processes. */
+/** Calls `gone` when the package manager's shell that started this process has ended. No effect in other processes. */
 export function endWithParent(gone: () => void): void {
   if (process.env.npm_execpath === undefined && process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid

@@ -4,15 +4,14 @@ import { processOption } from '../../foundation/config/network.js'
 import { orExplain, startFailure } from './explain-error.js'
 import { type Hangup, watchHangup } from './signals.js'
 
-/** Options of `octavo start`. */
 export interface StartOptions {
-  /** Start with an empty database although the project had one. */
+  /** Starts with an empty database although the project had one. */
   readonly new?: boolean
-  /** Number of service processes; takes precedence over the configuration. */
+  /** Number of service processes; overrides the configuration. */
   readonly processes?: string
 }
 
-/** Serves the project in `folder` until a signal stops the process. */
+/** Serves the project until a signal stops the process. */
 export async function start(folder: string, options: StartOptions = {}): Promise<void> {
   const hangup = watchHangup()
   await orExplain(begin)(folder, options, hangup)
@@ -21,7 +20,7 @@ export async function start(folder: string, options: StartOptions = {}): Promise
 }
 
 async function begin(folder: string, options: StartOptions, hangup: Hangup): Promise<void> {
-  // The processes find it here too.
+  // Inherited by the service processes.
   if (options.processes !== undefined) process.env.OCTAVO_PROCESSES = String(processOption(options.processes))
   const config = await loadConfig(folder).catch((error) => {
     throw startFailure(error)

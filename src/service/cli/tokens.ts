@@ -9,7 +9,6 @@ import { orExplain } from './explain-error.js'
 import { formatTime, type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, withProject } from './project.js'
 
-/** Options of `octavo tokens create`. */
 export interface TokenOptions {
   readonly name: string
   readonly type: string
@@ -42,7 +41,6 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
   print(String(key))
 })
 
-/** Prints the API tokens of a project. */
 export const listTokensCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const listed = await lookIntoProject(folder, ({ database }) => listTokens(database))
   if (json)
@@ -65,7 +63,6 @@ export const listTokensCommand = orExplain(async (folder: string, { json = false
   printTable(['id', 'name', 'type', 'expires', 'last used'], rows)
 })
 
-/** Deletes an API token. */
 export const revokeTokenCommand = orExplain(async (nameOrId: string, folder: string) => {
   const { name } = await withProject(folder, async (project) =>
     runOperation(tokens.delete, project, await findToken(project.database, nameOrId)),

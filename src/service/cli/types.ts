@@ -25,7 +25,7 @@ interface TypesOptions extends GeneratedFileOptions {
 
 export const typesFile = 'types/octavo.d.ts'
 
-/** Prints or writes the types of the project in `folder`. Needs no database. */
+/** Prints or writes the types. Needs no database. */
 export const typesCommand = orExplain(async (folder: string, options: TypesOptions) => {
   writeOutput(await generateTypes(folder, options), options, typesFile, commandLine(`types ${quotedWord(folder)}${toFlags(options)}`, null))
 })
@@ -33,7 +33,7 @@ export const typesCommand = orExplain(async (folder: string, options: TypesOptio
 const toFlags = ({ standalone, client }: TypesOptions) =>
   `${standalone ? ' --standalone' : ''}${client === undefined ? '' : ` --client ${client}`}`
 
-/** Returns the types of the project in `folder`. @throws ConfigError */
+/** @throws ConfigError */
 async function generateTypes(folder: string, options: Pick<TypesOptions, 'standalone' | 'client'>): Promise<string> {
   const { config, model } = await readProjectFolder(folder, anyDatabase)
   const view = viewOf(model, contracts[config.contract], () => true)
@@ -44,7 +44,7 @@ async function generateTypes(folder: string, options: Pick<TypesOptions, 'standa
   })
 }
 
-/** Returns the types of a new project with the schemas in `folder`: its configuration decides nothing about them. */
+/** Types of a new project with the schemas in `folder`, regardless of its configuration. */
 export async function generateTemplateTypes(folder: string): Promise<string> {
   const view = viewOf(await loadModel({ folder }), contracts.specification, () => true)
   return printFile(view, { defaults: {}, declarations: { package: 'octavo/client' } })
@@ -57,8 +57,8 @@ function declarations(): string {
 }
 
 /**
- * Writes the types of the project in `folder` again, if the usual file is there, was written by `octavo types`, and is out of date. Returns
- * the path of a file that was written, or null.
+ * Updates the types of the project in `folder` if the usual file exists, was written by `octavo types`, and is out of date. Returns the
+ * path of the written file, or null.
  */
 export async function refreshTypes(folder: string): Promise<string | null> {
   const file = join(folder, typesFile)

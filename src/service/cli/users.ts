@@ -28,12 +28,12 @@ import { lookIntoProject, type Project, withProject } from './project.js'
 import { readPassword } from './prompt.js'
 
 interface UserChange {
-  /** The names of the changed fields; absent: the user is deleted. */
+  /** Names of the changed fields; absent: the user is deleted. */
   readonly fields?: readonly string[]
   work(transaction: Transaction, now: number): Promise<void>
 }
 
-/** Changes or deletes a user in one transaction with its entry, and returns the user. */
+/** Changes or deletes a user in one transaction, with an audit entry, and returns the user. */
 const changeOne = (folder: string, nameOrId: string, prepare: (project: Project, user: User) => Promise<UserChange>): Promise<User> =>
   withProject(folder, async (project) => {
     const user = await findUser(project.database, nameOrId)
@@ -46,7 +46,6 @@ const changeOne = (folder: string, nameOrId: string, prepare: (project: Project,
     return user
   })
 
-/** Options of `octavo users create`. */
 export interface UserOptions {
   readonly username: string
   readonly email: string
@@ -56,7 +55,6 @@ export interface UserOptions {
 
 const typeOfUsers = (model: Model) => model.types.get('plugin::users-permissions.user')!
 
-/** Creates a user. */
 export const createUserCommand = orExplain(async (folder: string, { username, email, role, password: given }: UserOptions) => {
   const { password, made } = await readPassword(given)
   await withProject(folder, async (project) => {
@@ -80,7 +78,6 @@ export const createUserCommand = orExplain(async (folder: string, { username, em
   print(made ? `Created user "${username}". Password: ${password}` : `Created user "${username}".`)
 })
 
-/** Prints the users of a project. */
 export const listUsersCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const users = await lookIntoProject(folder, ({ database }) => listUsers(database))
   if (json)
@@ -99,7 +96,6 @@ export const listUsersCommand = orExplain(async (folder: string, { json = false 
   printTable(['id', 'username', 'email', 'role', 'state'], rows)
 })
 
-/** Returns the command for `block` or `unblock`. */
 export const blockUserCommand = (blocked: boolean) =>
   orExplain(async (nameOrId: string, folder: string) => {
     const user = await changeOne(folder, nameOrId, async (_project, { id }) => ({
@@ -109,7 +105,6 @@ export const blockUserCommand = (blocked: boolean) =>
     print(`${blocked ? 'Blocked' : 'Unblocked'} user "${user.username}".`)
   })
 
-/** Confirms a user's e-mail address. */
 export const confirmUserCommand = orExplain(async (nameOrId: string, folder: string) => {
   const user = await changeOne(folder, nameOrId, async (_project, { id }) => ({
     fields: ['confirmed'],
@@ -118,7 +113,6 @@ export const confirmUserCommand = orExplain(async (nameOrId: string, folder: str
   print(`Confirmed the e-mail address of "${user.username}".`)
 })
 
-/** Changes the role of a user. */
 export const roleOfUserCommand = orExplain(async (nameOrId: string, role: string, folder: string) => {
   let given = ''
   const user = await changeOne(folder, nameOrId, async (project, { id }) => {
@@ -129,7 +123,6 @@ export const roleOfUserCommand = orExplain(async (nameOrId: string, role: string
   print(`The user "${user.username}" now has the role "${given}".`)
 })
 
-/** Deletes a user. */
 export const deleteUserCommand = orExplain(async (nameOrId: string, folder: string) => {
   const user = await changeOne(folder, nameOrId, async ({ model }, { id }) => ({
     // Deleting writes nothing in other locales, so the default locale is not used.
@@ -139,7 +132,6 @@ export const deleteUserCommand = orExplain(async (nameOrId: string, folder: stri
   print(`Deleted user "${user.username}".`)
 })
 
-/** Sets the password of a user. */
 export const passwordCommand = orExplain(async (nameOrId: string, folder: string, options: { readonly password?: string }) => {
   const { password, made } = await readPassword(options.password)
   const user = await changeOne(folder, nameOrId, async ({ model }, { id }) => {
@@ -150,7 +142,7 @@ export const passwordCommand = orExplain(async (nameOrId: string, folder: string
   print(`Set the password of "${user.username}"${made ? `: ${password}` : '.'}`)
 })
 
-/** Returns a user by id, e-mail address or name. @throws ConfigError if there is none or more than one */
+/** Finds a user by id, e-mail address or name. @throws ConfigError unless exactly one matches */
 async function findUser(database: MainConnection, nameOrId: string): Promise<User> {
   const byId = /^\d{1,15}$/.test(nameOrId) ? await userById(database, Number(nameOrId)) : null
   const all = [byId, await userByEmail(database, nameOrId.toLowerCase()), await userByName(database, nameOrId)]

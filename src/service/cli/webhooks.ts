@@ -19,7 +19,6 @@ import { orExplain } from './explain-error.js'
 import { formatTime, pluralize, print, printJson, printTable } from './output.js'
 import { lookIntoStarted, type Project, withProject } from './project.js'
 
-/** Options of `octavo webhooks create` and `update`. */
 export interface WebhookOptions {
   readonly name?: string
   readonly url?: string
@@ -29,7 +28,6 @@ export interface WebhookOptions {
   readonly disabled?: boolean
 }
 
-/** Prints the webhooks of a project. */
 export const listWebhooksCommand = orExplain(async (folder: string, { json = false }: { readonly json?: boolean }) => {
   const all = await lookIntoStarted(folder, async ({ database }) => {
     const listed = []
@@ -75,7 +73,6 @@ export const createWebhookCommand = orExplain(async (folder: string, options: We
   print(String(secret))
 })
 
-/** Changes a webhook. */
 export const updateWebhookCommand = orExplain(async (nameOrId: string, folder: string, options: WebhookOptions) => {
   const { name, url, events, header = [], removeHeader = [] } = options
   if (Object.keys(options).length === 0)
@@ -99,20 +96,18 @@ export const updateWebhookCommand = orExplain(async (nameOrId: string, folder: s
   print(`Changed webhook "${changed}".`)
 })
 
-/** Returns the command for `enable` or `disable`. */
 export const switchWebhookCommand = (isEnabled: boolean) =>
   orExplain(async (nameOrId: string, folder: string) => {
     const name = await change(folder, nameOrId, (project, webhook) => store(project, webhook, { ...webhook, isEnabled }, ['isEnabled']))
     print(`${isEnabled ? 'Enabled' : 'Disabled'} webhook "${name}".`)
   })
 
-/** Deletes a webhook. */
 export const deleteWebhookCommand = orExplain(async (nameOrId: string, folder: string) => {
   const name = await change(folder, nameOrId, (project, webhook) => runOperation(webhooks.delete, project, webhook))
   print(`Deleted webhook "${name}".`)
 })
 
-/** Prints the signing secret of a webhook, or replaces it first. */
+/** Prints the signing secret of a webhook, after replacing it if requested. */
 export const webhookSecretCommand = orExplain(
   async (nameOrId: string, folder: string, { rotate = false }: { readonly rotate?: boolean }) => {
     const secret = await withProject(folder, async (project) => {
@@ -132,7 +127,7 @@ const change = (folder: string, nameOrId: string, work: (project: Project, webho
     return webhook.name
   })
 
-/** Stores a webhook with the entry of the change. */
+/** Stores a webhook with an audit entry. */
 const store = (project: Project, { id, name }: Webhook, after: Webhook, fields: readonly string[]) =>
   act(commandContext(project, webhooks.update.audit!), async (transaction) => {
     await updateWebhook(transaction, id, after)
@@ -142,13 +137,13 @@ const store = (project: Project, { id, name }: Webhook, after: Webhook, fields: 
 const check = ({ webhooks, limits }: Project['config'], input: Parameters<typeof checkWebhook>[0]): void =>
   checkWebhook(input, openAddressRules(webhooks.allowPrivateAddresses, limits))
 
-/** Commands find webhooks by their names. @throws ConfigError for a name that another one has */
+/** Names identify webhooks in commands. @throws ConfigError if another webhook has the name */
 async function checkName(database: Pick<MainConnection, 'rows'>, name: string, id: number | null): Promise<void> {
   const other = (await readWebhooks(database)).find((webhook) => webhook.name === name && webhook.id !== id)
   if (other !== undefined) throw new ConfigError(`There is a webhook "${name}" already. Choose another --name.`)
 }
 
-/** @throws ConfigError for an event that does not exist */
+/** @throws ConfigError for an unknown event */
 function readEvents(list: string): readonly string[] {
   if (list.trim() === 'all') return webhookEvents
   const events = [...new Set(list.split(',').map((event) => event.trim()))].filter((event) => event !== '')
@@ -193,7 +188,6 @@ export const triggerWebhookCommand = orExplain(async (nameOrId: string, folder: 
   print(`Webhook "${name}" responded ${status} in ${duration} ms.`)
 })
 
-/** Options of `octavo webhooks deliveries`. */
 interface DeliveryListOptions {
   readonly waiting?: boolean
   readonly failed?: boolean
@@ -201,7 +195,7 @@ interface DeliveryListOptions {
   readonly json?: boolean
 }
 
-/** Prints attempts, or events that wait or were given up. */
+/** Prints attempts, or pending or given-up events. */
 export const listDeliveriesCommand = orExplain(async (nameOrId: string, folder: string, options: DeliveryListOptions) => {
   const { waiting = false, failed = false, json = false } = options
   if (waiting && failed) throw new ConfigError('Use either --waiting or --failed.')
@@ -250,14 +244,13 @@ function printUnfinished(rows: readonly UnfinishedEvent[], json: boolean): void 
   )
 }
 
-/** Options of `octavo webhooks resend`. */
 interface ResendOptions {
   readonly failed?: boolean
   readonly after?: string
   readonly sequence?: string
 }
 
-/** Has events delivered again. */
+/** Queues events for another delivery. */
 export const resendCommand = orExplain(async (nameOrId: string, folder: string, options: ResendOptions) => {
   if (Object.keys(options).length !== 1) throw new ConfigError('Use one of --failed, --after and --sequence.')
   const count = await withProject(folder, async (project) => {
@@ -271,7 +264,7 @@ export const resendCommand = orExplain(async (nameOrId: string, folder: string, 
   print(count === 0 ? 'There are no such events.' : `${pluralize(count, 'event')} will be sent again.`)
 })
 
-/** The events that the options mean. */
+/** The events that the options select. */
 function meant({ after, sequence }: ResendOptions) {
   if (after !== undefined) return { kind: 'after' as const, sequence: whole('--after', after) }
   if (sequence === undefined) return { kind: 'failed' as const }

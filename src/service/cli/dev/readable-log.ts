@@ -1,10 +1,10 @@
-// Log lines for people: time, level, message and fields of a JSON line, in colour on a terminal. Other lines pass unchanged.
+// Readable log lines: time, level, message and fields of a JSON line, in colour on a terminal. Other lines are unchanged.
 import { styleText } from 'node:util'
 import { terminalLines } from '../../../foundation/runtime/terminal.js'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** The levels of pino by number, with the colour of their names. */
+/** Levels of pino by number, with colours. */
 const levels: ReadonlyMap<number, readonly [string, Style]> = new Map([
   [10, ['trace', 'gray']],
   [20, ['debug', 'gray']],
@@ -14,7 +14,6 @@ const levels: ReadonlyMap<number, readonly [string, Style]> = new Map([
   [60, ['fatal', 'red']],
 ] as const)
 
-/** A line of the log. */
 interface LogEntry {
   readonly level: number
   readonly time: number
@@ -22,16 +21,13 @@ interface LogEntry {
   readonly [field: string]: unknown
 }
 
-/** Messages that each start of a service repeats; the line that says where the project is served has the address. */
+/** Messages that each start of a service repeats. */
 const oncePerRun = /^There is no administrator yet/
 const superfluous = /^Server listening at /
-/** Maximum characters of fields on the line of their message. */
+/** Maximum length of fields on the line of their message. */
 const shortFields = 160
 
-/**
- * Returns a function that makes a line of the log readable, or null for a line to leave out. `colours`: with the escape sequences of a
- * terminal.
- */
+/** Creates a function that formats a line of the log, or returns null to omit it. `colours`: uses terminal escape sequences. */
 export function createReadableLog(colours: boolean): (line: string) => string | null {
   const printed = new Set<string>()
   const paint = (style: Style, text: string): string => (colours ? styleText(style, text) : text)
@@ -65,7 +61,7 @@ function parseEntry(line: string): LogEntry | null {
 
 const timeOfDay = (time: number): string => new Date(time).toTimeString().slice(0, 8)
 
-/** `GET /api/articles 200 3.1 ms`, with who asked and the error, if any. */
+/** `GET /api/articles 200 3.1 ms`, with the caller and the error, if any. */
 function requestLine(fields: Readonly<Record<string, unknown>>, paint: (style: Style, text: string) => string): string {
   const { method, path, status, milliseconds, caller, error } = fields
   const style = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green'
@@ -77,7 +73,7 @@ function requestLine(fields: Readonly<Record<string, unknown>>, paint: (style: S
   ].join(' ')
 }
 
-/** A field of the log as text. Errors are shown with their stack, below the line. */
+/** A field as text. Stacks of errors follow on separate lines. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'object' && value !== null && 'stack' in value) return String(value.stack).replaceAll('\n', '\n      ')

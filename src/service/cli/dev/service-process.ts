@@ -1,11 +1,10 @@
-// A service process of `octavo dev`: `octavo start`, on a port shared with the process that it replaces. It loads its code first and waits
+// A service process of `octavo dev`: `octavo start` on a port shared with the process that it replaces. It loads its code first, then waits
 // for the message to begin.
 import { limitYoungGeneration } from '../../../foundation/runtime/gc.js'
 import { tellStarter } from '../processes/workers.js'
 import { serve } from '../serve.js'
 import { leaveHangupToStarter } from '../signals.js'
 
-/** From `octavo dev`: serve the project. */
 export interface BeginMessage {
   readonly kind: 'begin'
   /** The process to be replaced still listens on the same port. */
@@ -25,7 +24,7 @@ process.once('message', ({ replaces }: BeginMessage) => {
   serve(folder, { replaces, isDevelopment: true, serving })
 })
 
-/** Writes the project's types again where it has them. The service goes on if that fails. */
+/** Updates the project's types if it has them. Failures do not affect the service. */
 async function followSchemas(): Promise<void> {
   const log = (level: number, msg: string): void => void process.stdout.write(`${JSON.stringify({ level, time: Date.now(), msg })}\n`)
   try {

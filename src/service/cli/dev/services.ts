@@ -1,43 +1,40 @@
-// The processes of `octavo dev`: one serves, and another one that is starting takes its place as soon as it listens. Both share the port.
+// The processes of `octavo dev`: one serves, and its successor replaces it as soon as it listens. Both share the port.
 import cluster, { type Worker } from 'node:cluster'
 import type { Readable } from 'node:stream'
 import { killAfter, type LoadingWorker, shareConnections, startWorker, waitForExit, waitForMessage } from '../processes/workers.js'
 import type { BeginMessage } from './service-process.js'
 
-/** Result of a start; `superseded`: the next start began first. */
+/** `superseded`: the next start began first. */
 export type StartOutcome =
   | { readonly kind: 'serving'; readonly address: string; readonly milliseconds: number }
   | { readonly kind: 'failed'; readonly isServed: boolean }
   | { readonly kind: 'superseded' }
 
-/** The processes of services on one project. */
 export interface Services {
   /**
-   * Starts a service. The one before, if any, serves until the new one listens, and goes on if the new one fails. `fresh`: in a process
-   * that has not loaded its code yet.
+   * Starts a service. Its predecessor, if any, serves until the new one listens, or continues if that fails. `fresh`: in a process that has
+   * not loaded its code yet.
    */
   start(fresh: boolean): Promise<StartOutcome>
-  /** Ends all processes, at the latest after a second. */
+  /** Ends all processes within a second. */
   stop(): Promise<void>
 }
 
-/** Options of the services. */
 export interface ServiceOptions {
-  /** Receives standard output and standard error of each process; null: they write where this process does. */
+  /** Receives standard output and standard error of each process; null: they are inherited. */
   readonly output: ((stream: Readable, descriptor: 1 | 2) => void) | null
-  /** Called when the process that serves ends by itself. */
+  /** Called when the serving process ends by itself. */
   ended(status: string): void
 }
 
-/** Milliseconds for a replaced process to answer its last requests. */
+/** Milliseconds for a replaced process to finish its last requests. */
 const replacedTimeout = 3_000
 /** Milliseconds for processes to end by themselves after Ctrl+C, and until they are killed. */
 const interruptTime = 300
 const stopTime = 1_000
-/** Milliseconds after a start until the process for the next one loads its code. */
+/** Milliseconds after a start until the standby process loads its code. */
 const standbyDelay = 300
 
-/** Prepares to serve the project in `root`. */
 export function createServices(root: string, { output, ended }: ServiceOptions): Services {
   shareConnections()
   let serving: Worker | null = null
@@ -48,12 +45,11 @@ export function createServices(root: string, { output, ended }: ServiceOptions):
 
   const fork = (): LoadingWorker => forkService(root, output)
 
-  /** Lets a process load its code for the next start. */
+  /** Starts a process that loads its code for the next start. */
   function standBy(): void {
     if (starting === null && !isStopped) standby ??= fork()
   }
 
-  /** Returns the standby process, or a new one. */
   function takeProcess(fresh: boolean): LoadingWorker {
     const ready = standby
     standby = null
@@ -86,7 +82,7 @@ export function createServices(root: string, { output, ended }: ServiceOptions):
   async function stop(): Promise<void> {
     ;[serving, starting, standby, isStopped] = [null, null, null, true]
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-    // A terminal interrupts all processes at once; a second signal would end them in the middle of their last requests.
+    // A terminal interrupts all processes at once; a second signal would abort their last requests.
     const asking = setTimeout(() => workers.map((worker) => worker.process.kill('SIGTERM')), interruptTime)
     const killing = setTimeout(() => workers.map((worker) => worker.process.kill('SIGKILL')), stopTime)
     await Promise.all(workers.map(waitForExit))
@@ -97,7 +93,7 @@ export function createServices(root: string, { output, ended }: ServiceOptions):
   return { start, stop }
 }
 
-/** Starts a process for a service of the project in `root`, which waits for the message to begin. */
+/** Forks a service process, which waits for the message to begin. */
 function forkService(root: string, output: ServiceOptions['output']): LoadingWorker {
   const stdio = output === null ? 'inherit' : 'pipe'
   const file = new URL('./service-process.js', import.meta.url)
@@ -107,7 +103,7 @@ function forkService(root: string, output: ServiceOptions['output']): LoadingWor
   return started
 }
 
-/** Ends a process: gracefully, and after `timeout` milliseconds at once. */
+/** Ends a process gracefully, or kills it after `timeout` milliseconds. */
 function end(worker: Worker, timeout: number): void {
   worker.process.kill('SIGTERM')
   killAfter(worker, timeout)

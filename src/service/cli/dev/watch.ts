@@ -5,23 +5,22 @@ import { parseEnv } from 'node:util'
 import { watch as watchFiles } from 'chokidar'
 import { withoutMark } from '../../../foundation/runtime/file-operations.js'
 
-/** The relative paths in imports, exports, dynamic imports and calls of require; those in comments too. */
+/** Relative paths in imports, exports, dynamic imports and calls of require, including those in comments. */
 const specifiers = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(['"`])(\.{1,2}(?:\/[^'"`\n$]*)?)\1/g
 
 const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json']
 
-/** The most files that are followed. */
 const maxFiles = 1_000
 
-/** The files that a project's code imports, and those that it names but which do not exist. */
+/** The files that a project's code imports, and imported paths that do not exist. */
 export interface Imports {
-  /** Existing files, including the given ones, by absolute path with their text. */
+  /** Text of existing files, including the entries, by absolute path. */
   readonly files: ReadonlyMap<string, string>
-  /** Paths without a file, as the code names them. */
+  /** Paths without a file, as written in the code. */
   readonly missing: ReadonlySet<string>
 }
 
-/** Follows the relative imports of `entries`, except into `node_modules`. */
+/** Follows relative imports, except into `node_modules`. */
 function followImports(entries: readonly string[]): Imports {
   const files = new Map<string, string>()
   const missing = new Set<string>()
@@ -41,7 +40,7 @@ function followImports(entries: readonly string[]): Imports {
   return { files, missing }
 }
 
-/** Returns the file that an import of `place` means: the extension may be missing, or be `.js` for a TypeScript file. */
+/** Resolves an import: the extension may be missing, or `.js` for a TypeScript file. */
 function fileAt(place: string): string | null {
   const written = /\.([cm]?)js$/.exec(place)
   const candidates = [
@@ -53,26 +52,24 @@ function fileAt(place: string): string | null {
   return candidates.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true) ?? null
 }
 
-/** One state of the inputs of a project. */
+/** A snapshot of the inputs of a project. */
 export interface ProjectInputs {
-  /** The text of each file by its path, relative to the project; .env is not among them. */
+  /** Text by path, relative to the project; without .env. */
   readonly files: ReadonlyMap<string, string>
-  /** The variables in .env. */
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** Folders outside the fixed ones that have, or would have, imported files; absolute. */
+  /** Absolute paths of other folders with imported files, existing or not. */
   readonly importFolders: ReadonlySet<string>
 }
 
-/** Folders whose schema files are inputs, and those of Strapi's configuration. */
+/** Folders with schema files, and with Strapi's configuration. */
 const schemaFolders = ['src/api', 'src/components', 'src/extensions']
 const inputFolders: readonly string[] = [...schemaFolders, 'config']
 
 const configuration = /^(?:octavo\.config|config[/\\](?:env[/\\]development[/\\])?(?:api|database))\.(?:json|[cm]?js|ts)$/
 
-/** True for the name of a file that could be an input. */
 const mayBeInput = (name: string): boolean => name === '.env' || /\.(?:json|[cm]?[jt]s)$/.test(name)
 
-/** Reads the inputs of the project in `root`. Files that cannot be read count as absent. */
+/** Unreadable files count as absent. */
 function readInputs(root: string): ProjectInputs {
   const path = (file: string): string => relative(root, file)
   const schemas = schemaFolders.flatMap((folder) => filesBelow(join(root, folder))).filter((file) => file.endsWith('.json'))
@@ -86,10 +83,10 @@ function readInputs(root: string): ProjectInputs {
   }
 }
 
-/** Secrets that the service itself adds to .env at its first start. */
+/** Secrets that the service itself adds to .env on its first start. */
 const generatedSecrets = ['API_TOKEN_SALT', 'JWT_SECRET']
 
-/** Returns the paths that differ between two states, or an empty list. Secrets that .env did not have before are no difference. */
+/** Returns the paths that differ between two snapshots. Secrets added to .env are ignored. */
 function changedInputs(before: ProjectInputs, after: ProjectInputs): readonly string[] {
   const paths = new Set([...before.files.keys(), ...after.files.keys()])
   const changed = [...paths].filter((path) => before.files.get(path) !== after.files.get(path))
@@ -128,22 +125,21 @@ function readText(file: string): string | null {
   }
 }
 
-/** Options of the watcher. */
 export interface WatchOptions {
-  /** Milliseconds between two looks at the files; null: the file system reports changes. */
+  /** Poll interval in milliseconds; null: uses file system events. */
   readonly poll: number | null
-  /** Called with the paths that changed, relative to the project. */
+  /** Called with changed paths, relative to the project. */
   changed(paths: readonly string[]): void
   /** Called when files cannot be watched. */
   failed(error: NodeJS.ErrnoException): void
 }
 
-/** Milliseconds without a further event after which changes are reported: editors write a file in several steps. */
+/** Debounce time in milliseconds: editors write a file in several steps. */
 const quietTime = 60
-/** Delay of a second scan: files created in a new folder before it is watched cause no event. */
+/** Milliseconds before a second scan: files created in a new folder before it is watched cause no event. */
 const secondLook = 1_000
 
-/** Starts to watch the project in `root`. Files that are written without a change, and files that the service writes, are not reported. */
+/** Starts to watch a project. Files rewritten without a change, and files written by the service, are not reported. */
 export function watchProject(root: string, { poll, changed, failed }: WatchOptions): void {
   let inputs = readInputs(root)
   let timer: NodeJS.Timeout | undefined
@@ -156,7 +152,7 @@ export function watchProject(root: string, { poll, changed, failed }: WatchOptio
     const before = inputs
     inputs = readInputs(root)
     watcher.add([...inputs.importFolders].filter((folder) => !before.importFolders.has(folder)))
-    // A file that no event has reported is not watched yet; for others this changes nothing.
+    // Imported files may not be watched yet; for others this has no effect.
     watcher.add([...inputs.files.keys()].filter((file) => !before.files.has(file)).map((file) => join(root, file)))
     const paths = changedInputs(before, inputs)
     if (paths.length > 0) changed(paths)
@@ -171,11 +167,11 @@ export function watchProject(root: string, { poll, changed, failed }: WatchOptio
     }, quietTime)
   })
   watcher.on('error', (error) => failed(error as NodeJS.ErrnoException))
-  // The first scan reports nothing, so a second one finds concurrent changes.
+  // The first scan reports nothing, so another one finds concurrent changes.
   watcher.once('ready', compare)
 }
 
-/** True for watched paths: input folders, their parents, and the folders of imported files. */
+/** True for watched paths: input folders, their parents, and folders of imported files. */
 function isWatched(root: string, { importFolders }: ProjectInputs, path: string, isFolder: boolean | undefined): boolean {
   const folders = inputFolders.map((folder) => join(root, folder))
   if (folders.some((folder) => isBelow(folder, path))) return basename(path) !== 'node_modules' && !basename(path).startsWith('.')

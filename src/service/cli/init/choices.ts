@@ -10,7 +10,7 @@ export const templates = {
 } as const
 export type TemplateName = keyof typeof templates
 
-/** The databases by the names of `DATABASE_CLIENT`, with their default ports. */
+/** Databases by the names of `DATABASE_CLIENT`, with their default ports. */
 export const databases = {
   sqlite: { name: 'SQLite', about: 'a file in the project', port: null },
   postgres: { name: 'PostgreSQL', about: 'a server, 14 or later', port: 5432 },
@@ -18,7 +18,6 @@ export const databases = {
 } as const
 export type DatabaseName = keyof typeof databases
 
-/** The connection of a database server. */
 export interface ServerConnection {
   readonly host: string
   readonly port: string
@@ -27,7 +26,7 @@ export interface ServerConnection {
   readonly password: string
 }
 
-/** The connection that is written where none is given. */
+/** Used if no connection is given. */
 export const defaultConnection = (database: DatabaseName): ServerConnection => ({
   host: 'localhost',
   port: String(databases[database].port),
@@ -36,9 +35,9 @@ export const defaultConnection = (database: DatabaseName): ServerConnection => (
   password: '',
 })
 
-/** A new project. */
+/** The choices for a new project. */
 export interface Choices {
-  /** The folder as it was given. */
+  /** The folder as given. */
   readonly folder: string
   readonly template: TemplateName
   readonly database: DatabaseName
@@ -48,7 +47,7 @@ export interface Choices {
   readonly git: boolean
 }
 
-/** The flags of `octavo init`; absent ones are questions or defaults. */
+/** The flags of `octavo init`; absent ones become questions or defaults. */
 export interface InitFlags {
   readonly template?: string
   readonly database?: string
@@ -62,7 +61,7 @@ export interface InitFlags {
 /** Choices made by the flags and the folder. */
 export type GivenChoices = Partial<Choices>
 
-/** Reads the flags. @throws ConfigError for a value that does not exist */
+/** @throws ConfigError for an unknown value */
 export function readFlags(folder: string | undefined, flags: InitFlags): GivenChoices {
   const template = flags.template === undefined ? undefined : parseChoice('--template', flags.template, templates)
   const url = flags.databaseUrl === undefined ? undefined : readUrl(flags.databaseUrl)
@@ -74,7 +73,7 @@ export function readFlags(folder: string | undefined, flags: InitFlags): GivenCh
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-/** Adds defaults to the given choices. @throws ConfigError without a folder */
+/** @throws ConfigError without a folder */
 export function withDefaults(given: GivenChoices): Choices {
   if (given.folder === undefined) throw new ConfigError(`Name the folder of the new project: ${commandLine('init my-project', null)}`)
   const { database = 'sqlite' } = given

@@ -1,4 +1,4 @@
-// The files of a new project: copied from its template, or written for its choices.
+// The files of a new project: copied from its template, or generated for its choices.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { type Choices, databases, type TemplateName, templates } from './choices.js'
 import type { PackageManager } from './tools.js'
 
-/** The folder of this package. All of its code is one level below. */
+/** The folder of this package; all code is one level below. */
 export const packageFolder = (): string => dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * Returns the dependency for the package.json of a project in `folder`: the version if this package came from a registry, otherwise the
+ * The dependency for the package.json of a project in `folder`: the version if this package was installed from a registry, otherwise the
  * path of the tarball or checkout, relative to the project.
  */
 export function dependencyFor(folder: string): string {
@@ -23,7 +23,7 @@ export function dependencyFor(folder: string): string {
   return tarball === null ? `^${version}` : fileSpecifier(folder, tarball)
 }
 
-/** Development dependencies that compile a project's code, in the versions of this package's tests. */
+/** Development dependencies that compile project code, in the versions that this package is tested with. */
 export function compilerDependencies(): Readonly<Record<string, string>> {
   const { devDependencies } = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as {
     readonly devDependencies: Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ export function compilerDependencies(): Readonly<Record<string, string>> {
 
 const fileSpecifier = (folder: string, path: string): string => `file:${relative(folder, path).split(sep).join('/')}`
 
-/** Returns the path of the local tarball that this package was installed from, or null: npm notes it in its lock file. */
+/** The local tarball that this package was installed from, according to npm's lock file, or null. */
 function findTarball(modules: string): string | null {
   const lock = join(modules, '.package-lock.json')
   if (!existsSync(lock)) return null
@@ -44,28 +44,26 @@ function findTarball(modules: string): string | null {
   return resolved.startsWith('file:') ? resolve(dirname(modules), resolved.slice('file:'.length)) : null
 }
 
-/** A file that is copied, with its path in the project. */
 export interface CopiedFile {
   readonly path: string
   readonly bytes: Uint8Array
 }
 
-/** Paths of the templates in the package. */
+/** Paths in the package. */
 const folders: Readonly<Record<TemplateName, string>> = {
   blank: 'templates/blank',
   blog: 'templates/blog',
   magazine: 'examples/magazine',
 }
 
-/** Path of a template on this machine. */
 export const templateFolder = (template: TemplateName): string => join(packageFolder(), folders[template])
 
-/** The parts of a template that a project gets. */
+/** The copied parts of a template. */
 const parts = ['src', 'seed']
 const omittedFiles = new Set(['seed/check.mjs'])
 const accessFile = 'seed/access.json'
 
-/** The files of every project by their paths in the package. npm does not pack a file that is called .gitignore. */
+/** Files of every project by path in the package. npm does not pack a file called .gitignore. */
 const everywhere: Readonly<Record<string, string>> = {
   gitignore: '.gitignore',
   '.vscode/settings.json': '.vscode/settings.json',
@@ -73,7 +71,6 @@ const everywhere: Readonly<Record<string, string>> = {
 const typescriptFiles = ['octavo.config.ts', 'tsconfig.json']
 const javascriptFiles = ['octavo.config.mjs']
 
-/** Reads the files that a project gets. */
 export const copiedFiles = ({ template, typescript }: Choices): readonly CopiedFile[] => [
   ...Object.entries(everywhere).map(([name, path]) => copied(name, path)),
   ...(typescript ? typescriptFiles : javascriptFiles).map((name) => copied(name, name)),
@@ -85,7 +82,7 @@ const copied = (name: string, path: string): CopiedFile => ({
   bytes: readFileSync(join(packageFolder(), 'templates', 'files', name)),
 })
 
-/** Users in the seed of a template get random passwords, because those in the package are public. */
+/** Users in a template's seed get random passwords, because those in the package are public. */
 function templateFiles(template: TemplateName): readonly CopiedFile[] {
   const root = templateFolder(template)
   return parts
@@ -108,24 +105,22 @@ function withNewPasswords(file: string): Uint8Array {
   return Buffer.from(`${JSON.stringify({ ...access, ...(users === undefined ? {} : { users }) }, null, 2)}\n`)
 }
 
-/** A file to be written, with its path in the project. */
 export interface TextFile {
   readonly path: string
   readonly text: string
-  /** Only its owner may read it. */
+  /** Readable only by its owner. */
   readonly isSecret?: true
 }
 
-/** Content of the files in addition to the choices. */
 export interface ProjectFacts {
   /** The dependency on this package. */
   readonly dependency: string
   readonly compiler: Readonly<Record<string, string>>
-  /** The package manager that the project is installed with. */
+  /** The package manager that installs the project. */
   readonly manager: PackageManager
 }
 
-/** The texts of a new project. */
+/** The generated files of a new project. */
 export function projectTexts(choices: Choices, facts: ProjectFacts): readonly TextFile[] {
   const environment = renderEnvironment(choices)
   return [
@@ -146,14 +141,14 @@ const scripts = {
   types: 'octavo types --out types/octavo.d.ts',
 } as const
 
-/** Only of a project in TypeScript. */
+/** Only for projects in TypeScript. */
 const compilerScripts = { check: 'octavo types --check && tsc' } as const
 
-/** The package that has to be built by its install script. */
+/** The package that its install script must build. */
 const built = 'better-sqlite3'
 
 /**
- * Permission to run that script for each package manager: files, and members of package.json. bun allows it by default. pnpm 10 reads the
+ * Permission for that script in each package manager: files, and members of package.json. bun permits it by default. pnpm 10 reads the
  * first list, later versions the second. Octavo is started from node_modules, which yarn creates only with this setting.
  */
 const permissions: Readonly<Record<PackageManager, { readonly files?: readonly TextFile[]; readonly members?: object }>> = {
@@ -180,7 +175,7 @@ function renderPackage({ folder, typescript }: Choices, { dependency, compiler, 
   }
 }
 
-/** The name of the folder as the name of a package. */
+/** Derives the package name from the folder. */
 function packageName(folder: string): string {
   const name = basename(resolve(folder))
     .toLowerCase()
@@ -211,7 +206,7 @@ function renderEnvironment({ database, connection }: Choices): { readonly exampl
   return { example: `${general}${variables('')}`, own: variables(connection.password) }
 }
 
-/** A value of .env, in quotes where it needs them. */
+/** Quotes a value for .env if necessary. */
 function quoteValue(value: string): string {
   if (/^[\w.@:/-]*$/.test(value)) return value
   const quote = ["'", '"', '`'].find((one) => !value.includes(one)) ?? "'"

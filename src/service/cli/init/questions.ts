@@ -1,4 +1,4 @@
-// Asks in a terminal what the flags of `octavo init` do not say.
+// Asks in a terminal for choices that the flags of `octavo init` leave open.
 import { confirm, intro, isCancel, password, select, text } from '@clack/prompts'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import {
@@ -14,7 +14,7 @@ import {
 
 const defaultFolder = 'my-project'
 
-/** Asks for everything that was not given. `problemOf` says why a folder cannot be used. @throws ConfigError if the user cancels */
+/** Asks for missing choices. `problemOf` returns why a folder cannot be used. @throws ConfigError if the user cancels */
 export async function askFor(given: GivenChoices, problemOf: (folder: string) => string | null): Promise<Choices> {
   intro('A new Octavo project')
   const folder = given.folder ?? (await askText('In which folder?', defaultFolder, (value) => problemOf(value) ?? undefined))

@@ -1,4 +1,4 @@
-// `octavo start --processes`: the main process holds the ports, and several others serve. It prepares nothing and opens no database.
+// `octavo start --processes`: the main process owns the ports, and several others serve. It opens no database.
 
 import { subscribe } from 'node:diagnostics_channel'
 import type { Server } from 'node:net'
@@ -16,25 +16,25 @@ import { endWithParent, type Hangup } from '../signals.js'
 import { createMembers, type Members, startMember } from './members.js'
 import { shareConnections } from './workers.js'
 
-/** Milliseconds beyond the longest shutdown of a process after which it is killed, and beyond that for the main process itself. */
+/** Milliseconds until a process is killed after its longest shutdown, and for the main process in addition. */
 const killTime = 2_000
 const endTime = 1_000
 
 interface MainProcessOptions {
-  /** An empty database may be created although the project had one. */
+  /** Permits an empty database although the project had one. */
   readonly allowsNew: boolean
   readonly hangup: Hangup
 }
 
-/** Serves the project in `folder` by several processes, until a signal stops them. */
+/** Serves the project in several processes until a signal stops them. */
 export async function serveTogether(folder: string, config: Config, { allowsNew, hangup }: MainProcessOptions): Promise<void> {
   const { limits } = config
   const log = openLog({ level: config.logLevel, bytes: limits.logBytes, batches: false })
   log.takeOver()
   const shutdown = watchShutdown(log)
-  // After a terminal is closed, nothing else ends the command.
+  // After its terminal is closed, nothing else would end the command.
   const end = (): void => shutdown.end(true, false)
-  // Processes that have not begun to start read the configuration as it is then.
+  // SIGHUP has no effect yet: new processes read the current configuration.
   hangup.does(end, () => {})
   endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   await checkPorts(config).catch((error) => {
@@ -56,14 +56,14 @@ export async function serveTogether(folder: string, config: Config, { allowsNew,
   await shutdown.leave(first.status ?? 1)
 }
 
-/** The processes, and the management port of all of them. */
+/** The processes, and their common management port. */
 interface ServiceProcesses {
   readonly members: Members
   readonly management: ManagementPort | null
   isStopping: boolean
 }
 
-/** Prepares the processes and opens the management port. `hopeless`: called when further starts make no sense. */
+/** Prepares the processes and opens the management port. `hopeless` is called when further starts make no sense. */
 async function prepareProcesses(
   folder: string,
   config: Config,
@@ -77,7 +77,7 @@ async function prepareProcesses(
   const begin = { allowsNew, host, port, isManaged: config.management !== null }
   const write = (line: string): void => void process.stdout.write(line)
   let shared: SharedPort | null = null
-  // While all stop, the first process that stops listening closes the port; otherwise others keep listening.
+  // When all stop, the first process that stops listening closes the port; otherwise others keep listening.
   const leaving = async (): Promise<void> => (running.isStopping ? shared?.close() : undefined)
   const members: Members = createMembers({
     count: config.processes,
@@ -90,7 +90,7 @@ async function prepareProcesses(
       hopeless()
     },
   })
-  // None goes on where this process leaves without having waited for it, such as after a second signal.
+  // If this process exits without waiting, such as after a second signal, all others are killed.
   process.on('exit', () => {
     for (const { pid } of members.running()) kill(pid)
   })
@@ -113,7 +113,7 @@ function kill(pid: number | null): void {
   }
 }
 
-/** Opens the management port of all processes, if there is one. Only then is its code loaded. */
+/** Opens the common management port, if configured; only then is its code loaded. */
 async function openManagementPort(config: Config, processes: WatchedProcesses, logger: Logger): Promise<ManagementPort | null> {
   if (config.management === null) return null
   const { openProcessesPort } = await import('../../../operations/management/processes-port.js')
@@ -122,28 +122,28 @@ async function openManagementPort(config: Config, processes: WatchedProcesses, l
   return port
 }
 
-/** Additional variables of the processes. Restores the environment of this process without .env, which each of them reads again. */
+/** Additional environment variables of the processes. Removes those of .env, which each process reads itself. */
 function getEnvironment({ processes }: Config): Readonly<Record<string, string>> {
   addToProcess({})
   return { OCTAVO_PROCESSES: String(processes) }
 }
 
-/** The part of Node's handle of a socket that is used here; it has no public API. */
+/** The used part of Node's socket handle, which has no public API. */
 interface ListeningHandle {
   listen(length: number): number
   close(): void
 }
 
-/** A port that processes share. */
+/** A port shared by processes. */
 interface SharedPort {
-  /** Stops listening and passes on every connection that was accepted. */
+  /** Stops listening and passes on all accepted connections. */
   close(): Promise<void>
 }
 
-/** Milliseconds for connections that were accepted to reach a process. */
+/** Milliseconds for accepted connections to reach a process. */
 const passingTime = 100
 
-/** Finds the next port that this process listens on. */
+/** Observes the next port that this process listens on. */
 function findSharedPort(): SharedPort {
   let handle: ListeningHandle | null = null
   let closing: Promise<void> | null = null
@@ -152,7 +152,7 @@ function findSharedPort(): SharedPort {
     handle = server._handle ?? null
   })
   const close = async (): Promise<void> => {
-    // A client that finds the queue full tries again, and is refused then, before it has sent anything.
+    // A client that finds the queue full retries, and is then refused before it has sent anything.
     handle?.listen(0)
     await nextTurn()
     handle?.close()
@@ -166,5 +166,5 @@ function findSharedPort(): SharedPort {
   }
 }
 
-/** Resolves when everything was accepted that had arrived. */
+/** Resolves when all connections that have arrived are accepted. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -1,4 +1,4 @@
-// The service processes of `octavo start --processes`: their start, failures, replacement and end.
+// The service processes of `octavo start --processes`: start, failures, replacement and end.
 import type { Worker } from 'node:cluster'
 import type { Readable } from 'node:stream'
 import type { Logger } from 'pino'
@@ -16,17 +16,16 @@ import {
   waitForMessage,
 } from './workers.js'
 
-/** A service process. */
 export interface ServiceMember {
-  /** Null: the system has not started it. */
+  /** Null if the process could not be started. */
   readonly pid: number | null
-  /** The address on which it listens; null: it ended first. */
+  /** Resolves to its address once it listens; null if it ended before. */
   readonly serves: Promise<string | null>
-  /** Resolves when it has ended and its output was read. */
+  /** Resolves when it has ended and its output is read. */
   readonly ended: Promise<MemberEnd>
   /** For the management port. */
   readonly askPage: AskPage
-  /** Asks it to end, and kills it after a timeout. */
+  /** Requests its end, and kills it after a timeout. */
   end(how: Omit<EndServing, 'kind'>, milliseconds: number): void
 }
 
@@ -34,7 +33,7 @@ export interface MemberEnd {
   /** Null: a signal ended it. */
   readonly status: number | null
   readonly signal: string | null
-  /** Why the system has not started it. */
+  /** Why it could not be started. */
   readonly error?: string
 }
 
@@ -42,13 +41,12 @@ export interface MemberOptions {
   readonly folder: string
   /** Added to the environment of the main process. */
   readonly environment: Readonly<Record<string, string>>
-  /** Receives the lines of standard output. */
+  /** Receives lines of standard output. */
   write(line: string): void
   /** Resolves when the process may stop listening. */
   leaving(): Promise<void>
 }
 
-/** Starts a service process. */
 export function startMember(begin: Omit<BeginServing, 'kind'>, options: MemberOptions): ServiceMember {
   const { folder, environment } = options
   const file = new URL('./process-of-several.js', import.meta.url)
@@ -92,7 +90,7 @@ function createMember(
 
 const outputTime = 1_000
 
-/** A process that the system has not started, such as for want of memory or descriptors. */
+/** A process that could not be started, for example for lack of memory or descriptors. */
 const createFailedMember = (failed: Promise<string>): ServiceMember => ({
   pid: null,
   serves: Promise.resolve(null),
@@ -111,12 +109,12 @@ async function waitForEnd(worker: Worker): Promise<MemberEnd> {
   const end = await new Promise<MemberEnd>((resolve) => {
     worker.once('exit', (status: number | null, signal: string | null) => resolve({ status, signal }))
   })
-  // A process that it has started itself may keep its output open.
+  // A process started by it may keep its output open.
   await Promise.race([closed, pause(outputTime)])
   return end
 }
 
-/** Passes each line of a stream on, with its end. */
+/** Passes on each line of a stream with its line break. */
 function passLines(stream: Readable, write: (line: string) => void): void {
   let rest = ''
   stream.setEncoding('utf8')
@@ -131,20 +129,22 @@ function passLines(stream: Readable, write: (line: string) => void): void {
   })
 }
 
-/** The service processes. */
 export interface Members {
-  /** Starts all, the first one alone, because it prepares the project. Resolves to how that ended if it does not serve, otherwise to null. */
+  /**
+   * Starts all processes, the first one alone, because it prepares the project. Resolves to its end if it fails to serve, otherwise to
+   * null.
+   */
   start(): Promise<MemberEnd | null>
   /**
-   * Replaces one after the other; where that is not possible, those before serve on. A call during a replacement starts another one
-   * afterwards, for newer changes.
+   * Replaces processes one by one; if that fails, the others keep serving. A call during a replacement causes another one, for newer
+   * changes.
    */
   restart(): Promise<void>
-  /** Ends all. `waits`: they serve for a moment longer. Resolves to whether each has ended well. */
+  /** Ends all processes. `waits`: they serve for a moment longer. Resolves to true if all ended cleanly. */
   stop(waits: boolean): Promise<boolean>
-  /** Those that listen and are not being replaced. */
+  /** Processes that accept connections and are not being replaced. */
   serving(): readonly ServiceMember[]
-  /** Those that have begun to listen and have not ended, also where they are being replaced. */
+  /** Processes that have started to listen and have not ended, including those being replaced. */
   listening(): readonly ServiceMember[]
   /** All that have not ended. */
   running(): readonly ServiceMember[]
@@ -153,33 +153,31 @@ export interface Members {
 export interface MembersOptions {
   readonly count: number
   readonly limits: {
-    /** Milliseconds before a failed process is replaced; doubles with each failure in a row. */
+    /** Milliseconds before a failed process is replaced; doubles with each consecutive failure. */
     readonly processRestartDelay: number
-    /** Milliseconds for a process to serve, but for the first one. */
+    /** Milliseconds for a process to start serving, except the first one. */
     readonly processStartTimeout: number
   }
-  /** Time until an ending process is killed. */
+  /** Milliseconds until an ending process is killed. */
   readonly endTime: number
   readonly logger: Logger
   /** Starts a process; `isFirst`: the first of all. */
   begin(isFirst: boolean): ServiceMember
-  /** Called when processes fail again and again, and none serves. */
+  /** Called when processes fail repeatedly and none serves. */
   hopeless(): void
 }
 
-/** A process that serves for this time has not failed; one that ends before is replaced after a pause. */
+/** A process that serves for this long has not failed; one that ends before is replaced after a pause. */
 const settledMs = 10_000
 const maxPauseMs = 30_000
-/** Failures in a row after which the command ends, unless another process has settled. */
+/** Consecutive failures after which the command ends, unless another process has settled. */
 const maxFailures = 5
 
-/** Time for a process that does not serve yet to end by itself. */
+/** Milliseconds for a process that does not serve yet to end by itself. */
 const lateEndTime = 2_000
 
-/** True for a process that serves. */
 const isMember = (found: ServiceMember | MemberEnd): found is ServiceMember => 'serves' in found
 
-/** Prepares the processes. */
 export function createMembers(options: MembersOptions): Members {
   const { count, endTime, logger } = options
   const group = createGroup(options)
@@ -230,24 +228,24 @@ export function createMembers(options: MembersOptions): Members {
   }
 }
 
-/** True if a signal ended the process, which happens only before it serves. */
+/** True if a signal ended the process before it served. */
 const isInterrupted = ({ status, signal }: MemberEnd): boolean =>
   status === 130 || status === 143 || signal === 'SIGINT' || signal === 'SIGTERM'
 
-/** Replaces all processes, one after the other. */
+/** Replaces all processes one by one. */
 async function restartAll(group: MemberGroup, endTime: number, logger: Logger): Promise<void> {
   const { since, starting, add } = group
   logger.info('the service processes are replaced, one after the other')
-  // Those that are starting may have read the configuration before it changed.
+  // Processes that are starting may have read the configuration before it changed.
   for (const member of [...since.keys(), ...starting]) {
     await member.serves
     if (group.isStopping) return
-    // A process that ended in the meantime was already replaced.
+    // A process that has ended since was already replaced.
     if (!since.has(member)) continue
     const next = await add(false)
     if (group.isStopping) return
     if (!isMember(next)) return logger.error({ ...next }, 'a service process could not be started; those before it serve on')
-    // If the former process ended in the meantime, its replacement is surplus.
+    // If the former process has ended since, its replacement is surplus.
     const surplus = since.has(member) ? member : next
     since.delete(surplus)
     surplus.end({ waits: true, isReplaced: true }, endTime)
@@ -258,17 +256,17 @@ async function restartAll(group: MemberGroup, endTime: number, logger: Logger): 
 
 type MemberGroup = ReturnType<typeof createGroup>
 
-/** Starts processes, and others in the place of those that end by themselves. */
+/** Starts processes, and replaces those that end by themselves. */
 function createGroup({ limits, logger, begin, hopeless }: MembersOptions) {
   const running = new Set<ServiceMember>()
-  /** Those that do not listen yet. */
+  /** Processes that do not listen yet. */
   const starting = new Set<ServiceMember>()
   /** Start of service by process, without ending ones. */
   const since = new Map<ServiceMember, number>()
   const group = { running, starting, since, isStopping: false, add, replace }
   let failures = 0
 
-  /** Starts a process and waits until it serves; otherwise resolves to how it ended. One that ends later is replaced. */
+  /** Starts a process and waits until it serves, or resolves to its end. If it ends later, it is replaced. */
   async function add(isFirst: boolean): Promise<ServiceMember | MemberEnd> {
     const member = begin(isFirst)
     running.add(member)
@@ -310,7 +308,7 @@ function createGroup({ limits, logger, begin, hopeless }: MembersOptions) {
     else if (!group.isStopping) await replace(null, next, null)
   }
 
-  /** True if a process has served for long enough to say that the others could too. */
+  /** True if a process has served for long enough that the others should be able to as well. */
   const hasSettled = (): boolean => [...since.values()].some((began) => performance.now() - began >= settledMs)
 
   return group

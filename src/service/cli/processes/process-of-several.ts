@@ -31,7 +31,7 @@ askBeforeLeavingPort(async () => {
   await Promise.race([allowed, pause(leavingTime)])
 })
 
-/** Serves where the main process says. */
+/** Serves on the main process's address. */
 function begin({ isFirst, allowsNew, host, port, isManaged }: BeginServing): void {
   const management = isManaged ? ({ host, port: 0, token: null, isRequired: false, askedBy: 'main' } as const) : null
   serve(folder, {
@@ -45,7 +45,7 @@ function begin({ isFirst, allowsNew, host, port, isManaged }: BeginServing): voi
   })
 }
 
-/** Ends as after a signal. Terminals and service managers may have sent one to every process, so this is no second one. */
+/** Ends like after a signal. Terminals and service managers may signal every process, so this does not count as a second signal. */
 function end({ waits, isReplaced }: EndServing): void {
   if (shutdown === null) process.exit(0)
   else shutdown.end(waits, isReplaced)

@@ -1,4 +1,4 @@
-// Cluster workers for services, as `octavo dev` and `octavo start --processes` start and end them; their messages and connections.
+// Cluster workers of `octavo dev` and `octavo start --processes`: start, end, messages and connections.
 
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
@@ -6,12 +6,12 @@ import { pause } from '../../../foundation/runtime/clock.js'
 import type { AskPage } from '../../../operations/management/processes-port.js'
 import type { ManagementResponse, PageQuestion, PageReport } from '../../../operations/management/server.js'
 
-/** To a process: serve the project. */
+/** Message to a process. */
 export interface BeginServing {
   readonly kind: 'begin'
-  /** The first of all: it prints where the project is served. */
+  /** The first of all processes: it prints the address. */
   readonly isFirst: boolean
-  /** An empty database may be created although the project had one. */
+  /** Permits an empty database although the project had one. */
   readonly allowsNew: boolean
   /** The shared address, even if the configuration has changed. */
   readonly host: string
@@ -20,33 +20,31 @@ export interface BeginServing {
   readonly isManaged: boolean
 }
 
-/** To a process: end. */
+/** Message to a process. */
 export interface EndServing {
   readonly kind: 'end'
-  /** Serve for a moment longer, for load balancers. */
+  /** Serves for a moment longer, for load balancers. */
   readonly waits: boolean
-  /** Another process has taken its place. */
+  /** Another process has replaced it. */
   readonly isReplaced: boolean
 }
 
-/** From a process: it is about to stop listening. */
+/** Message from a process that is about to stop listening. */
 export interface LeavingPort {
   readonly kind: 'leaving'
 }
 
-/** To a process: nothing is lost if it stops listening. */
+/** Message to a process: it can stop listening without losing connections. */
 export interface LeavePort {
   readonly kind: 'leave'
 }
 
-/** From a process: its code is loaded, or the service listens. */
+/** Message from a process: its code is loaded, or the service listens. */
 export type FromService = { readonly kind: 'loaded' } | { readonly kind: 'serving'; readonly address: string }
 
-/** Sends a message to the parent process. */
 export const tellStarter = (message: FromService): void => void process.send?.(message)
 
 export interface WorkerOptions {
-  /** The file that it runs. */
   readonly file: URL
   readonly folder: string
   /** Added to the environment of this process. */
@@ -56,21 +54,20 @@ export interface WorkerOptions {
   readonly errors: 'pipe' | 'inherit'
 }
 
-/** A process, and when it has loaded its code: null if it ends before. */
+/** `loaded` resolves when its code is loaded, or to null if it ends before. */
 export interface LoadingWorker {
   readonly worker: Worker
   readonly loaded: Promise<unknown>
 }
 
 /**
- * This process accepts connections and passes each one to a process that listens (decision 053), so none is lost while one takes the place
- * of another.
+ * Lets this process accept connections and pass each one to a listening process (decision 053), so that none is lost during a replacement.
  */
 export function shareConnections(): void {
   cluster.schedulingPolicy = cluster.SCHED_RR
 }
 
-/** Starts a process for a service, which waits for the message to begin. */
+/** Starts a service process, which waits for the message to begin. */
 export function startWorker({ file, folder, environment, output, errors }: WorkerOptions): LoadingWorker {
   cluster.setupPrimary({ exec: fileURLToPath(file), args: [folder], stdio: ['ignore', output, errors, 'ipc'] })
   const worker = cluster.fork(environment)
@@ -78,7 +75,7 @@ export function startWorker({ file, folder, environment, output, errors }: Worke
   return { worker, loaded: waitForMessage(worker, 'loaded') }
 }
 
-/** Resolves to the message of a kind, or to null if the process ends before it. */
+/** Resolves to a message of this kind, or to null if the process ends first. */
 export const waitForMessage = <Kind extends FromService['kind']>(
   worker: Worker,
   kind: Kind,
@@ -90,7 +87,6 @@ export const waitForMessage = <Kind extends FromService['kind']>(
     worker.once('exit', () => resolve(null))
   })
 
-/** Resolves when a process has ended. */
 export const waitForExit = (worker: Worker): Promise<unknown> =>
   worker.isDead() ? Promise.resolve() : new Promise((resolve) => worker.once('exit', resolve))
 
@@ -100,7 +96,7 @@ export function killAfter(worker: Worker, milliseconds: number): void {
   worker.once('exit', () => clearTimeout(killing))
 }
 
-/** Returns a function that requests management pages of a process. Requests for the same page share one message. */
+/** Creates a function that requests management pages of a process. Concurrent requests for a page share one message. */
 export function createAskPage(worker: Worker): AskPage {
   const pending = new Map<string, { readonly page: Promise<ManagementResponse | null>; resolve(page: ManagementResponse | null): void }>()
   const end = (path: string, page: ManagementResponse | null): void => {
@@ -130,17 +126,17 @@ export function createAskPage(worker: Worker): AskPage {
 }
 
 /**
- * The part of the messages of Node's cluster that is used here; they have no public API. They are only read, and the one that is made
- * up has no effect where Node does not wait for it. If Node changes them, nothing is done.
+ * The used part of Node's cluster messages, which have no public API. They are only read, and the simulated one has no effect unless Node
+ * waits for it. If Node changes them, nothing happens.
  */
 interface ClusterMessage {
   readonly cmd?: unknown
   readonly act?: unknown
-  /** Of the port. */
+  /** Key of the port. */
   readonly key?: unknown
   /** Sequence number of a message that expects a confirmation. */
   readonly seq?: unknown
-  /** The `seq` of the message that this one confirms. */
+  /** The `seq` of the confirmed message. */
   readonly ack?: unknown
   /** The process could not listen. */
   readonly errno?: unknown
@@ -148,41 +144,41 @@ interface ClusterMessage {
 
 const clusterCommand = 'NODE_CLUSTER'
 
-/** Time after the end of a process to read its last messages. */
+/** Milliseconds after the end of a process to read its last messages. */
 const readingTime = 1_000
 
-/** The processes that listen, by the key of the port. */
+/** Listening processes, by key of the port. */
 const listening = new Map<unknown, Set<Worker>>()
 
-/** When a process has ended, passes on the connections that it was passed and has not taken; closes them where no other one listens. */
+/** When a process has ended, passes on the connections that it received but did not accept; closes them if no other process listens. */
 function passOnUntaken(worker: Worker): void {
   const untaken = watchPassing(worker)
-  // Node counts it out with the end of its channel, which may come long before its exit.
+  // Node removes the process when its channel ends, possibly long before its exit.
   const leaveAll = (): void => {
     for (const key of [...listening.keys()]) leave(key, worker)
   }
   worker.once('disconnect', leaveAll)
   worker.once('exit', async () => {
-    // The last messages confirm the accepted connections.
+    // The last messages confirm accepted connections.
     for (let waited = 0; worker.isConnected() && waited < readingTime; waited += 10) await pause(10)
-    // From here on Node passes nothing to it. Where a connection is under way, Node does not see to that itself.
+    // From here on Node passes it no connections, but does not handle one in flight.
     worker.disconnect()
     leaveAll()
-    // The confirmation that the process can no longer send. Node then closes the connection (accepted) or passes it on.
+    // Simulates the confirmation that the process can no longer send. Node then closes the connection (accepted) or passes it on.
     for (const [key, seq] of untaken)
       worker.process.emit('internalMessage', { cmd: clusterCommand, ack: seq, accepted: !listening.has(key) })
   })
 }
 
 /**
- * Notes where a process listens. Returns, by the key of the port, the number of the connection that it was passed and has not taken: Node
- * passes the next one when it has.
+ * Records where a process listens. Returns, by key of the port, the number of the connection that it received but has not accepted; Node
+ * passes the next one only after that.
  */
 function watchPassing(worker: Worker): ReadonlyMap<unknown, unknown> {
   const untaken = new Map<unknown, unknown>()
   const child = worker.process
   const { send } = child
-  // The system has not started it.
+  // The process could not be started.
   if (send === undefined) return untaken
   child.send = (message: ClusterMessage, ...rest: unknown[]): boolean => {
     if (message?.cmd === clusterCommand && message.key !== undefined) {
