@@ -45,7 +45,7 @@ export function createBackgroundIndexes(start: ((model: Model) => () => Promise<
 export function startIndexing(create: (stop: AbortSignal) => Promise<number>, report: IndexingReport): () => Promise<void> {
   const stop = new AbortController()
   const ended = create(stop.signal).then(
-    (made) => stop.signal.aborted || report.created(made),
+    (created) => stop.signal.aborted || report.created(created),
     (error: Error) => stop.signal.aborted || report.failed(error),
   )
   return async () => {

@@ -102,7 +102,7 @@ const list = (names: readonly string[], of?: string): Sql =>
 const batch = 500
 
 /** Creates a draft for every published row without one. `model` is the new model. */
-export function* createDrafts(step: StepOf<'makeDrafts'>, model: Model, words: ScriptDialect): StepScript {
+export function* createDrafts(step: StepOf<'makeDrafts'>, model: Model, dialect: ScriptDialect): StepScript {
   const table = sql.table(step.table)
   const [found] = yield sql`select max(id) as last from ${table}`
   const isOf = sql`draft.document_id = published.document_id and coalesce(draft.locale, '') = coalesce(published.locale, '') and draft.published_at is null`
@@ -113,30 +113,30 @@ export function* createDrafts(step: StepOf<'makeDrafts'>, model: Model, words: S
     sql`(select published.id as published, draft.id as draft from ${table} as published join ${table} as draft on ${isOf}
       where published.published_at is not null and ${condition})`
   const isNew = sql`draft.id > ${Number(found?.last ?? 0)}`
-  const both = { all: pairsWhere(sql`1 = 1`), made: pairsWhere(isNew) }
+  const both = { all: pairsWhere(sql`1 = 1`), created: pairsWhere(isNew) }
   for (const links of step.links) yield copiedLinks(links, both)
   for (const links of step.incoming) yield incomingLinks(links, both)
-  yield copiedFiles(step.schema, both.made)
-  const pairs = yield sql`select published, draft from ${both.made} as own order by draft`
+  yield copiedFiles(step.schema, both.created)
+  const pairs = yield sql`select published, draft from ${both.created} as own order by draft`
   const copies = pairs.map(({ published, draft }) => ({ original: Number(published), copy: Number(draft) }))
   const columns = new Map(describeTables(model).map(({ name, columns: all }) => [name, all.map((column) => column.name)]))
-  const copier = { model, words, columns }
+  const copier = { model, dialect, columns }
   for (let at = 0; at < copies.length; at += batch) yield* copyEntries(copier, model.types.get(step.schema)!, copies.slice(at, at + batch))
 }
 
 /** Selects of (published id, draft id) pairs: all of them, and those with a new draft. */
 interface DraftPairs {
   readonly all: Sql
-  readonly made: Sql
+  readonly created: Sql
 }
 
 /** Copies the links of published rows to their new drafts. Links within the type connect draft to draft. */
-function copiedLinks({ table, here, there, others, within }: DraftLinks, { all, made }: DraftPairs): Sql {
+function copiedLinks({ table, here, there, others, within }: DraftLinks, { all, created }: DraftPairs): Sql {
   const target = within ? sql`target.draft` : sql.id('link', there)
   const join = within ? sql`join ${all} as target on target.published = ${sql.id('link', there)}` : sql``
   const more = others.map((name) => sql.id('link', name))
   return sql`insert into ${sql.table(table)} (${list([here, there, ...others])}) select ${sql.join([sql`own.draft`, target, ...more])}
-    from ${sql.table(table)} as link join ${made} as own on own.published = ${sql.id('link', here)} ${join} order by link.id`
+    from ${sql.table(table)} as link join ${created} as own on own.published = ${sql.id('link', here)} ${join} order by link.id`
 }
 
 /**
@@ -159,9 +159,9 @@ function incomingLinks({ table: name, here, there, others, owners, ownersHaveDra
 
 const fileColumns = ['file_id', 'related_type', 'field', 'order']
 
-const copiedFiles = (uid: string, made: Sql): Sql =>
+const copiedFiles = (uid: string, created: Sql): Sql =>
   sql`insert into files_related_mph (related_id, ${list(fileColumns)}) select own.draft, ${list(fileColumns, 'link')}
-    from files_related_mph as link join ${made} as own on own.published = link.related_id
+    from files_related_mph as link join ${created} as own on own.published = link.related_id
     where link.related_type = ${uid} order by link.id`
 
 interface RowCopy {
@@ -171,7 +171,7 @@ interface RowCopy {
 
 interface Copier {
   readonly model: Model
-  readonly words: ScriptDialect
+  readonly dialect: ScriptDialect
   /** Column names by table. */
   readonly columns: ReadonlyMap<string, readonly string[]>
 }
@@ -179,9 +179,9 @@ interface Copier {
 /** Copies the components of rows recursively. */
 function* copyEntries(copier: Copier, { componentTable }: Schema, pairs: readonly RowCopy[]): StepScript {
   if (componentTable === null || pairs.length === 0) return
-  const { model, words } = copier
+  const { model, dialect } = copier
   const entries = sql.table(componentTable)
-  const owners = words.rows(
+  const owners = dialect.rows(
     pairs.map(({ original, copy }) => [original, copy]),
     { original: 'integer', copy: 'integer' },
     'owner',
@@ -192,10 +192,10 @@ function* copyEntries(copier: Copier, { componentTable }: Schema, pairs: readonl
     const component = model.components.get(uid)
     if (component === undefined) continue
     const own = found.filter((entry) => entry.uid === uid)
-    const next = words.idsFrom((yield words.newIds(component.table, own.length)).map(({ id }) => Number(id)))
+    const next = dialect.idsFrom((yield dialect.newIds(component.table, own.length)).map(({ id }) => Number(id)))
     const copies = own.map((entry) => ({ original: Number(entry.component), copy: next() }))
     yield* copyComponents(copier, component, copies)
-    const given = words.rows(
+    const given = dialect.rows(
       own.map(({ entry, owner }, index) => [Number(entry), Number(owner), copies[index]!.copy]),
       { entry: 'integer', owner: 'integer', copy: 'integer' },
       'given',
@@ -209,8 +209,8 @@ function* copyEntries(copier: Copier, { componentTable }: Schema, pairs: readonl
 const entryColumns = ['component_type', 'field', 'order']
 
 function* copyComponents(copier: Copier, component: Schema, copies: readonly RowCopy[]): StepScript {
-  const { model, words, columns } = copier
-  const own = words.rows(
+  const { model, dialect, columns } = copier
+  const own = dialect.rows(
     copies.map(({ original, copy }) => [original, copy]),
     { original: 'integer', copy: 'integer' },
     'own',

@@ -200,16 +200,16 @@ test('the cache has a maximum size, and single requests do not evict frequent on
   const store = createResponseStore(changes, { cacheBytes: 100_000, cachedResponseBytes: 20_000 })
   const from = { source: { tables: new Set(['a']) }, since: 0 }
   const answer = (bytes: number) => ({ bytes: Buffer.alloc(bytes), release: () => {} })
-  expect(store.keep('large', answer(20_000), from, false)).toBeUndefined()
-  for (let number = 0; number < 9; number++) store.keep(`often ${number}`, answer(10_000), from, false)
-  for (let number = 0; number < 50; number++) store.keep(`once ${number}`, answer(10_000), from, false)
+  expect(store.add('large', answer(20_000), from, false)).toBeUndefined()
+  for (let number = 0; number < 9; number++) store.add(`often ${number}`, answer(10_000), from, false)
+  for (let number = 0; number < 50; number++) store.add(`once ${number}`, answer(10_000), from, false)
   const isKept = (key: string): boolean => {
     const answer = store.get(key)
     answer?.release()
     return answer !== undefined
   }
   expect(Array.from({ length: 9 }, (_, number) => isKept(`often ${number}`))).not.toContain(false)
-  for (let number = 0; number < 50; number++) for (const _ of [1, 2]) store.keep(`twice ${number}`, answer(10_000), from, false)
+  for (let number = 0; number < 50; number++) for (const _ of [1, 2]) store.add(`twice ${number}`, answer(10_000), from, false)
   const kept = Array.from({ length: 50 }, (_, number) => isKept(`twice ${number}`)).filter((is) => is)
   expect(kept.length).toBeGreaterThan(0)
   expect(kept.length).toBeLessThan(10)
@@ -224,14 +224,14 @@ test('an answer that several wait for is copied for them, kept or not, and none 
   let released = 0
   const answer = (bytes: number) => ({ bytes: Buffer.alloc(bytes), release: () => void released++ })
   changes.note(['a'])
-  expect(store.keep('outdated', answer(10), { source, since: 0 }, false)).toBeUndefined()
+  expect(store.add('outdated', answer(10), { source, since: 0 }, false)).toBeUndefined()
   expect(released).toBe(0)
-  expect(store.keep('outdated', answer(10), { source, since: 0 }, true)?.()?.bytes.length).toBe(10)
+  expect(store.add('outdated', answer(10), { source, since: 0 }, true)?.()?.bytes.length).toBe(10)
   expect(released).toBe(1)
   expect(store.get('outdated')).toBeUndefined()
   // Larger than the whole cache.
-  expect(store.keep('large', answer(60_000), { source, since: 1 }, true)).toBeUndefined()
-  store.keep('kept', answer(10), { source, since: 1 }, false)
+  expect(store.add('large', answer(60_000), { source, since: 1 }, true)).toBeUndefined()
+  store.add('kept', answer(10), { source, since: 1 }, false)
   source.tables = null
   changes.note(['b'])
   expect(store.get('kept')).toBeUndefined()
@@ -243,8 +243,8 @@ test('another form of a result counts too', () => {
     { cacheBytes: 50_000, cachedResponseBytes: 40_000 },
   )
   const from = { source: { tables: new Set(['a']) }, since: 0 }
-  const first = store.keep('first', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)!()!
-  store.keep('second', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)
+  const first = store.add('first', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)!()!
+  store.add('second', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)
   first.cached!.store('br', Buffer.alloc(39_000))
   expect(store.get('first')?.cached?.form('br'), 'beyond what one answer may take').toBeUndefined()
   first.cached!.store('gzip', Buffer.alloc(29_000))

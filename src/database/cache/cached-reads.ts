@@ -9,7 +9,7 @@ import { type CacheCounts, type CacheLimits, createResponseStore, type LendResul
 import { type CommitWatch, includesType, readTables } from './table-changes.js'
 
 /** A read in flight that other callers may join. */
-interface ReadUnderWay {
+interface ReadInFlight {
   /** The last change that the result is guaranteed to include. */
   readonly since: number
   readonly waiting: (() => boolean)[]
@@ -28,8 +28,8 @@ interface ReadRequest {
 }
 
 /** Maximum length of a cache key, and total length of the remembered keys of results that are too large. */
-const longestKey = 4_000
-const keptKeys = 200_000
+const maxKeyLength = 4_000
+const maxRejectedKeyChars = 200_000
 
 const never = () => false
 
@@ -45,8 +45,8 @@ export function cacheReads(
   const { changes, look } = watch
   const store = createResponseStore(changes, limits, counts)
   const sources = createPlanTables(signing)
-  const underWay = new Map<string, ReadUnderWay>()
-  const tooLargeKeys = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
+  const readsInFlight = new Map<string, ReadInFlight>()
+  const tooLargeKeys = new LRUCache<string, true>({ maxSize: maxRejectedKeyChars, sizeCalculation: (_, key) => key.length })
 
   /** Executes a read for its caller and for concurrent callers with the same key. */
   async function read(key: string, { handle, values, isGone, source, arrived }: ReadRequest): Promise<ReadResult> {
@@ -56,27 +56,27 @@ export function cacheReads(
     let own: ReadResult | undefined
     const lend = executed.then((found) => {
       if (store.isTooLarge(found)) tooLargeKeys.set(key, true)
-      const lending = store.keep(key, found, { source, since }, waiting.length > 1)
+      const lending = store.add(key, found, { source, since }, waiting.length > 1)
       own = lending === undefined ? found : lending()
       return lending
     })
-    const begun: ReadUnderWay = { since, waiting, lend }
-    underWay.set(key, begun)
-    const end = () => underWay.get(key) === begun && underWay.delete(key)
+    const inFlight: ReadInFlight = { since, waiting, lend }
+    readsInFlight.set(key, inFlight)
+    const end = () => readsInFlight.get(key) === inFlight && readsInFlight.delete(key)
     lend.then(end, end)
     await lend
     return own!
   }
 
-  async function answer(asked: ReadRequest): Promise<ReadResult> {
-    const key = keyOf(asked)
-    if (key === null || tooLargeKeys.has(key)) return reads.execute(asked.handle, asked.values, asked.isGone, asked.arrived)
-    const kept = store.get(key)
-    counts?.found(kept !== undefined)
-    if (kept !== undefined) return kept
-    const begun = underWay.get(key)
+  async function readCached(request: ReadRequest): Promise<ReadResult> {
+    const key = keyOf(request)
+    if (key === null || tooLargeKeys.has(key)) return reads.execute(request.handle, request.values, request.isGone, request.arrived)
+    const cached = store.get(key)
+    counts?.found(cached !== undefined)
+    if (cached !== undefined) return cached
+    const inFlight = readsInFlight.get(key)
     // A read that started before a later commit may not include it.
-    return begun === undefined || changes.lastOf(asked.tables) > begun.since ? read(key, asked) : share(reads, begun, asked)
+    return inFlight === undefined || changes.lastOf(request.tables) > inFlight.since ? read(key, request) : share(reads, inFlight, request)
   }
 
   return {
@@ -86,27 +86,27 @@ export function cacheReads(
       reads.unregister(handle)
     },
     execute: async (handle, values, isGone = never, since = elapsed()) => {
-      counts?.asked()
+      counts?.requested()
       const source = sources.of(handle)
       const { tables } = source
       const looked = tables !== null && look(since)
       const isKnown = typeof looked === 'boolean' ? looked : await looked.catch(() => false)
       if (tables === null || !isKnown) return reads.execute(handle, values, isGone, since)
-      return answer({ handle, values, isGone, source, tables, arrived: since })
+      return readCached({ handle, values, isGone, source, tables, arrived: since })
     },
   }
 }
 
 /** Joins a read in flight; executes its own read if the result is not shared. */
-async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values, isGone, arrived }: ReadRequest): Promise<ReadResult> {
-  begun.waiting.push(isGone)
-  const lend = await begun.lend.catch((error: unknown) => {
+async function share(reads: ReadDatabase, inFlight: ReadInFlight, { handle, values, isGone, arrived }: ReadRequest): Promise<ReadResult> {
+  inFlight.waiting.push(isGone)
+  const lend = await inFlight.lend.catch((error: unknown) => {
     // All earlier waiters had disconnected.
     if (error instanceof ApiError && error.name === 'ClientClosedRequestError') return undefined
     throw error
   })
-  const answer = lend?.()
-  return answer === undefined ? reads.execute(handle, values, isGone, arrived) : answer
+  const result = lend?.()
+  return result === undefined ? reads.execute(handle, values, isGone, arrived) : result
 }
 
 interface PlanTablesCache {
@@ -142,7 +142,7 @@ function keyOf({ handle: { id }, values }: ReadRequest): string | null {
   for (const value of values) {
     const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
     key += ` ${typeof value} ${text.length} ${text}`
-    if (key.length > longestKey) return null
+    if (key.length > maxKeyLength) return null
   }
   return key
 }

@@ -34,8 +34,8 @@ interface ResponseStore {
    * Copies and releases a result, caching the copy if it is current and fits. Returns undefined, without releasing, if the result is too
    * large, or neither cached nor shared (`isShared`).
    */
-  keep(key: string, answer: ReadResult, from: ResultOrigin, isShared: boolean): LendResult | undefined
-  isTooLarge(answer: ReadResult): boolean
+  add(key: string, result: ReadResult, from: ResultOrigin, isShared: boolean): LendResult | undefined
+  isTooLarge(result: ReadResult): boolean
 }
 
 interface CachedResult extends ResultOrigin {
@@ -57,9 +57,9 @@ interface CachedResult extends ResultOrigin {
 const overhead = 500
 const formOverhead = 300
 /** Total length of remembered keys that were not admitted; a repeated key is admitted. */
-const remembered = 1_000_000
+const maxRememberedKeyChars = 1_000_000
 
-const noTable = new Set<string>() as ReadonlySet<string>
+const noTables = new Set<string>() as ReadonlySet<string>
 const noBytes = new Uint8Array()
 
 interface CachedResults {
@@ -68,140 +68,140 @@ interface CachedResults {
   readonly memory: CacheMemory
   readonly counts: CacheCounts | null
   /** Maximum bytes of a result with all its encodings. */
-  readonly most: number
+  readonly maxBytes: number
   /** The last change of unknown extent, which invalidated all earlier results. */
   cleared: number
 }
 
 export function createResponseStore(changes: TableChanges, limits: CacheLimits, counts: CacheCounts | null = null): ResponseStore {
-  const most = Math.min(limits.cacheBytes, limits.cachedResponseBytes)
+  const maxBytes = Math.min(limits.cacheBytes, limits.cachedResponseBytes)
   const memory = createCacheMemory(limits.cacheBytes)
   const known = new Map<string, CachedResult>()
-  const answers: CachedResults = { changes, known, memory, counts, most, cleared: 0 }
-  const admits = openAdmission(memory.hasRoom)
+  const cache: CachedResults = { changes, known, memory, counts, maxBytes, cleared: 0 }
+  const admits = createAdmission(memory.hasRoom)
   counts?.holds(() => ({ entries: known.size, bytes: memory.taken() }))
   return {
     get: (key) => {
-      const kept = known.get(key)
-      if (kept === undefined) return undefined
-      if (!isCurrent(changes, kept)) {
-        forget(known, kept)
+      const entry = known.get(key)
+      if (entry === undefined) return undefined
+      if (!isCurrent(changes, entry)) {
+        forget(known, entry)
         // An unregistered plan does not count as invalidation.
-        if (kept.source.tables !== null) counts?.outdated()
+        if (entry.source.tables !== null) counts?.outdated()
         return undefined
       }
-      kept.isUsed = true
-      return lendStored(answers, kept)
+      entry.isUsed = true
+      return lendStored(cache, entry)
     },
-    isTooLarge: (answer) => sizeOf(answer) > most,
-    keep: (key, answer, from, isShared) => {
-      const kept = isStorable(answers, key, from, answer) && admits(key) ? storeCopy(answers, key, answer, from) : null
-      if (kept === null) return isShared && sizeOf(answer) <= most ? shared(answer) : undefined
-      answer?.release()
-      return () => lendStored(answers, kept)
+    isTooLarge: (result) => sizeOf(result) > maxBytes,
+    add: (key, result, from, isShared) => {
+      const entry = isStorable(cache, key, from, result) && admits(key) ? storeCopy(cache, key, result, from) : null
+      if (entry === null) return isShared && sizeOf(result) <= maxBytes ? shared(result) : undefined
+      result?.release()
+      return () => lendStored(cache, entry)
     },
   }
 }
 
-function isCurrent(changes: TableChanges, kept: CachedResult): boolean {
+function isCurrent(changes: TableChanges, entry: CachedResult): boolean {
   const now = changes.now()
-  if (kept.checked === now) return true
-  if (hasChanged(changes, kept)) return false
-  kept.checked = now
+  if (entry.checked === now) return true
+  if (hasChanged(changes, entry)) return false
+  entry.checked = now
   return true
 }
 
 const hasChanged = (changes: TableChanges, { source: { tables }, since }: ResultOrigin): boolean =>
   tables === null || changes.lastOf(tables) > since
 
-function forget(known: Map<string, CachedResult>, kept: CachedResult): void {
-  if (known.get(kept.key) === kept) known.delete(kept.key)
-  kept.piece?.free()
-  for (const form of kept.forms?.values() ?? []) form.free()
-  kept.piece = null
-  kept.forms = null
+function forget(known: Map<string, CachedResult>, entry: CachedResult): void {
+  if (known.get(entry.key) === entry) known.delete(entry.key)
+  entry.piece?.free()
+  for (const form of entry.forms?.values() ?? []) form.free()
+  entry.piece = null
+  entry.forms = null
 }
 
-function lendStored(answers: CachedResults, kept: CachedResult): ReadResult | undefined {
-  const lent = kept.piece?.lend()
+function lendStored(cache: CachedResults, entry: CachedResult): ReadResult | undefined {
+  const lent = entry.piece?.lend()
   if (lent === undefined) return undefined
-  const { hash } = kept
+  const { hash } = entry
   if (hash === null) {
     lent.release()
     return null
   }
   const { bytes, release } = lent
-  const form = (name: string) => kept.forms?.get(name)?.lend()
-  return { bytes, release, cached: { hash, form, store: (name, other) => storeForm(answers, kept, name, other) } }
+  const form = (name: string) => entry.forms?.get(name)?.lend()
+  return { bytes, release, cached: { hash, form, store: (name, other) => storeForm(cache, entry, name, other) } }
 }
 
-function isStorable(answers: CachedResults, key: string, from: ResultOrigin, answer: ReadResult): boolean {
-  const { changes, known, most } = answers
+function isStorable(cache: CachedResults, key: string, from: ResultOrigin, result: ReadResult): boolean {
+  const { changes, known, maxBytes } = cache
   if (hasChanged(changes, from)) return false
-  const last = changes.lastOf(noTable)
-  if (last > answers.cleared) for (const kept of known.values()) forget(known, kept)
-  answers.cleared = last
-  return sizeOf(answer) + keySize(key) <= most
+  const last = changes.lastOf(noTables)
+  if (last > cache.cleared) for (const entry of known.values()) forget(known, entry)
+  cache.cleared = last
+  return sizeOf(result) + keySize(key) <= maxBytes
 }
 
 /** JavaScript stores up to two bytes per character. */
 const keySize = (key: string): number => 2 * key.length
 
 /** Caches a copy of a result. Returns null if it does not fit. */
-function storeCopy(answers: CachedResults, key: string, answer: ReadResult, from: ResultOrigin): CachedResult | null {
-  const { known, counts } = answers
-  const hash = answer === null ? null : contentHash(answer.bytes)
-  const kept: CachedResult = { ...from, key, hash, piece: null, forms: null, checked: from.since, size: 0, isUsed: false }
-  kept.piece = take(answers, kept, answer?.bytes ?? noBytes, overhead + keySize(key), () => {
-    forget(known, kept)
+function storeCopy(cache: CachedResults, key: string, result: ReadResult, from: ResultOrigin): CachedResult | null {
+  const { known, counts } = cache
+  const hash = result === null ? null : contentHash(result.bytes)
+  const entry: CachedResult = { ...from, key, hash, piece: null, forms: null, checked: from.since, size: 0, isUsed: false }
+  entry.piece = take(cache, entry, result?.bytes ?? noBytes, overhead + keySize(key), () => {
+    forget(known, entry)
     counts?.evicted()
   })
-  if (kept.piece === null) return null
+  if (entry.piece === null) return null
   const before = known.get(key)
   if (before !== undefined) forget(known, before)
-  known.set(key, kept)
-  return kept
+  known.set(key, entry)
+  return entry
 }
 
 /** Adds another encoding to a cached result if it fits. */
-function storeForm(answers: CachedResults, kept: CachedResult, name: string, bytes: Uint8Array): void {
-  if (kept.piece === null || kept.forms?.has(name)) return
+function storeForm(cache: CachedResults, entry: CachedResult, name: string, bytes: Uint8Array): void {
+  if (entry.piece === null || entry.forms?.has(name)) return
   // The closure below must not retain `bytes`.
   const size = bytes.length + formOverhead
-  const piece = take(answers, kept, bytes, formOverhead, () => {
-    kept.size -= size
-    kept.forms?.delete(name)
+  const piece = take(cache, entry, bytes, formOverhead, () => {
+    entry.size -= size
+    entry.forms?.delete(name)
   })
   if (piece === null) return
   // Making room for this encoding may have evicted the result itself.
-  if (kept.piece === null) {
+  if (entry.piece === null) {
     piece.free()
     return
   }
-  kept.forms ??= new Map()
-  kept.forms.set(name, piece)
+  entry.forms ??= new Map()
+  entry.forms.set(name, piece)
 }
 
 /** Copies bytes that belong to a cached result. `evicted` is called on eviction. Returns null if they do not fit. */
-function take(answers: CachedResults, kept: CachedResult, bytes: Uint8Array, ownerBytes: number, evicted: () => void): Piece | null {
-  const { changes, memory, most } = answers
-  if (kept.size + bytes.length + ownerBytes > most) return null
+function take(cache: CachedResults, entry: CachedResult, bytes: Uint8Array, ownerBytes: number, evicted: () => void): Piece | null {
+  const { changes, memory, maxBytes } = cache
+  if (entry.size + bytes.length + ownerBytes > maxBytes) return null
   const isWanted = () => {
-    const wasUsed = kept.isUsed
-    kept.isUsed = false
-    return wasUsed && isCurrent(changes, kept)
+    const wasUsed = entry.isUsed
+    entry.isUsed = false
+    return wasUsed && isCurrent(changes, entry)
   }
   const piece = memory.add(bytes, ownerBytes, { isWanted, evicted })
   if (piece === undefined) return null
-  kept.size += bytes.length + ownerBytes
+  entry.size += bytes.length + ownerBytes
   return piece
 }
 
-const sizeOf = (answer: ReadResult): number => overhead + (answer?.bytes.length ?? 0)
+const sizeOf = (result: ReadResult): number => overhead + (result?.bytes.length ?? 0)
 
 /** Admits all keys while there is room, then only repeated ones. */
-function openAdmission(hasRoom: () => boolean): (key: string) => boolean {
-  const refused = new LRUCache<string, true>({ maxSize: remembered, sizeCalculation: (_, key) => key.length })
+function createAdmission(hasRoom: () => boolean): (key: string) => boolean {
+  const refused = new LRUCache<string, true>({ maxSize: maxRememberedKeyChars, sizeCalculation: (_, key) => key.length })
   return (key) => {
     if (hasRoom() || refused.delete(key)) return true
     refused.set(key, true)
@@ -210,10 +210,10 @@ function openAdmission(hasRoom: () => boolean): (key: string) => boolean {
 }
 
 /** A copy of an uncached result for concurrent callers. */
-function shared(answer: ReadResult): LendResult {
-  if (answer === null) return () => null
-  const copy = { bytes: Buffer.from(answer.bytes), release: () => {} }
-  answer.release()
+function shared(result: ReadResult): LendResult {
+  if (result === null) return () => null
+  const copy = { bytes: Buffer.from(result.bytes), release: () => {} }
+  result.release()
   return () => copy
 }
 
@@ -235,7 +235,7 @@ export interface CacheActivity {
 /** Receives cache events. */
 export interface CacheCounts {
   /** A read arrived. */
-  asked(): void
+  requested(): void
   /** A lookup, with its outcome. */
   found(isHit: boolean): void
   evicted(): void
@@ -247,21 +247,21 @@ export interface CacheCounts {
 }
 
 export function createCacheCounts(): CacheCounts {
-  let asked = 0
+  let requests = 0
   let hits = 0
   let misses = 0
   let evictions = 0
   let outdated = 0
   let held: () => Pick<CacheActivity, 'entries' | 'bytes'> = () => ({ entries: 0, bytes: 0 })
   return {
-    asked: () => void asked++,
+    requested: () => void requests++,
     found: (isHit) => void (isHit ? hits++ : misses++),
     evicted: () => void evictions++,
     outdated: () => void outdated++,
     holds: (given) => {
       held = given
     },
-    activity: () => ({ hits, misses, bypasses: asked - hits - misses, evictions, outdated, ...held() }),
+    activity: () => ({ hits, misses, bypasses: requests - hits - misses, evictions, outdated, ...held() }),
   }
 }
 
@@ -292,7 +292,7 @@ interface CacheMemory {
 
 interface Segment {
   readonly memory: Buffer
-  readonly pieces: Placed[]
+  readonly pieces: StoredPiece[]
   /** Bytes in use, including freed pieces. */
   filled: number
   live: number
@@ -302,25 +302,23 @@ interface Segment {
 }
 
 /** A piece and its location; null: evicted or freed. */
-interface Placed {
+interface StoredPiece {
   readonly owner: PieceOwner
   readonly ownerBytes: number
   at: { readonly segment: Segment; readonly bytes: Buffer } | null
 }
 
-/** Minimum number of segments, and maximum bytes per segment. */
-const leastSegments = 16
-const largestSegment = 4_000_000
-/** Maximum pieces per segment. */
-const mostPieces = 16_384
+const minSegments = 16
+const maxSegmentBytes = 4_000_000
+const maxPieces = 16_384
 /** Pieces above this share of a segment get a dedicated segment. */
-const ownFrom = 0.25
+const dedicatedFrom = 0.25
 /** Maximum share of an evicted segment that survives. */
-const mayStay = 0.5
+const maxSurviving = 0.5
 
 interface Segments {
   /** Maximum bytes in total, and bytes per segment. */
-  readonly most: number
+  readonly maxBytes: number
   readonly segmentBytes: number
   /** Oldest first. */
   readonly all: Segment[]
@@ -334,47 +332,47 @@ interface Segments {
   ownerBytesTotal: number
 }
 
-/** Creates cache memory of up to `most` bytes, allocated on demand. */
-export function createCacheMemory(most: number): CacheMemory {
-  const segmentBytes = Math.max(1, Math.min(Math.floor(most / leastSegments), largestSegment))
-  const segments: Segments = { most, segmentBytes, all: [], spare: [], head: null, reserved: 0, held: 0, ownerBytesTotal: 0 }
+/** Creates cache memory of up to `maxBytes`, allocated on demand. */
+export function createCacheMemory(maxBytes: number): CacheMemory {
+  const segmentBytes = Math.max(1, Math.min(Math.floor(maxBytes / minSegments), maxSegmentBytes))
+  const segments: Segments = { maxBytes, segmentBytes, all: [], spare: [], head: null, reserved: 0, held: 0, ownerBytesTotal: 0 }
   return {
     add: (bytes, ownerBytes, owner) => {
       const { length } = bytes
-      if (segments.held + (isOwn(segments, length) ? length : segmentBytes) + ownerBytes > most) return undefined
-      while (totalWith(segments, length, ownerBytes) > most) {
+      if (segments.held + (isDedicated(segments, length) ? length : segmentBytes) + ownerBytes > maxBytes) return undefined
+      while (totalWith(segments, length, ownerBytes) > maxBytes) {
         // Borrowed memory cannot be evicted.
         if (segments.all.length === 0) return undefined
         evictOldest(segments)
       }
-      const placed: Placed = { owner, ownerBytes, at: null }
-      place(placed, bytes, segmentFor(segments, length))
+      const piece: StoredPiece = { owner, ownerBytes, at: null }
+      appendPiece(piece, bytes, segmentFor(segments, length))
       segments.ownerBytesTotal += ownerBytes
       trimSpare(segments)
-      return { lend: lend.bind(null, segments, placed), free: free.bind(null, segments, placed) }
+      return { lend: lend.bind(null, segments, piece), free: free.bind(null, segments, piece) }
     },
     taken: () => segments.all.reduce((sum, { filled }) => sum + filled, segments.ownerBytesTotal),
-    hasRoom: () => total(segments) + segmentBytes <= most,
+    hasRoom: () => total(segments) + segmentBytes <= maxBytes,
   }
 }
 
 const total = ({ reserved, held, ownerBytesTotal }: Segments): number => reserved + held + ownerBytesTotal
 
-const isOwn = ({ segmentBytes }: Segments, length: number): boolean => length > segmentBytes * ownFrom
+const isDedicated = ({ segmentBytes }: Segments, length: number): boolean => length > segmentBytes * dedicatedFrom
 
 /** The segment being filled, if this piece fits into it. */
 function filling({ head, segmentBytes }: Segments, length: number): Segment | null {
-  return head !== null && head.filled + length <= segmentBytes && head.pieces.length < mostPieces ? head : null
+  return head !== null && head.filled + length <= segmentBytes && head.pieces.length < maxPieces ? head : null
 }
 
 /** Total bytes after adding another piece. */
 function totalWith(segments: Segments, length: number, ownerBytes: number): number {
-  const more = isOwn(segments, length) ? length : filling(segments, length) === null ? segments.segmentBytes : 0
+  const more = isDedicated(segments, length) ? length : filling(segments, length) === null ? segments.segmentBytes : 0
   return total(segments) + ownerBytes + more
 }
 
 function segmentFor(segments: Segments, length: number): Segment {
-  if (isOwn(segments, length)) return openSegment(segments, Buffer.allocUnsafeSlow(length))
+  if (isDedicated(segments, length)) return openSegment(segments, Buffer.allocUnsafeSlow(length))
   segments.head = filling(segments, length) ?? openSegment(segments, commonMemory(segments))
   return segments.head
 }
@@ -405,17 +403,17 @@ function recycle(segments: Segments, { memory }: Segment): void {
 
 /** Drops spare buffers beyond the limit. */
 function trimSpare(segments: Segments): void {
-  const { spare, segmentBytes, most } = segments
-  while (spare.length > 0 && total(segments) + spare.length * segmentBytes > most) spare.pop()
+  const { spare, segmentBytes, maxBytes } = segments
+  while (spare.length > 0 && total(segments) + spare.length * segmentBytes > maxBytes) spare.pop()
 }
 
-function place(placed: Placed, bytes: Uint8Array, segment: Segment): void {
+function appendPiece(piece: StoredPiece, bytes: Uint8Array, segment: Segment): void {
   const from = segment.filled
   segment.memory.set(bytes, from)
   segment.filled += bytes.length
   segment.live++
-  segment.pieces.push(placed)
-  placed.at = { segment, bytes: segment.memory.subarray(from, segment.filled) }
+  segment.pieces.push(piece)
+  piece.at = { segment, bytes: segment.memory.subarray(from, segment.filled) }
 }
 
 /** Evicts the oldest segment, moving its surviving pieces to a new one. */
@@ -427,39 +425,39 @@ function evictOldest(segments: Segments): void {
     return
   }
   // The bytes stay valid until they are moved below.
-  const moving = staying.flatMap((placed) => (placed.at === null ? [] : [{ placed, bytes: placed.at.bytes }]))
+  const moving = staying.flatMap((piece) => (piece.at === null ? [] : [{ piece, bytes: piece.at.bytes }]))
   closeSegment(segments, oldest)
   if (moving.length === 0) return
   segments.head = openSegment(segments, commonMemory(segments))
   // In order: pieces that move within the same buffer must not overwrite each other.
-  for (const { placed, bytes } of moving) place(placed, bytes, segments.head)
+  for (const { piece, bytes } of moving) appendPiece(piece, bytes, segments.head)
 }
 
 /** Evicts pieces that are unwanted or exceed the surviving share; returns the others. */
-function evictUnwanted(segments: Segments, { pieces }: Segment): readonly Placed[] {
-  const staying: Placed[] = []
+function evictUnwanted(segments: Segments, { pieces }: Segment): readonly StoredPiece[] {
+  const staying: StoredPiece[] = []
   let bytes = 0
-  for (const placed of pieces) {
-    if (placed.at === null) continue
-    const { length } = placed.at.bytes
+  for (const piece of pieces) {
+    if (piece.at === null) continue
+    const { length } = piece.at.bytes
     const after = bytes + length
-    if ((after <= segments.segmentBytes * mayStay || isOwn(segments, length)) && placed.owner.isWanted()) {
-      staying.push(placed)
+    if ((after <= segments.segmentBytes * maxSurviving || isDedicated(segments, length)) && piece.owner.isWanted()) {
+      staying.push(piece)
       bytes = after
     } else {
-      placed.at = null
-      segments.ownerBytesTotal -= placed.ownerBytes
-      placed.owner.evicted()
+      piece.at = null
+      segments.ownerBytesTotal -= piece.ownerBytes
+      piece.owner.evicted()
     }
   }
   return staying
 }
 
-function free(segments: Segments, placed: Placed): void {
-  if (placed.at === null) return
-  const { segment } = placed.at
-  placed.at = null
-  segments.ownerBytesTotal -= placed.ownerBytes
+function free(segments: Segments, piece: StoredPiece): void {
+  if (piece.at === null) return
+  const { segment } = piece.at
+  piece.at = null
+  segments.ownerBytesTotal -= piece.ownerBytes
   segment.live--
   const index = segment.live === 0 ? segments.all.indexOf(segment) : -1
   if (index < 0) return
@@ -467,7 +465,7 @@ function free(segments: Segments, placed: Placed): void {
   closeSegment(segments, segment)
 }
 
-function lend(segments: Segments, { at }: Placed): ReadBytes | undefined {
+function lend(segments: Segments, { at }: StoredPiece): ReadBytes | undefined {
   if (at === null) return undefined
   const { segment, bytes } = at
   segment.holders++

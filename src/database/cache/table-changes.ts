@@ -4,7 +4,6 @@ import { storedName } from '../../model/tables/table.js'
 import type { ReadPlan } from '../plan.js'
 
 export interface TableChanges {
-  /** The number of changes so far. */
   now(): number
   /** Records a change of these tables and of those affected by their cascading deletes. */
   note(tables: Iterable<string>): void
@@ -129,18 +128,18 @@ function toTableKey(qualified: string): string {
 const changesNothing = /^\s*(?:select|with|values|explain|savepoint|release|rollback|set\s+local|lock)\b/i
 
 /** Changed tables by statement text, bounded by total text length. */
-const remembered = new LRUCache<string, { readonly tables: readonly string[] | null }>({
+const parsed = new LRUCache<string, { readonly tables: readonly string[] | null }>({
   maxSize: 1_000_000,
   sizeCalculation: (_, text) => text.length,
 })
 
 /** The tables that a statement may change; null: unknown. */
 export function changedTables(text: string): readonly string[] | null {
-  const known = remembered.get(text)
+  const known = parsed.get(text)
   if (known !== undefined) return known.tables
   const found = [...text.matchAll(target)].map(([, qualified]) => toTableKey(qualified!))
   const tables = found.length > 0 || changesNothing.test(text) ? [...new Set(found)] : null
-  remembered.set(text, { tables })
+  parsed.set(text, { tables })
   return tables
 }
 

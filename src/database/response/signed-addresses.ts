@@ -9,7 +9,7 @@ export interface Signer {
 }
 
 /** Maximum number of signed URLs cached per time slot. */
-const kept = 20_000
+const maxCached = 20_000
 
 /** Signatures within a time slot are equal, so that clients can cache files; a signature is valid for 90 to 100 % of the lifetime. */
 export async function createSigner(signing: Signing): Promise<Signer> {
@@ -21,7 +21,7 @@ export async function createSigner(signing: Signing): Promise<Signer> {
     type: signing.type,
     sign: (address) => {
       const current = Math.floor(Date.now() / 1000 / length) * length
-      if (current !== slot || signed.size >= kept) {
+      if (current !== slot || signed.size >= maxCached) {
         slot = current
         signed.clear()
       }
@@ -29,9 +29,9 @@ export async function createSigner(signing: Signing): Promise<Signer> {
       if (known !== undefined) return known
       const prefix = signing.prefixes.find((one) => address.startsWith(one))
       if (prefix === undefined || address.includes('?')) return null
-      const made = signName(address, address.slice(prefix.length), slot)
-      signed.set(address, made)
-      return made
+      const signedUrl = signName(address, address.slice(prefix.length), slot)
+      signed.set(address, signedUrl)
+      return signedUrl
     },
   }
 }
@@ -57,8 +57,8 @@ async function s3Signer({ origin, path, region, credentials, lifetime }: Signing
   const known = { ...keys, ...(sessionToken === undefined ? {} : { sessionToken }) }
   return (_address, name, start) => {
     const date = new Date(start * 1000).toISOString().replace(/[:-]|\.\d{3}/g, '')
-    const asked = { service: 's3', region, method: 'GET', headers: { Host: host }, signQuery: true }
-    const signed = aws4.sign({ ...asked, path: `${path}${name}?X-Amz-Expires=${lifetime}&X-Amz-Date=${date}` }, known)
+    const request = { service: 's3', region, method: 'GET', headers: { Host: host }, signQuery: true }
+    const signed = aws4.sign({ ...request, path: `${path}${name}?X-Amz-Expires=${lifetime}&X-Amz-Date=${date}` }, known)
     return origin + signed.path
   }
 }

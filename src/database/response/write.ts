@@ -149,13 +149,13 @@ type WriteRow = (row: ResultRow, filled: readonly string[]) => string
 function flatWriter(members: readonly Member[], constants: readonly string[]): WriteRow {
   const keys = members.map(({ name }, index) => `${index === 0 ? '{' : ','}${quote(name)}:`)
   const encoders = members.map(({ encode }) => encode)
-  const places = members.map(({ at }) => at)
+  const positions = members.map(({ at }) => at)
   const validity = members.map(({ validAt }) => validAt)
   const mark = constants.map((text) => `,${text}`).join('')
   return (row, filled) => {
     let object = ''
     for (let index = 0; index < encoders.length; index++)
-      object += keys[index]! + encoders[index]!(row[places[index]!], row[validity[index]!])
+      object += keys[index]! + encoders[index]!(row[positions[index]!], row[validity[index]!])
     for (const text of filled) object += `,${text}`
     return `${object}${mark}}`
   }
@@ -305,11 +305,11 @@ const boolean: Encoder = (value) => (value === null ? 'null' : value === 0 || va
 const datetime: Encoder = (value) => {
   if (value === null) return 'null'
   const milliseconds = typeof value === 'number' ? value : Date.parse(value as string)
-  return Math.abs(milliseconds) <= latest ? `"${iso(milliseconds)}"` : 'null'
+  return Math.abs(milliseconds) <= maxTime ? `"${iso(milliseconds)}"` : 'null'
 }
 
 /** The latest time that a Date can represent. */
-const latest = 8_640_000_000_000_000
+const maxTime = 8_640_000_000_000_000
 const dayLength = 86_400_000
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 /** ISO texts of recent days: dates cluster, and Date's own formatting takes a tenth of a list's time. */
@@ -398,16 +398,16 @@ function componentDocumentId(uid: string, id: number): string {
   let state = 0x811c9dc5
   for (let index = 0; index < uid.length; index++) state = Math.imul(state ^ uid.charCodeAt(index), 0x01000193)
   state = Math.imul(state ^ id, 0x85ebca6b) ^ Math.floor(id / 2 ** 32)
-  let made = ''
+  let documentId = ''
   for (let index = 0; index < 24; index++) {
     // One step of a 32-bit mixer per character.
     state = (state + 0x9e3779b9) | 0
     let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad)
     mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97)
     const drawn = (mixed ^ (mixed >>> 15)) >>> 0
-    made += index === 0 ? letters[drawn % 26] : alphabet[drawn % 36]
+    documentId += index === 0 ? letters[drawn % 26] : alphabet[drawn % 36]
   }
-  return made
+  return documentId
 }
 
 export interface Sink {
@@ -449,8 +449,8 @@ export function createSink(limit: number): Sink {
     },
     write: (text) => {
       // UTF-8 takes up to three bytes per UTF-16 unit.
-      const most = text.length * 3
-      if (length + most > buffer.length) grow(most)
+      const maxBytes = text.length * 3
+      if (length + maxBytes > buffer.length) grow(maxBytes)
       length += buffer.write(text, length, 'utf8')
       if (length > limit) throw new ResponseTooLarge()
     },
@@ -459,9 +459,9 @@ export function createSink(limit: number): Sink {
 }
 
 /** The response as text, `null` if there is none. Releases it. */
-export const toText = (answer: ReadResult): string => {
-  if (answer === null) return 'null'
-  const text = Buffer.from(answer.bytes).toString('utf8')
-  answer.release()
+export const toText = (response: ReadResult): string => {
+  if (response === null) return 'null'
+  const text = Buffer.from(response.bytes).toString('utf8')
+  response.release()
   return text
 }

@@ -93,7 +93,6 @@ const coerceBytes: Coercion = (value) =>
 
 /** Characters that a server cannot store. */
 export interface TextRules {
-  /** Matches one of them. */
   readonly unstorable: RegExp
   readonly problem: string
   /** Whether JSON with escapes of these characters is rejected, too. */

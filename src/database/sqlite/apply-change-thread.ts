@@ -69,7 +69,7 @@ export function runModelSteps(database: Database, steps: readonly PlanStep[], mo
     dropOwnIndexes(database, step)
     if (step.kind === 'renameInSettings') run(database, renameInSettings(step))
     else if (step.kind === 'storeContentTypes') run(database, storeContentTypes(step, model))
-    else if (step.kind === 'makeDrafts') run(database, createDrafts(step, model, words))
+    else if (step.kind === 'makeDrafts') run(database, createDrafts(step, model, scriptDialect))
     else runStatements(database, step)
   }
 }
@@ -88,7 +88,7 @@ function dropOwnIndexes(database: Database, step: PlanStep): void {
   for (const index of found.filter(isAbout)) database.exec(`drop index ${quoted(index)}`)
 }
 
-const words: ScriptDialect = {
+const scriptDialect: ScriptDialect = {
   rows: sqliteDialect.rows,
   newIds: (table, count) => sql`select ${sqliteDialect.newIds(table, count)}`,
   idsFrom: (found) => sqliteDialect.idsFrom(found) as () => number,
@@ -108,10 +108,10 @@ function withKeptColumns(database: Database, step: Extract<PlanStep, { readonly 
   const columnsOf = (table: string) =>
     database.prepare('select name, type from pragma_table_info(?)').all(table) as { readonly name: string; readonly type: string }[]
   const there = new Set(columnsOf(step.to).map(({ name }) => name))
-  const kept = columnsOf(step.from).filter(({ name }) => name.startsWith('octavo_kept_'))
-  for (const { name, type } of kept)
+  const archived = columnsOf(step.from).filter(({ name }) => name.startsWith('octavo_kept_'))
+  for (const { name, type } of archived)
     if (!there.has(name)) database.exec(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type}`)
-  return { ...step, columns: [...step.columns, ...kept.map(({ name }) => ({ from: name, to: name }))] }
+  return { ...step, columns: [...step.columns, ...archived.map(({ name }) => ({ from: name, to: name }))] }
 }
 
 /** Steps on tables of Strapi's panel; older versions of Strapi lack some of them. */

@@ -60,7 +60,7 @@ export function readDeclaredColumns(database: Database.Database): DeclaredColumn
   return (table, column) => types.get(`${table}.${column}`) ?? null
 }
 
-/** The tables of a generated statement, by alias. */
+/** Table names by alias. */
 const tablesOf = (sql: string): ReadonlyMap<string, string> =>
   new Map([...sql.matchAll(/\b(?:from|join) "([^"]+)" as "([^"]+)"/g)].map(([, table, alias]) => [alias!, table!]))
 

@@ -124,14 +124,16 @@ export function retrySchemaChanges<Result>(run: () => Result): Result {
 }
 
 /** Memoizes a value per connection. */
-export function oncePerConnection<Kept extends object>(make: (database: Database.Database) => Kept): (database: Database.Database) => Kept {
-  const kept = new WeakMap<Database.Database, Kept>()
+export function oncePerConnection<Value extends object>(
+  make: (database: Database.Database) => Value,
+): (database: Database.Database) => Value {
+  const values = new WeakMap<Database.Database, Value>()
   return (database) => {
-    const present = kept.get(database)
+    const present = values.get(database)
     if (present !== undefined) return present
-    const made = make(database)
-    kept.set(database, made)
-    return made
+    const created = make(database)
+    values.set(database, created)
+    return created
   }
 }
 

@@ -46,7 +46,7 @@ export function createTables(database: Database, tables: readonly Table[]): void
   })()
 }
 
-const words: Readonly<Record<OctavoColumnType, string>> = {
+const definitions: Readonly<Record<OctavoColumnType, string>> = {
   text: 'text not null',
   'text?': 'text',
   integer: 'integer not null',
@@ -59,7 +59,9 @@ function statementsOf({ name, columns, key, numbered = false, unique, indexes = 
   // A single integer key becomes the rowid.
   const rowNumber = key.length === 1 && columns[first!] === 'integer' ? first : undefined
   const defined = Object.entries(columns).map(([column, type]) =>
-    column === rowNumber ? `${quoted(column)} integer primary key${numbered ? ' autoincrement' : ''}` : `${quoted(column)} ${words[type]}`,
+    column === rowNumber
+      ? `${quoted(column)} integer primary key${numbered ? ' autoincrement' : ''}`
+      : `${quoted(column)} ${definitions[type]}`,
   )
   const constraints = [
     ...(rowNumber === undefined ? [`primary key (${list(key)})`] : []),

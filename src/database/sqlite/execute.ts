@@ -80,19 +80,19 @@ function preparePage(
 }
 
 /** Initial limit for counting links, and its growth factor while no condition has fewer. */
-const firstLook = 2_048
-const furtherLook = 4
+const initialCountLimit = 2_048
+const countLimitGrowth = 4
 /** Minimum number of links that justifies an ordered scan, and the number at which counting stops. */
-const worthWalking = 2_048
-const many = 8_192
+const minLinksForScan = 2_048
+const maxCountedLinks = 8_192
 /** Rows tested by the first ordered scan, and at most. */
-const firstSteps = 2_048
-const mostSteps = 32_768
+const initialScanRows = 2_048
+const maxScanRows = 32_768
 /** Milliseconds to follow a link: the budget for trying to avoid it. */
-const perLink = 0.002
+const msPerLink = 0.002
 
 /** Maximum average links per row for testing rows one by one. */
-const mostPerRow = 16
+const maxLinksPerRow = 16
 
 /** Rows, and statistics of the access path if there are alternatives. */
 interface FoundRows {
@@ -149,7 +149,7 @@ function preparePaths(database: Database.Database, { leads, walk }: AccessPaths)
 
 /** Rejects access paths that would scan whole tables; SQLite's planner then chooses. */
 function judge(database: Database.Database, { leads, walk, walksAll, tested }: AccessPaths, stepsOf: StepsOf): Verdict {
-  const areFew = tested.every(({ table, column }) => linksPerRow(database, table, column) <= mostPerRow)
+  const areFew = tested.every(({ table, column }) => linksPerRow(database, table, column) <= maxLinksPerRow)
   const steps = walk === null || !areFew ? null : stepsOf(walk)
   return {
     isCounted: leads.every(({ links }) => !stepsOf(links).some(isScan)),
@@ -163,19 +163,19 @@ function fewestLinks({ counts }: PreparedPaths, values: Values, first: number, l
   let most = first
   for (;;) {
     const links = counts.map((count) => count(values, most))
-    const least = Math.min(...links)
-    if (least < most || most >= last) return { lead: links.indexOf(least), links: least, farFrom: Number.POSITIVE_INFINITY }
-    most *= furtherLook
+    const fewest = Math.min(...links)
+    if (fewest < most || most >= last) return { lead: links.indexOf(fewest), links: fewest, farFrom: Number.POSITIVE_INFINITY }
+    most *= countLimitGrowth
   }
 }
 
 /** Number of rows that an ordered scan can test in the time needed to follow the links, given that `steps` rows took `milliseconds`. */
 const affordableSteps = (links: number, steps: number, milliseconds: number): number =>
-  Math.min(Math.floor((Math.min(links, many) * perLink) / (milliseconds / steps)), mostSteps)
+  Math.min(Math.floor((Math.min(links, maxCountedLinks) * msPerLink) / (milliseconds / steps)), maxScanRows)
 
 /** Looks for the page in an ordered scan, within the time that following the links would take. Null: not found. */
 function pageAlongOrder(scan: Query, values: Values, { start, limit }: PageRange, seen: PathStatistics): readonly ResultRow[] | null {
-  if (seen.links < worthWalking) return null
+  if (seen.links < minLinksForScan) return null
   const tryScan = (steps: number): readonly ResultRow[] | null => {
     const rows = scan(values, steps)
     if (rows.length === limit) return rows
@@ -183,10 +183,10 @@ function pageAlongOrder(scan: Query, values: Values, { start, limit }: PageRange
     return null
   }
   const began = performance.now()
-  const found = tryScan(firstSteps)
+  const found = tryScan(initialScanRows)
   if (found !== null) return found
-  const more = affordableSteps(seen.links, firstSteps, performance.now() - began)
-  return more <= firstSteps ? null : tryScan(more)
+  const more = affordableSteps(seen.links, initialScanRows, performance.now() - began)
+  return more <= initialScanRows ? null : tryScan(more)
 }
 
 interface PageRange {
@@ -197,7 +197,7 @@ interface PageRange {
 /** Whether an ordered scan may find the page: it is near the beginning, and no earlier scan has failed there. */
 function isNear({ start, limit }: PageRange, known: CachedTotal | null): boolean {
   const last = start + limit
-  return last <= Math.min(known?.total ?? last, mostSteps) && last < (known?.seen?.farFrom ?? last + 1)
+  return last <= Math.min(known?.total ?? last, maxScanRows) && last < (known?.seen?.farFrom ?? last + 1)
 }
 
 function prepareAccessPaths(
@@ -215,19 +215,19 @@ function prepareAccessPaths(
     const range = { start: values[start] as number, limit: values[limit] as number }
     const mayScan = isOrdered && isNear(range, known)
     if (!isCounted || (isOne && !mayScan)) return plain.page(values, known)
-    const seen = known?.seen ?? fewestLinks(ready, values, firstLook, many)
+    const seen = known?.seen ?? fewestLinks(ready, values, initialCountLimit, maxCountedLinks)
     const rows = mayScan ? pageAlongOrder(ready.scan!, values, range, seen) : null
     if (rows !== null) return { rows, seen }
     if (isOne || !isTested) return plain.page(values, known)
-    const isSettled = known !== null || seen.links < many
-    const { lead } = isSettled ? seen : fewestLinks(ready, values, many * furtherLook, Number.POSITIVE_INFINITY)
+    const isSettled = known !== null || seen.links < maxCountedLinks
+    const { lead } = isSettled ? seen : fewestLinks(ready, values, maxCountedLinks * countLimitGrowth, Number.POSITIVE_INFINITY)
     return { rows: ready.pages[lead]!(values, null), seen }
   }
 
   function counted(values: Values): FoundRows {
     const { isCounted, isTested } = verdict()
     if (!isCounted) return plain.counted!(values)
-    const seen = fewestLinks(ready, values, firstLook, isOne ? many : Number.POSITIVE_INFINITY)
+    const seen = fewestLinks(ready, values, initialCountLimit, isOne ? maxCountedLinks : Number.POSITIVE_INFINITY)
     if (isOne || !isTested) return { ...plain.counted!(values), seen }
     return { rows: ready.counteds[seen.lead]!(values, null), seen }
   }
@@ -331,10 +331,10 @@ function binder(parameter: Parameter): (values: Values, given: LevelValue) => un
 }
 
 /** Minimum milliseconds of a query whose total is cached: a cache lookup costs a tenth of that. */
-const worthKeeping = 0.03
+const minCachedMs = 0.03
 /** Maximum total length of the cached keys per connection, and maximum length of one. */
-const kept = 1_000_000
-const longest = 1_000
+const maxKeyChars = 1_000_000
+const maxKeyLength = 1_000
 
 /** A total, and statistics of the access path if there are alternatives. */
 interface CachedTotal {
@@ -368,7 +368,7 @@ interface Memory {
 const getMemory = oncePerConnection(
   (database): Memory => ({
     version: database.prepare('select data_version from pragma_data_version').pluck(),
-    known: new LRUCache<string, CachedTotal>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
+    known: new LRUCache<string, CachedTotal>({ maxSize: maxKeyChars, sizeCalculation: (_, key) => key.length }),
     seen: null,
     plans: 0,
   }),
@@ -392,9 +392,9 @@ function createTotals(database: Database.Database): Totals {
       return memory.known.get(keyOf(values)) ?? null
     },
     remember: (values, known, milliseconds) => {
-      if (milliseconds < worthKeeping) return
+      if (milliseconds < minCachedMs) return
       const key = keyOf(values)
-      if (key.length > longest) return
+      if (key.length > maxKeyLength) return
       look()
       memory.known.set(key, known)
     },

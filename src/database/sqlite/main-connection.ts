@@ -54,8 +54,7 @@ export function createMainConnection(database: Database.Database, version = crea
   }
 }
 
-/** Milliseconds that a read waits for the writer's response. */
-const patience = 5
+const writerTimeoutMs = 5
 
 export function watchCommits(version: CommitVersion, changes: TableChanges, writer: Pick<SqliteWriter, 'isAlone'>): CommitWatch {
   let seen: unknown = null
@@ -76,15 +75,15 @@ export function watchCommits(version: CommitVersion, changes: TableChanges, writ
     look: (since) => {
       if (version.after(since) === seen) return true
       if (isLate) return false
-      return withinPatience(ask(), () => {
+      return withinTimeout(ask(), () => {
         isLate = true
       })
     },
   }
 }
 
-/** Resolves to whether `asked` is fulfilled within `patience`; calls `late` if not. */
-function withinPatience(asked: Promise<void>, late: () => void): Promise<boolean> {
+/** Resolves to whether `work` is fulfilled in time; calls `late` if not. */
+function withinTimeout(work: Promise<void>, late: () => void): Promise<boolean> {
   return new Promise((resolve) => {
     let isDone = false
     const giveUp = () => {
@@ -92,13 +91,13 @@ function withinPatience(asked: Promise<void>, late: () => void): Promise<boolean
       resolve(isDone)
     }
     // On a busy event loop the timer fires before a message that has already arrived.
-    const timer = setTimeout(() => setImmediate(giveUp), patience)
+    const timer = setTimeout(() => setImmediate(giveUp), writerTimeoutMs)
     const done = (isKnown: boolean) => () => {
       isDone = true
       clearTimeout(timer)
       resolve(isKnown)
     }
-    asked.then(done(true), done(false))
+    work.then(done(true), done(false))
   })
 }
 

@@ -179,7 +179,6 @@ function createView(connection: Connection): DatabaseView {
   }
 }
 
-/** Opens the database for a few reads. */
 export const openSqliteView = (config: Config): DatabaseView => createView(openSqliteForViewing(config.database))
 
 /** Opens a snapshot for reading while services write. @throws ConfigError with a remedy if the file is damaged */

@@ -70,14 +70,14 @@ const sent = (value: RowValue): RowValue =>
   typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0) ? BigInt(value) : value
 
 function read(database: Database, { name, columns, key }: RowTable, after: CopiedRow | null, limit: number): readonly CopiedRow[] {
-  const behind = after === null || key.length === 0 ? '' : ` where (${list(key)}) > (${key.map(() => '?').join(', ')})`
+  const afterKey = after === null || key.length === 0 ? '' : ` where (${list(key)}) > (${key.map(() => '?').join(', ')})`
   const order = key.length === 0 ? '' : ` order by ${list(key)} limit ${limit}`
   const names = list(columns.map((column) => column.name))
   const statement = database
-    .prepare(`select ${names} from ${quoted(name)}${behind}${order}`)
+    .prepare(`select ${names} from ${quoted(name)}${afterKey}${order}`)
     .raw()
     .safeIntegers()
-  const rows = statement.all(...(behind === '' ? [] : after!.map(sent))) as unknown[][]
+  const rows = statement.all(...(afterKey === '' ? [] : after!.map(sent))) as unknown[][]
   return rows.map((row) => row.map(received))
 }
 
@@ -159,8 +159,8 @@ function fitted(kind: ValueKind, value: RowValue): CoercedValue {
   if (/^-?infinity$/.test(value)) return { value: null, problem: 'is not a timestamp' }
   const finer = /^(.*\.\d{3})\d+( BC)?$/.exec(value)
   if (finer === null) return { value }
-  const moment = Date.parse(`${finer[1]}`)
-  return { value: Number.isNaN(moment) ? null : moment, problem: 'is finer than milliseconds' }
+  const timestamp = Date.parse(`${finer[1]}`)
+  return { value: Number.isNaN(timestamp) ? null : timestamp, problem: 'is finer than milliseconds' }
 }
 
 /** A bare number loses digits: the column has numeric affinity. */
@@ -203,8 +203,8 @@ export function updateRows(database: Database, { name, columns, key }: RowTable,
   const statement = database.prepare(
     `update ${quoted(name)} set ${assigned} where ${key.map((each) => `${quoted(each)} = ?`).join(' and ')}`,
   )
-  const places = key.map((each) => columns.findIndex((column) => column.name === each))
-  for (const row of rows) statement.run(...row.map(sent), ...places.map((place) => sent(row[place]!)))
+  const positions = key.map((each) => columns.findIndex((column) => column.name === each))
+  for (const row of rows) statement.run(...row.map(sent), ...positions.map((position) => sent(row[position]!)))
 }
 
 /** Returns a function that coerces values to the column. */

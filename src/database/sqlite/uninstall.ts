@@ -10,11 +10,11 @@ import { permissionTables, type Uninstallation } from '../driver.js'
 import { markerFile } from './project-file.js'
 
 /** Milliseconds to wait for short reads of other processes. */
-const patience = 2_000
+const busyTimeoutMs = 2_000
 
 /** Opens the database without changing anything before `remove`. */
 export function openSqliteUninstallation({ database: { filename } }: Config, actions: readonly string[]): Uninstallation {
-  const database = new Database(filename, { fileMustExist: true, timeout: patience })
+  const database = new Database(filename, { fileMustExist: true, timeout: busyTimeoutMs })
   database.pragma('foreign_keys = ON')
   const namesOf = (type: 'table' | 'index'): readonly string[] =>
     database.prepare('select name from sqlite_schema where type = ? order by name').pluck().all(type) as string[]

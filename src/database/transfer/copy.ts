@@ -51,27 +51,27 @@ interface TablePair {
 
 interface Plan {
   readonly pairs: readonly TablePair[]
-  readonly left: readonly string[]
+  readonly omitted: readonly string[]
 }
 
 /** Matches tables by name. Empty tables are not reported as omitted. */
 async function createPlan(source: RowSource, target: RowTarget): Promise<Plan> {
   const targets = new Map((await target.tables()).map((table) => [table.name, table]))
   const pairs: TablePair[] = []
-  const left: string[] = []
+  const omitted: string[] = []
   for (const table of await source.tables()) {
     const rows = await source.count(table)
     const to = targets.get(table.name)
     if (to === undefined) {
-      if (rows > 0) left.push(`${table.name} (${rows} rows)`)
+      if (rows > 0) omitted.push(`${table.name} (${rows} rows)`)
       continue
     }
     const there = new Map(to.columns.map((column) => [column.name, column]))
     const columns = table.columns.filter(({ name }) => there.has(name))
-    if (rows > 0) left.push(...table.columns.filter(({ name }) => !there.has(name)).map(({ name }) => `${table.name}.${name}`))
+    if (rows > 0) omitted.push(...table.columns.filter(({ name }) => !there.has(name)).map(({ name }) => `${table.name}.${name}`))
     pairs.push({ from: { ...table, columns }, to: { ...to, columns: columns.map(({ name }) => there.get(name)!) }, rows })
   }
-  return { pairs, left }
+  return { pairs, omitted }
 }
 
 /** Coerces rows to a target table; null: the row is dropped because its reference is dangling. `note` receives every difference. */
@@ -90,7 +90,7 @@ function rowFitterFor(target: RowTarget, { from, to }: TablePair, missing: Missi
   const key = keyGetter(from)
   const references = (missing.get(from.name) ?? []).map((each) => ({
     ...each,
-    place: to.columns.findIndex(({ name }) => name === each.reference.column),
+    position: to.columns.findIndex(({ name }) => name === each.reference.column),
   }))
   return (row, note) => {
     const id = key(row)
@@ -101,13 +101,13 @@ function rowFitterFor(target: RowTarget, { from, to }: TablePair, missing: Missi
       return value
     })
     const text = JSON.stringify(id)
-    for (const { reference, keys, place } of references) {
+    for (const { reference, keys, position } of references) {
       if (!keys.has(text)) continue
       note?.(
-        `${where(reference.column)}: there is no row of ${reference.to.table} with the ${reference.to.column} ${formatValue(row[place]!)}`,
+        `${where(reference.column)}: there is no row of ${reference.to.table} with the ${reference.to.column} ${formatValue(row[position]!)}`,
       )
       if (reference.cascades) return null
-      fitted[place] = null
+      fitted[position] = null
     }
     return fitted
   }
@@ -167,28 +167,28 @@ async function check(
   return { expected, problems, count }
 }
 
-/** A table to copy. `late`: columns that reference rows copied later; they are set once all rows exist. */
+/** A table to copy. `deferred`: columns that reference rows copied later; they are set once all rows exist. */
 interface CopyStep {
   readonly pair: TablePair
-  readonly late: readonly string[]
+  readonly deferred: readonly string[]
 }
 
 /** Orders tables after those they reference, if possible. */
 function orderTables({ pairs }: Plan, references: readonly RowReference[]): readonly CopyStep[] {
   const waiting = new Map(pairs.map((pair) => [pair.to.name, pair]))
-  const turns: CopyStep[] = []
+  const steps: CopyStep[] = []
   const openOf = (pair: TablePair) => references.filter(({ table, to }) => table === pair.to.name && waiting.has(to.table))
   while (waiting.size > 0) {
     const rest = [...waiting.values()]
     const others = (pair: TablePair) => openOf(pair).filter(({ to }) => to.table !== pair.to.name).length
     const pair = rest.find((each) => others(each) === 0) ?? rest[0]!
-    turns.push({ pair, late: [...new Set(openOf(pair).map(({ column }) => column))] })
+    steps.push({ pair, deferred: [...new Set(openOf(pair).map(({ column }) => column))] })
     waiting.delete(pair.to.name)
   }
-  return turns
+  return steps
 }
 
-interface Writing {
+interface CopyContext {
   readonly source: RowSource
   readonly target: RowTarget
   readonly fitters: ReadonlyMap<TablePair, RowFitter>
@@ -206,9 +206,9 @@ async function namingTable<Result>(table: string, work: Promise<Result>): Promis
   }
 }
 
-async function write({ pair, late }: CopyStep, { source, target, fitters, options, reached }: Writing): Promise<void> {
+async function write({ pair, deferred }: CopyStep, { source, target, fitters, options, reached }: CopyContext): Promise<void> {
   const { from, to, rows: total } = pair
-  const places = new Set(late.map((name) => to.columns.findIndex((column) => column.name === name)))
+  const positions = new Set(deferred.map((name) => to.columns.findIndex((column) => column.name === name)))
   const key = keyGetter(from)
   const after = reached.get(from.name) ?? null
   let done = 0
@@ -223,7 +223,7 @@ async function write({ pair, late }: CopyStep, { source, target, fitters, option
   for await (const rows of readBatches(source, from, after)) {
     const fitted = rows.flatMap((row) => {
       const each = fitters.get(pair)!(row)
-      return each === null ? [] : [places.size === 0 ? each : each.map((value, index) => (places.has(index) ? null : value))]
+      return each === null ? [] : [positions.size === 0 ? each : each.map((value, index) => (positions.has(index) ? null : value))]
     })
     await writing
     writing = insert(rows, fitted)
@@ -232,20 +232,22 @@ async function write({ pair, late }: CopyStep, { source, target, fitters, option
   await writing
 }
 
-async function writeLate({ pair, late }: CopyStep, { source, target, fitters, reached }: Writing): Promise<void> {
+async function writeDeferred({ pair, deferred }: CopyStep, { source, target, fitters, reached }: CopyContext): Promise<void> {
   const { from, to } = pair
-  if (late.length === 0) return
-  const names = new Set([...to.key, ...late])
-  const places = to.columns.flatMap(({ name }, index) => (names.has(name) ? [index] : []))
+  if (deferred.length === 0) return
+  const names = new Set([...to.key, ...deferred])
+  const positions = to.columns.flatMap(({ name }, index) => (names.has(name) ? [index] : []))
   const part = `${from.name} late`
   const key = keyGetter(from)
-  const lateOnly = to.columns.flatMap(({ name }, index) => (late.includes(name) ? [index] : []))
+  const deferredOnly = to.columns.flatMap(({ name }, index) => (deferred.includes(name) ? [index] : []))
   for await (const rows of readBatches(source, from, reached.get(part) ?? null)) {
     const fitted = rows.flatMap((row) => {
       const each = fitters.get(pair)!(row)
-      return each === null || lateOnly.every((place) => each[place] === null) ? [] : [places.map((place) => each[place]!)]
+      return each === null || deferredOnly.every((position) => each[position] === null)
+        ? []
+        : [positions.map((position) => each[position]!)]
     })
-    const table = { ...to, columns: places.map((place) => to.columns[place]!) }
+    const table = { ...to, columns: positions.map((position) => to.columns[position]!) }
     await namingTable(from.name, target.update(table, fitted, { part, source: source.name, last: key(rows.at(-1)!) }))
   }
 }
@@ -309,7 +311,7 @@ export async function copyDatabase(source: RowSource, target: RowTarget, options
     tables: plan.pairs.length,
     rows: plan.pairs.reduce((sum, { rows }) => sum + rows, 0),
     adapted: count,
-    omitted: plan.left,
+    omitted: plan.omitted,
     resumed: reached !== null,
   }
 }
@@ -317,12 +319,16 @@ export async function copyDatabase(source: RowSource, target: RowTarget, options
 async function writeAll(
   source: RowSource,
   target: RowTarget,
-  { plan, references, ...rest }: Omit<Writing, 'source' | 'target'> & { readonly plan: Plan; readonly references: readonly RowReference[] },
+  {
+    plan,
+    references,
+    ...rest
+  }: Omit<CopyContext, 'source' | 'target'> & { readonly plan: Plan; readonly references: readonly RowReference[] },
 ): Promise<void> {
-  const turns = orderTables(plan, references)
+  const steps = orderTables(plan, references)
   const writing = { source, target, ...rest }
-  for (const turn of turns) await write(turn, writing)
-  for (const turn of turns) await writeLate(turn, writing)
+  for (const step of steps) await write(step, writing)
+  for (const step of steps) await writeDeferred(step, writing)
 }
 
 /** Copies rows into newly created tables. @throws ConfigError if the target cannot hold a value unchanged */

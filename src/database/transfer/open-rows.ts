@@ -100,10 +100,9 @@ const sqlite: RowDriver = {
   },
 }
 
-/** The driver of an address. */
 const getRowDriver = (address: string): RowDriver => [postgresRows, mysqlRows].find(({ scheme }) => scheme!.test(address)) ?? sqlite
 
-/** An address as it may be shown and noted. @throws ConfigError for a URL that cannot be read */
+/** The address for display, without a password. @throws ConfigError for an invalid URL */
 function formatAddress(address: string, schema: string): string {
   const driver = getRowDriver(address)
   if (driver === sqlite) return resolve(address)

@@ -148,7 +148,6 @@ export interface ComposedRead {
   readonly parameters: readonly BoundParameter[]
   /** For each result column, the plan's statement and the columns of its rows. */
   readonly parts: readonly { readonly statement: Statement; readonly columns: readonly MemberColumn[] }[]
-  /** The total in the last result columns, if any. */
   readonly total: ComposedTotal | null
 }
 

@@ -42,7 +42,6 @@ const kindOf = (type: string): ValueKind => kinds.find(([form]) => form.test(typ
 
 const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
 
-/** Reads all values as text. */
 async function textsOf(client: Queryable, text: string, values: readonly unknown[] = []): Promise<readonly (readonly (string | null)[])[]> {
   const types = { getTypeParser: () => (value: string) => value }
   const { rows } = await client.query<(string | null)[]>({ text, values: [...values], rowMode: 'array', types } as never)

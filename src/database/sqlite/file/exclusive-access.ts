@@ -4,12 +4,12 @@ import Database from 'better-sqlite3'
 import { getCode, isDamage } from '../errors.js'
 
 /** Milliseconds to wait for short reads of other processes. */
-const patience = 1_000
+const busyTimeoutMs = 1_000
 
 /** Checkpoints a database's log if no other connection is open, and returns whether that is so. Also true for a missing or damaged file. */
 export function checkpointIfExclusive(filename: string): boolean {
   if (!existsSync(filename)) return true
-  const database = new Database(filename, { fileMustExist: true, timeout: patience })
+  const database = new Database(filename, { fileMustExist: true, timeout: busyTimeoutMs })
   try {
     // In exclusive mode SQLite opens the log without shared memory.
     database.pragma('locking_mode = EXCLUSIVE')

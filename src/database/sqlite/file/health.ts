@@ -24,8 +24,7 @@ interface Health {
   check(): void
 }
 
-/** Milliseconds for which a disk failure is reported. */
-const reportedFor = 60_000
+const reportedForMs = 60_000
 
 const damage = /^SQLITE_(?:CORRUPT|NOTADB)/
 const failure = /^SQLITE_IOERR/
@@ -70,7 +69,7 @@ function createFileHealth(now: () => number, report: (sentence: string) => void)
 
   return {
     trouble: () => {
-      if (failed !== null && now() - failed.at > reportedFor) failed = null
+      if (failed !== null && now() - failed.at > reportedForMs) failed = null
       return lost ?? damaged ?? failed?.sentence ?? null
     },
     isLost: () => lost !== null,
@@ -100,12 +99,12 @@ interface FileGuard extends Pick<Health, 'trouble' | 'isLost' | 'note'> {
 
 /** Milliseconds between checks of the files, and consecutive checks that must agree before the files count as lost. */
 const interval = 250
-const patience = 2
+const confirmations = 2
 
 /** Watches the files of `connection`, which must have read from them. `report` is called once per problem. */
 export function createFileGuard(connection: Database.Database, now: () => number, report: (sentence: string) => void): FileGuard {
   const files = identifyFiles(connection)
-  const watch = watchFiles(connection, files, patience)
+  const watch = watchFiles(connection, files, confirmations)
   const health = createFileHealth(now, report)
   const timer = setInterval(() => {
     try {
@@ -195,13 +194,13 @@ function identifyFiles(connection: Database.Database): FileIdentities {
 }
 
 /**
- * Watches the files of a connection, which must not be in a transaction during checks. `patience`: consecutive suspicious changes before a
+ * Watches the files of a connection, which must not be in a transaction during checks. `confirmations`: consecutive suspicious changes before a
  * change counts as foreign.
  */
-export function watchFiles(connection: Database.Database, identities: FileIdentities, patience: number): DatabaseFileWatch {
+export function watchFiles(connection: Database.Database, identities: FileIdentities, confirmations: number): DatabaseFileWatch {
   const path = connection.name
   const log = createLogMonitor(connection)
-  const content = createContentMonitor(path, log, patience)
+  const content = createContentMonitor(path, log, confirmations)
   let verdict: string | null = null
 
   function look(): string | null {
@@ -300,7 +299,7 @@ interface Content {
   settle(stats: Stats, at: LogProgress): void
 }
 
-function createContentMonitor(path: string, log: WriteAheadLog, patience: number): Content {
+function createContentMonitor(path: string, log: WriteAheadLog, confirmations: number): Content {
   const getStamp = ({ size, mtimeMs }: Stats): string => `${size} ${mtimeMs}`
   const toState = (stats: Stats, at: LogProgress) => ({ stamp: getStamp(stats), bytes: stats.size, progress: at })
   let accepted = toState(statSync(path), log.progress())
@@ -331,15 +330,15 @@ function createContentMonitor(path: string, log: WriteAheadLog, patience: number
       }
       // With nothing to checkpoint, SQLite cannot have written to the file.
       const isCertain = before.log === before.checkpointed && now.log === now.checkpointed
-      return isCertain || ++suspicions >= patience
+      return isCertain || ++suspicions >= confirmations
     },
     settle,
   }
 }
 
 /** Maximum log frames inspected, and maximum file pages compared with them. */
-const mostFrames = 100_000
-const mostPages = 64
+const maxFrames = 100_000
+const maxPages = 64
 const headerBytes = 32
 const frameHeaderBytes = 24
 
@@ -388,7 +387,7 @@ function hasUnfinishedCheckpoint(database: string, checkpointed: number, pageByt
     const frame = Buffer.alloc(pageBytes)
     return [...pages.keys()]
       .sort((one, other) => one - other)
-      .slice(0, mostPages)
+      .slice(0, maxPages)
       .some((number) => {
         if (readSync(file, page, 0, pageBytes, (number - 1) * pageBytes) < pageBytes) return false
         return pages.get(number)!.some((at) => readSync(log, frame, 0, pageBytes, at) === pageBytes && frame.equals(page))
@@ -404,7 +403,7 @@ function readFrames(log: number, first: number, pageBytes: number) {
   const pages = new Map<number, number[]>()
   let databasePages = 0
   const frame = Buffer.alloc(frameHeaderBytes)
-  for (let index = first; index < first + mostFrames; index++) {
+  for (let index = first; index < first + maxFrames; index++) {
     const at = headerBytes + index * (frameHeaderBytes + pageBytes)
     // Stale frames with other salts may follow the last frame.
     if (readSync(log, frame, 0, frameHeaderBytes, at) < frameHeaderBytes || !frame.subarray(8, 16).equals(salts)) break

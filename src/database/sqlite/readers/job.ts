@@ -85,9 +85,9 @@ export function enqueue({ jobs, limit }: JobQueue, job: Job): void {
 
 /** Removes finished jobs, which would fill the queue. */
 export function dropOver({ jobs }: JobQueue, now: number): void {
-  let kept = 0
-  for (const job of jobs) if (!isFinished(job, now)) jobs[kept++] = job
-  jobs.length = kept
+  let remaining = 0
+  for (const job of jobs) if (!isFinished(job, now)) jobs[remaining++] = job
+  jobs.length = remaining
 }
 
 /** Rejects all current and future jobs of a queue. */
@@ -113,11 +113,10 @@ export function failure(text: string, code?: string): Error {
 /** `fresh`: the plan has not been executed before. */
 export type Cost = 'short' | 'light' | 'fresh' | 'heavy'
 
-/** Upper bound of short reads and lower bound of heavy ones, in milliseconds. */
-const short = 0.5
-const heavy = 15
+const shortBelowMs = 0.5
+const heavyFromMs = 15
 /** Initial average in milliseconds: a plan's first run is slower, with unprepared statements and a cold cache. */
-const expected = 1
+const initialPaceMs = 1
 
 export interface Costs {
   of(plan: PlanHandle): Cost
@@ -132,10 +131,10 @@ export function createCosts(): Costs {
     of: (plan) => {
       const pace = paces.get(plan)
       if (pace === undefined) return 'fresh'
-      return pace < short ? 'short' : pace < heavy ? 'light' : 'heavy'
+      return pace < shortBelowMs ? 'short' : pace < heavyFromMs ? 'light' : 'heavy'
     },
     note: (plan, milliseconds, wasStopped) => {
-      const pace = paces.get(plan) ?? expected
+      const pace = paces.get(plan) ?? initialPaceMs
       paces.set(plan, wasStopped ? Math.max(pace, milliseconds) : pace + (milliseconds - pace) / 8)
     },
   }

@@ -69,7 +69,6 @@ interface Done {
 
 const reported = (message: FromReader): Done => ({ state: slotStates.reported, message })
 
-/** Executes a plan and writes its response into a slot. */
 function readInto(slot: number, id: number, values: readonly unknown[]): Done {
   try {
     let read = prepared.get(id)

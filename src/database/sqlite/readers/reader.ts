@@ -350,9 +350,8 @@ export interface Backoff {
   succeeded(): void
 }
 
-/** In milliseconds. */
-const shortestPause = 25
-const longestPause = 5_000
+const minPauseMs = 25
+const maxPauseMs = 5_000
 
 export function createBackoff(): Backoff {
   let failures = 0
@@ -360,7 +359,7 @@ export function createBackoff(): Backoff {
   return {
     isPausing: () => elapsed() < nextAttempt,
     failed: () => {
-      nextAttempt = elapsed() + Math.min(longestPause, shortestPause * 2 ** failures++)
+      nextAttempt = elapsed() + Math.min(maxPauseMs, minPauseMs * 2 ** failures++)
     },
     succeeded: () => {
       failures = 0

@@ -37,7 +37,7 @@ interface NumberedOrder {
 }
 
 /** Maximum statements that the thread knows by number; others are sent as text each time. */
-const knownTexts = 1_000
+const maxKnownTexts = 1_000
 
 /** Encodes orders, replacing texts and plans sent before by their numbers. */
 function createEncoder(): (numbered: NumberedOrder) => ToWriter {
@@ -47,7 +47,7 @@ function createEncoder(): (numbered: NumberedOrder) => ToWriter {
   function textOf(sql: string): { readonly text: number; readonly told: string | null } {
     const known = texts.get(sql)
     if (known !== undefined) return { text: known, told: null }
-    const text = texts.size < knownTexts ? texts.size : -1
+    const text = texts.size < maxKnownTexts ? texts.size : -1
     if (text !== -1) texts.set(sql, text)
     return { text, told: sql }
   }
@@ -155,7 +155,7 @@ function startChannel(data: WriterData, died: (error: Error) => void): Channel {
   let ids = 0
   let state: 'open' | 'closing' | 'dead' = 'open'
 
-  worker.on('message', (answers: readonly FromWriter[]) => answers.forEach(pending.settle))
+  worker.on('message', (responses: readonly FromWriter[]) => responses.forEach(pending.settle))
   worker.on('error', die)
   worker.on('messageerror', die)
   worker.on('exit', () => die(new Error('The writer thread has ended')))
@@ -185,9 +185,9 @@ function startChannel(data: WriterData, died: (error: Error) => void): Channel {
     ask: (order, later = false) => {
       if (state !== 'open') return Promise.reject(cannotWriteError(new Error('The writer thread has ended')))
       const id = ++ids
-      const answer = pending.add<never>(id)
+      const response = pending.add<never>(id)
       batch.add(id, order, later)
-      return answer
+      return response
     },
     tell: (order, later = false) => {
       if (state === 'open') batch.add(0, order, later)

@@ -10,8 +10,7 @@ import { prepareRead } from '../execute.js'
 import { lostFiles, watchFiles } from '../file/health.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
-/** Maximum cached prepared statements. */
-const kept = 500
+const maxStatements = 500
 /** Limits of a shared commit: transactions, milliseconds during which they may join, and milliseconds of waiting for the next one. */
 const shared = { transactions: 32, milliseconds: 25, idle: 2 }
 
@@ -26,7 +25,7 @@ const signer = signing === null ? null : await (await import('../../response/sig
 const source = { database, signer }
 const room = Buffer.allocUnsafeSlow(64 * 1024)
 const sinks = { whole: createSink(Number.MAX_SAFE_INTEGER), bounded: createSink(writtenBytes) }
-const prepared = createStatementCache(database, kept)
+const prepared = createStatementCache(database, maxStatements)
 const plans = new Map<number, ReadPlan | PreparedRead>()
 const texts: string[] = []
 
@@ -37,35 +36,35 @@ let sharedSince = 0
 let open: 'none' | 'own' | 'inside' = 'none'
 /** The error that prevents the current transaction from being committed: it failed to begin, or a statement failed. */
 let broken: unknown = null
-let answers: FromWriter[] = []
+let responses: FromWriter[] = []
 let isClosing = false
 let waiting: NodeJS.Timeout | undefined
 
 port.on('message', (messages: readonly ToWriter[]) => {
   clearTimeout(waiting)
   for (const message of messages) perform(message)
-  tell()
+  sendResponses()
   // The main thread may be busy; do not hold the write lock for long.
-  if (held.length > 0 && open === 'none') waiting = setTimeout(giveUpWaiting, shared.idle)
+  if (held.length > 0 && open === 'none') waiting = setTimeout(commitIdle, shared.idle)
   if (!isClosing) return
   database.close()
   port.close()
 })
 
-function tell(): void {
-  if (answers.length > 0) port.postMessage(answers)
-  answers = []
+function sendResponses(): void {
+  if (responses.length > 0) port.postMessage(responses)
+  responses = []
 }
 
 /** When idle, shrinks a log that grew during a long read: milliseconds without writes, and minimum bytes. */
-const tidying = { rest: 2_000, bytes: 4_194_304 }
+const shrinking = { rest: 2_000, bytes: 4_194_304 }
 let wrote = performance.now()
 
 /** Checkpoints and truncates the log unless a reader needs it; does not wait. */
 function shrinkLog(): void {
-  if (open !== 'none' || held.length > 0 || performance.now() - wrote < tidying.rest) return
+  if (open !== 'none' || held.length > 0 || performance.now() - wrote < shrinking.rest) return
   const size = statSync(`${sqlite.filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  if (size < tidying.bytes) return
+  if (size < shrinking.bytes) return
   database.pragma('busy_timeout = 0')
   try {
     if ((watch?.look() ?? null) !== null) return
@@ -77,11 +76,11 @@ function shrinkLog(): void {
     database.pragma(`busy_timeout = ${sqlite.busyTimeout}`)
   }
 }
-setInterval(shrinkLog, tidying.rest).unref()
+setInterval(shrinkLog, shrinking.rest).unref()
 
-function giveUpWaiting(): void {
+function commitIdle(): void {
   commitHeld()
-  tell()
+  sendResponses()
 }
 
 function perform(message: ToWriter): void {
@@ -92,29 +91,29 @@ function perform(message: ToWriter): void {
     isClosing = true
   } else {
     try {
-      answer(message)
+      handle(message)
     } catch (error) {
       fail(message.id, error)
     }
   }
 }
 
-function answer(message: Extract<ToWriter, { readonly id: number }>): void {
+function handle(message: Extract<ToWriter, { readonly id: number }>): void {
   const { id, kind } = message
   switch (kind) {
     case 'begin':
       begin(message.change)
-      answers.push({ id, rows: [] })
+      responses.push({ id, rows: [] })
       return
     case 'commit':
       commit(id, message.more)
       return
     case 'rollback':
       rollback()
-      answers.push({ id, rows: [] })
+      responses.push({ id, rows: [] })
       return
     case 'look':
-      answers.push({ id, isAlone: isAlone() })
+      responses.push({ id, isAlone: isAlone() })
       return
     default:
       remember(message)
@@ -124,11 +123,11 @@ function answer(message: Extract<ToWriter, { readonly id: number }>): void {
       }
       try {
         const done = run(message)
-        if (done !== null) answers.push(done)
+        if (done !== null) responses.push(done)
       } catch (error) {
         broken ??= error
         // On some errors, such as a full disk, SQLite rolls back the whole transaction.
-        if (!database.inTransaction) lose(error)
+        if (!database.inTransaction) failHeld(error)
         if (kind !== 'follow') throw error
       }
   }
@@ -193,11 +192,11 @@ function commitHeld(): void {
     watch?.settle()
     checkFiles()
     const last = held.length - 1
-    answers.push(...held.map((one, index) => ({ id: one.id, statements: one.statements + (index === last ? 1 : 0) })))
+    responses.push(...held.map((one, index) => ({ id: one.id, statements: one.statements + (index === last ? 1 : 0) })))
     held = []
   } catch (error) {
     if (database.inTransaction) prepared('rollback').run()
-    lose(error)
+    failHeld(error)
   }
 }
 
@@ -221,14 +220,14 @@ function rollback(): void {
 }
 
 /** Fails all transactions of the shared commit; none was acknowledged. */
-function lose(error: unknown): void {
+function failHeld(error: unknown): void {
   for (const { id } of held) fail(id, error)
   held = []
 }
 
 function fail(id: number, error: unknown): void {
   const { code = isTooLarge(error) ? responseTooLargeCode : 'UNKNOWN', message } = error as Error & { code?: string }
-  answers.push({ id, code, message })
+  responses.push({ id, code, message })
 }
 
 function run(message: Extract<ToWriter, { readonly kind: 'rows' | 'run' | 'follow' | 'read' }>): FromWriter | null {

@@ -68,7 +68,7 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
   const counts = options.committed !== undefined
   const thread = createWriterThread({ sqlite, signing, files, writtenBytes, counts }, forget, failed)
   const generation: Generation = { current: 0 }
-  const line = createWriteQueue(writeQueue, flush)
+  const queue = createWriteQueue(writeQueue, flush)
   let isHolding = false
   let plans = 0
 
@@ -85,12 +85,12 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
 
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change: number | null = null): Promise<Result> {
     const deadline = elapsed() + writeTimeout
-    const { result, committed } = await line.take(async (): Promise<Committing<Result>> => {
+    const { result, committed } = await queue.take(async (): Promise<Committing<Result>> => {
       if (elapsed() > deadline) throw timeoutError()
       const done = await workIn(
         beginTransaction(thread.running(), { deadline, generation, change, changes }),
         work,
-        () => line.length() > 1,
+        () => queue.length() > 1,
       )
       isHolding = done.isHeld
       return done
@@ -108,7 +108,7 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
         follow(query)
       }),
     alone: (work) =>
-      line.take(() => {
+      queue.take(() => {
         flush()
         return work()
       }),
@@ -116,7 +116,7 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
     register: (plan) => ({ id: ++plans, plan }),
     unregister: (plan) => thread.tell({ kind: 'forget', plan }, true),
     close: async () => {
-      await line.over()
+      await queue.over()
       await thread.close()
     },
   }
@@ -192,10 +192,10 @@ export function beginTransaction(channel: Channel, { deadline, generation, chang
 
   function ask<Answer>(order: Order, later = false): Promise<Answer> {
     const refused = refusal()
-    const answer = refused === null ? channel.ask<Answer>(order, later) : Promise.reject(refused)
+    const response = refused === null ? channel.ask<Answer>(order, later) : Promise.reject(refused)
     // Failures of statements that are not awaited are reported by the commit.
-    answer.catch(() => {})
-    return answer
+    response.catch(() => {})
+    return response
   }
 
   function written(query: RawBuilder<unknown>): { readonly sql: string; readonly parameters: readonly unknown[] } {
@@ -245,8 +245,8 @@ export interface WriteQueue {
   over(): Promise<unknown>
 }
 
-/** Creates a queue of up to `places` turns. `emptied` is called when the last one is over. */
-function createWriteQueue(places: number, emptied: () => void): WriteQueue {
+/** Creates a queue of up to `maxLength` turns. `emptied` is called when the last one is over. */
+function createWriteQueue(maxLength: number, emptied: () => void): WriteQueue {
   let length = 0
   let last: Promise<unknown> = Promise.resolve()
 
@@ -258,7 +258,7 @@ function createWriteQueue(places: number, emptied: () => void): WriteQueue {
   return {
     length: () => length,
     take: (turn) => {
-      if (length >= places) throw unavailableError('Too many writes are waiting')
+      if (length >= maxLength) throw unavailableError('Too many writes are waiting')
       length++
       const taken = last.then(turn).finally(leave)
       last = taken.catch(() => {})
