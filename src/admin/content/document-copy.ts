@@ -5,8 +5,8 @@ import type { Body } from '../../content/documents/input/types.js'
 import { notFound, validationError } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes, unionOf } from '../../foundation/grants.js'
 import { type Attribute, assertNever, type ContentType, type Model, type Relation, type Schema } from '../../model/schema/types.js'
-import { type ContentAccess, checkLocales, type DocumentName, findVersions, inLocale, invalidAt } from './content-access.js'
-import { findUnreadableFields, toViewer, wholePopulate } from './document-view.js'
+import { type ContentAccess, checkLocales, type DocumentName, findVersion, invalidAt } from './content-access.js'
+import { findUnreadableFields, wholePopulate } from './document-view.js'
 import { createDocument, updateDocument } from './document-writes.js'
 import { fileIdsIn, findLinks, findTargets, hasMoreThan, isExclusive } from './link-targets.js'
 import type { Expected } from './write-policy.js'
@@ -98,12 +98,11 @@ export async function fillDocument(
     const [hidden] = await findUnreadableFields(access, side, fields)
     if (hidden !== undefined) throw invalidAt(['fields', String(fields.indexOf(hidden))], `${hidden} has parts that you may not see`)
   }
-  const whole = wholePopulate(toViewer(access), type)
+  const whole = wholePopulate(access, type)
   const populate = Object.fromEntries(fields.filter((field) => field in whole).map((field) => [field, whole[field]]))
-  const parameters = { ...inLocale(from), status: 'draft', populate }
   const { copiedLinks } = access.limits
   const linkPage = { start: 0, limit: copiedLinks + 1, others: copiedLinks + 1 }
-  const source = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as Body | null
+  const source = await findVersion(access, { type, documentId, locale: from }, { populate }, linkPage)
   if (source === null) throw notFound()
   if (hasMoreThan(access.documents.context.model, type, pick(source, fields), copiedLinks)) throw tooManyError(copiedLinks)
   const copying = await fillRules(access, type, locale, pick(source, fields))
@@ -124,7 +123,7 @@ const pick = (source: Body, fields: readonly string[]): Body => Object.fromEntri
 function fillableAttribute({ documents, grants }: ContentAccess, type: ContentType, field: string, index: number): Attribute {
   const path = ['fields', String(index)]
   const attribute = type.attributes.get(field)
-  const readable = grants.content?.readable.get(type.uid) ?? noAttributes
+  const readable = grants.content.readable.get(type.uid) ?? noAttributes
   if (attribute === undefined || !isGranted(readable, field) || !isWritable(type, attribute)) throw invalidAt(path, `Invalid key ${field}`)
   const { model } = documents.context
   if (!('localized' in attribute) || !attribute.localized) throw invalidAt(path, `${field} is the same in all locales`)
@@ -167,13 +166,12 @@ function fillValue(copying: CopyRules, attribute: Attribute, value: unknown): un
 
 /** Copies a draft to a new document, with `data` replacing attributes. Returns its documentId. @throws ApiError 400, 403, 404, 409 */
 export async function cloneDocument(access: ContentAccess, name: DocumentName, data: Body): Promise<string> {
-  const { type, documentId, locale } = name
+  const { type, locale } = name
   const { model } = access.documents.context
   if (type.singleType) throw validationError('A single type has one document')
-  const parameters = { ...inLocale(locale), status: 'draft', populate: wholePopulate(toViewer(access), type) }
-  const version = (await findVersions(access, { type, mode: 'first', documentId, parameters })) as Body | null
+  const version = await findVersion(access, name, { populate: wholePopulate(access, type) })
   if (version === null) throw notFound()
-  const rights = access.grants.content?.toWrite(type.uid, 'create') ?? []
+  const rights = access.grants.content.toWrite(type.uid, 'create')
   const creatable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
   const copied = copyData(newDocumentRules(model), type, version, creatable)
   return createDocument(access, type, locale, { ...copied, ...data }, new Set(fileIdsIn(model, type, version)))

@@ -3,7 +3,7 @@
 import type { Body } from '../../content/documents/input/types.js'
 import type { ContentType, Model, Relation, Schema } from '../../model/schema/types.js'
 import type { Parameters } from '../../query/request.js'
-import { type ContentAccess, inLocale, unbounded } from './content-access.js'
+import { type ContentAccess, findRows, inLocale, unbounded } from './content-access.js'
 
 /** A link at a position of a version. */
 export interface DocumentLink {
@@ -83,7 +83,7 @@ export type TargetExists = (type: ContentType, documentId: string, locale: strin
 
 /** Finds the readable targets of links on one side. */
 export async function findTargets(
-  { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
+  reads: Pick<ContentAccess, 'documents' | 'grants'>,
   links: readonly Pick<DocumentLink, 'type' | 'documentId' | 'locale'>[],
   status: 'draft' | 'published',
 ): Promise<TargetExists> {
@@ -95,20 +95,12 @@ export async function findTargets(
   }
   const found = new Set<string>()
   for (const { type, locale, ids } of groups.values()) {
-    if (!grants.may(`${type.uid}.find`)) continue
+    if (!reads.grants.may(`${type.uid}.find`)) continue
     for (const part of chunk([...ids])) {
       const filters = { documentId: { $in: part } }
       const parameters: Parameters = { ...inLocale(locale), status, fields: ['documentId'], filters, limit: part.length }
-      const rows = await documents.findData(grants, {
-        type,
-        parameters,
-        mode: 'many',
-        action: `${type.uid}.find`,
-        envelope: 'bare',
-        paged: false,
-        limits: unbounded,
-      })
-      for (const { documentId } of rows as readonly { readonly documentId: string }[]) found.add(targetKey(type.uid, documentId, locale))
+      const rows = await findRows<{ readonly documentId: string }>(reads, type, parameters, { limits: unbounded })
+      for (const { documentId } of rows) found.add(targetKey(type.uid, documentId, locale))
     }
   }
   return (type, documentId, locale) => found.has(targetKey(type.uid, documentId, locale))

@@ -12,6 +12,7 @@ import type { Transaction } from '../../database/database.js'
 import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Model, Schema } from '../../model/schema/types.js'
+import { isObject } from '../../query/request.js'
 
 const none: ReadonlySet<number> = new Set()
 
@@ -23,7 +24,7 @@ export async function findRestrictedFiles(
   { linkableFiles, readable }: ContentRights,
   copied: ReadonlySet<number>,
 ): Promise<ReadonlySet<number>> {
-  if (linkableFiles.size === 0 || !isBody(data)) return none
+  if (linkableFiles.size === 0 || !isObject(data)) return none
   const { model } = context.read
   const { type } = operation.write
   const sent = Object.fromEntries(Object.entries(data).filter(([name]) => !operation.addedByHooks.has(name)))
@@ -86,5 +87,4 @@ function* filesIn({ model, shape, readable }: DataScope, body: Body, version: Bo
   }
 }
 
-const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
-const toList = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isBody)
+const toList = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isObject)
