@@ -1,5 +1,6 @@
 // Copies of drafts: as a new document, and from another locale of the same document.
 
+import { getComponentEntries } from '../../content/documents/guard/missing-targets.js'
 import { isWritable } from '../../content/documents/input/keys.js'
 import type { Body } from '../../content/documents/input/types.js'
 import { notFound, validationError } from '../../foundation/errors/errors.js'
@@ -8,7 +9,7 @@ import { type Attribute, assertNever, type ContentType, type Model, type Relatio
 import { type ContentAccess, checkLocales, type DocumentName, findVersion, invalidAt } from './content-access.js'
 import { findUnreadableFields, wholePopulate } from './document-view.js'
 import { createDocument, updateDocument } from './document-writes.js'
-import { fileIdsIn, findLinks, findTargets, hasMoreThan, isExclusive } from './link-targets.js'
+import { fileIdsIn, findLinks, findTargets, hasMoreThan, isExclusive, toEntries } from './link-targets.js'
 import type { Expected } from './write-policy.js'
 
 /** The rules for copying the parts of a version. */
@@ -41,9 +42,6 @@ export function copyData(copying: CopyRules, shape: Schema, version: Body, creat
   return Object.fromEntries(values)
 }
 
-const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null
-const toList = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isEntry)
-
 /** A copied value; undefined: it is left out. */
 function copyValue(copying: CopyRules, attribute: Attribute, value: unknown, below: AttributeGrants): unknown {
   const { model, keepsUnique, keepsPolymorphic } = copying
@@ -51,23 +49,22 @@ function copyValue(copying: CopyRules, attribute: Attribute, value: unknown, bel
     case 'scalar':
       return (attribute.unique && !keepsUnique) || attribute.source.writable === false ? undefined : value
     case 'media':
-      return toList(value).map(({ id }) => id)
+      return toEntries(value).map(({ id }) => id)
     case 'relation':
-      return { set: toList(value).flatMap((linked) => copying.linkTo(attribute, linked) ?? []) }
+      return { set: toEntries(value).flatMap((linked) => copying.linkTo(attribute, linked) ?? []) }
     case 'morphTo':
-      return attribute.many && keepsPolymorphic ? { set: toList(value).map(({ id, __type }) => ({ id, __type })) } : undefined
+      return attribute.many && keepsPolymorphic ? { set: toEntries(value).map(({ id, __type }) => ({ id, __type })) } : undefined
     case 'morphFrom':
       return undefined
     case 'component': {
-      const component = model.components.get(attribute.component)!
-      const copies = toList(value).map((entry) => copyData(copying, component, entry, below))
+      const copies = getComponentEntries(model, attribute, value).map(([component, entry]) => copyData(copying, component, entry, below))
       return attribute.repeatable ? copies : copies[0]
     }
     case 'dynamiczone':
-      return toList(value).flatMap((entry) => {
-        const component = model.components.get(String(entry.__component))
-        return component === undefined ? [] : [{ __component: component.uid, ...copyData(copying, component, entry, below) }]
-      })
+      return getComponentEntries(model, attribute, value).map(([component, entry]) => ({
+        __component: component.uid,
+        ...copyData(copying, component, entry, below),
+      }))
     default:
       return assertNever(attribute)
   }

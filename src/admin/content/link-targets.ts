@@ -1,8 +1,9 @@
 // Links in a version that was read with its components, and which of their targets exist.
 
+import { getComponentEntries } from '../../content/documents/guard/missing-targets.js'
 import type { Body } from '../../content/documents/input/types.js'
 import type { ContentType, Model, Relation, Schema } from '../../model/schema/types.js'
-import type { Parameters } from '../../query/request.js'
+import { isObject, type Parameters } from '../../query/request.js'
 import { type ContentAccess, findRows, inLocale, unbounded } from './content-access.js'
 
 /** A link at a position of a version. */
@@ -18,7 +19,8 @@ export interface DocumentLink {
 
 const idsPerRead = 200
 
-const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null
+/** The entries of a value: of a list, or itself. */
+export const toEntries = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isObject)
 
 /** Links to documents of types that `isWanted`, in the order of the model. */
 export function findLinks(
@@ -32,7 +34,7 @@ export function findLinks(
     const value = entry[attribute.name]
     const list = Array.isArray(value) ? value : [value]
     return list.flatMap((one: unknown, index): readonly DocumentLink[] => {
-      if (!isEntry(one)) return []
+      if (!isObject(one)) return []
       const path = [...above, attribute.name, ...(Array.isArray(value) ? [String(index)] : [])]
       const inside = (uid: string): readonly DocumentLink[] => {
         const component = model.components.get(uid)
@@ -59,15 +61,10 @@ export function hasMoreThan(model: Model, type: Schema, version: Body, most: num
       const { kind, name } = attribute
       const value = entry[name]
       if (kind === 'scalar' || value === undefined) continue
-      const items = (Array.isArray(value) ? value : [value]).filter(isEntry)
       const path = `${above}/${name}`
-      counts.set(path, (counts.get(path) ?? 0) + items.length)
-      if (attribute.kind === 'component') for (const item of items) visit(model.components.get(attribute.component)!, item, path)
-      if (attribute.kind !== 'dynamiczone') continue
-      for (const item of items) {
-        const component = model.components.get(String(item.__component))
-        if (component !== undefined) visit(component, item, `${path}:${component.uid}`)
-      }
+      counts.set(path, (counts.get(path) ?? 0) + toEntries(value).length)
+      for (const [component, item] of getComponentEntries(model, attribute, value))
+        visit(component, item, kind === 'dynamiczone' ? `${path}:${component.uid}` : path)
     }
   }
   visit(type, version, '')
@@ -113,13 +110,8 @@ const chunk = (ids: readonly string[]): readonly (readonly string[])[] =>
 export function fileIdsIn(model: Model, shape: Schema, entry: Body): readonly number[] {
   return [...shape.attributes.values()].flatMap((attribute) => {
     const value = entry[attribute.name]
-    const entries = (Array.isArray(value) ? value : [value]).filter(isEntry)
-    if (attribute.kind === 'media') return entries.flatMap(({ id }) => (Number.isSafeInteger(id) ? [id as number] : []))
-    if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
-    return entries.flatMap((one) => {
-      const component = model.components.get(attribute.kind === 'component' ? attribute.component : String(one.__component))
-      return component === undefined ? [] : fileIdsIn(model, component, one)
-    })
+    if (attribute.kind === 'media') return toEntries(value).flatMap(({ id }) => (Number.isSafeInteger(id) ? [id as number] : []))
+    return getComponentEntries(model, attribute, value).flatMap(([component, one]) => fileIdsIn(model, component, one))
   })
 }
 

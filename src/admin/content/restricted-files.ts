@@ -13,6 +13,7 @@ import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAt
 import { fileType } from '../../model/schema/link.js'
 import type { Model, Schema } from '../../model/schema/types.js'
 import { isObject } from '../../query/request.js'
+import { toEntries } from './link-targets.js'
 
 const none: ReadonlySet<number> = new Set()
 
@@ -74,7 +75,7 @@ function* filesIn({ model, shape, readable }: DataScope, body: Body, version: Bo
   for (const [name, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined || value === undefined) continue
-    const stored = isGranted(readable, name) ? toList(version[name]) : []
+    const stored = isGranted(readable, name) ? toEntries(version[name]) : []
     const entries = new Map(stored.map((entry) => [`${entry.__component ?? ''} ${entry.id}`, entry]))
     for (const [component, entry] of getComponentEntries(model, attribute, value)) {
       const former = entries.get(`${attribute.kind === 'dynamiczone' ? component.uid : ''} ${entry.id}`)
@@ -86,5 +87,3 @@ function* filesIn({ model, shape, readable }: DataScope, body: Body, version: Bo
     for (const reference of getReferences(value, attribute)) yield { reference, linked }
   }
 }
-
-const toList = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isObject)

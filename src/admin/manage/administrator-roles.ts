@@ -191,7 +191,7 @@ export const administratorRoles = {
     summary: 'List the roles of administrators',
     rights: right('read'),
     output: z.strictObject({ data: z.array(shownRole) }),
-    respond: async ({ database }) => ({ data: [...(await readRoles(database))] }),
+    respond: async ({ database }) => ({ data: await readRoles(database) }),
   }),
   create: operation({
     route: 'POST /roles',
