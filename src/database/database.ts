@@ -272,8 +272,8 @@ export interface DocumentState {
 export interface History {
   /** False if a write since `currentState` is already known. */
   mayBeUnchanged(currentState: DocumentState): boolean
-  /** True if all writes between `moment` and this transaction were declared (this transaction selected `seen`). */
-  isUnchanged(moment: DocumentState, seen: string | number): boolean
+  /** True if all writes between `earlier` and this transaction were declared (this transaction selected `seen`). */
+  isUnchanged(stateAfter: DocumentState, seen: string | number): boolean
   /** The state after this transaction commits, given its selected `seen`. */
   moment(seen: string | number): DocumentState
   /** Declares that this transaction writes to its own document only. */

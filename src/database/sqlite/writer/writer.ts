@@ -154,7 +154,7 @@ function beginHistory(generation: Generation): { readonly history: History; comm
   return {
     history: {
       mayBeUnchanged: ({ mark }) => mark === before,
-      isUnchanged: (moment, seen) => moment.mark === before && moment.seen === seen,
+      isUnchanged: (earlier, seen) => earlier.mark === before && earlier.seen === seen,
       moment: (seen) => ({ seen, mark: after }),
       writesOneDocumentOnly: () => {
         after = before
