@@ -155,7 +155,7 @@ function beginHistory(generation: Generation): { readonly history: History; comm
     history: {
       mayBeUnchanged: ({ mark }) => mark === before,
       isUnchanged: (earlier, seen) => earlier.mark === before && earlier.seen === seen,
-      moment: (seen) => ({ seen, mark: after }),
+      stateAfter: (seen) => ({ seen, mark: after }),
       writesOneDocumentOnly: () => {
         after = before
       },
