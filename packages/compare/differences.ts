@@ -1,29 +1,29 @@
-// Differences between two JSON values. List entries are matched by id, so that one additional document is one difference.
+// The differences between two JSON values. Entries of lists are matched by their ids, so that one more document is one difference.
 import { ConfigError } from '../../src/foundation/errors/errors.js'
 
-/** Keys and list indexes that lead to a value. */
+/** The way to a value: keys and places in lists. */
 export type JsonPath = readonly (string | number)[]
 
-/** A difference, with the number of its occurrences. */
+/** One difference, with the number of places that have the same one. */
 export interface Difference {
-  /** `missing` and `added` are from Octavo's point of view; `order`: the same entries in another order. */
+  /** `missing` and `added` are from the point of view of Octavo; `order`: the same entries in another order. */
   readonly kind: 'status' | 'header' | 'missing' | 'added' | 'value' | 'order'
-  /** The first occurrence. */
+  /** The first place. */
   readonly path: JsonPath
-  /** All occurrences as a pattern: `data[*].tags[*].name`. */
+  /** The places as a pattern: `data[*].tags[*].name`. */
   readonly pattern: string
   readonly count: number
-  /** Values of the first occurrence; for `order`, the ids of entries. */
+  /** The values at the first place; of lists in another order the ids of their entries. */
   readonly strapi: unknown
   readonly octavo: unknown
 }
 
-/** Maximum number of distinct patterns. */
+/** Differences of other patterns than these are not collected. */
 export const maxPatterns = 50
 
 type Add = (kind: Difference['kind'], path: JsonPath, strapi: unknown, octavo: unknown) => void
 
-/** Collects differences, grouped by pattern. */
+/** Opens a list of differences that joins those of one pattern. */
 export function createDifferences(): { readonly add: Add; list(): readonly Difference[] } {
   const found = new Map<string, Difference>()
   return {
@@ -38,7 +38,7 @@ export function createDifferences(): { readonly add: Add; list(): readonly Diffe
   }
 }
 
-/** Adds the differences between two values, except at paths for which `isIgnored` is true. */
+/** Adds the differences between two values. `isIgnored` says which places are not compared. */
 export function compareValues(
   strapi: unknown,
   octavo: unknown,
@@ -101,14 +101,14 @@ type IdentityOf = (entry: Readonly<Record<string, unknown>>) => string | null
 
 const isId = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
 
-/** Identity of an entry: document id and locale, or row id and component. */
+/** The identity of an entry: document id and locale, or row id and component. */
 const identities: readonly IdentityOf[] = [
   ({ documentId, locale, __type }) =>
     isId(documentId) ? [__type, documentId, locale].filter((part) => typeof part === 'string').join(' ') : null,
   ({ id, __component }) => (isId(id) ? `${typeof __component === 'string' ? `${__component} ` : ''}${id}` : null),
 ]
 
-/** True for objects, except arrays. */
+/** True for objects, not for lists and null. */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -119,6 +119,7 @@ const signature = /[?&](?:expires|signature|X-Amz-[\w-]+)=[^&#\s]*/gi
 const isSameAddress = (strapi: unknown, octavo: unknown): boolean =>
   typeof strapi === 'string' && typeof octavo === 'string' && withoutSignature(strapi) === withoutSignature(octavo)
 
+/** An address without the parameters of its signature. */
 const withoutSignature = (text: string): string => (text.includes('=') ? text.replace(signature, '') : text)
 
 /** A path as text: `data[0].tags[2].name`. */

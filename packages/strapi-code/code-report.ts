@@ -1,5 +1,6 @@
 // The code that Octavo does not run, as lines for the log, and the defaults for octavo.config that take the place of some of it.
-import type { FoundChange, FoundCode, FoundRoute } from './found-code.js'
+import type { QueryChange } from './effects.js'
+import type { FoundCode, FoundRoute } from './found-code.js'
 
 /** One line for the log. */
 export interface CodeLine {
@@ -34,6 +35,9 @@ export interface Configured {
   /** The routes of content-types, `GET /films/:`, with their uids. */
   readonly contentRoutes: Readonly<Record<string, string>>
 }
+
+/** No settings. */
+export const notConfigured: Configured = { defaults: {}, selections: [], routes: [], contentRoutes: {} }
 
 const messages: Readonly<Record<FoundCode['kind'], string>> = {
   policy: 'policy that is not run: types.<uid>.policies and scope of octavo.config take its place',
@@ -126,19 +130,19 @@ const toRouteKey = (route: string): string => {
 }
 
 /** True if octavo.config already has all effects of the code as defaults or route selections. */
-function isReplaced({ selected, changes, response, notes, places }: FoundCode, configured: Configured): boolean {
+function isReplaced({ selected, effects, notes, places }: FoundCode, configured: Configured): boolean {
   if (selected !== undefined) return configured.selections.includes(selected.uid)
-  const { removes, adds, refuses, responds } = response
+  const { changes, removes, adds, refuses, responds } = effects
   if (changes.length === 0 || removes.length > 0 || adds.length > 0 || refuses || responds || notes.length > 0) return false
   return (places ?? []).every(({ uid }) =>
     changes.every(({ parameter }) => uid !== null && configured.defaults[uid]?.includes(parameter) === true),
   )
 }
 
-const hows: Readonly<Record<FoundChange['how'], string>> = { sets: 'sets', default: 'sets', adds: 'adds to', removes: 'removes' }
+const hows: Readonly<Record<QueryChange['how'], string>> = { sets: 'sets', default: 'sets', adds: 'adds to', removes: 'removes' }
 
-function describeEffects({ changes, response, notes }: FoundCode): readonly string[] {
-  const { removes, adds, refuses, looksAtUser, responds } = response
+function describeEffects({ effects, notes }: FoundCode): readonly string[] {
+  const { changes, removes, adds, refuses, looksAtUser, responds } = effects
   const phrases = changes.map(({ parameter, how, value, isConditional }) => {
     const computed = how !== 'removes' && value === undefined ? ', computed' : ''
     return `${hows[how]} ${parameter}${how === 'default' ? ' where a request has none' : ''}${computed}${isConditional ? ', under a condition' : ''}`
@@ -160,12 +164,12 @@ const defaultable = new Set(['populate', 'filters', 'fields', 'sort', 'locale', 
 /** The defaults that take the place of constant values, of reads of types; those that octavo.config has are left out. */
 export function suggestDefaults(found: readonly FoundCode[], configured: Configured): readonly SuggestedDefaults[] {
   const values = new Map<string, Map<string, { readonly value: unknown; readonly path: string; readonly isClear: boolean }>>()
-  for (const { path, places, changes } of found) {
+  for (const { path, places, effects } of found) {
     for (const { uid, action } of places ?? []) {
       if (uid === null || (action !== 'find' && action !== 'findOne')) continue
       const known = values.get(uid) ?? new Map()
       values.set(uid, known)
-      for (const { parameter, how, value, isConditional } of changes) {
+      for (const { parameter, how, value, isConditional } of effects.changes) {
         const isClear = value !== undefined && !isConditional && (how === 'sets' || how === 'default')
         const before = known.get(parameter)
         const isSame = before === undefined || JSON.stringify(before.value) === JSON.stringify(value)

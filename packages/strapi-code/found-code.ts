@@ -1,18 +1,10 @@
 // Code that Octavo does not run: each file with its routes in Strapi and its effect on requests and responses.
 
-import { type CodeFile, type CodeKind, findCodeFiles } from './code-files.js'
-import { evaluate, unknown } from './constants.js'
-import { calleeName, createModuleReader, findExport, type ModuleReader } from './modules.js'
-import { findQueryChanges, type QueryChange } from './query-changes.js'
-import { findResponseChanges, type ResponseChanges } from './response-changes.js'
+import { type CodeFile, type CodeKind, createModuleReader, findCodeFiles, type ModuleReader } from './code-files.js'
+import { createReadingRun, type Effects, findEffects, methodsOf, noEffects, type Subject } from './effects.js'
+import { call, getSource, load, type Run } from './interpreter.js'
 import { type Attachments, type CodePlace, findAttachments } from './routes.js'
-import { type FunctionNode, getChildren, getName, isFunction, type SyntaxNode, walk } from './syntax.js'
-
-/** A change of the query, as plain data. */
-export type FoundChange = Omit<QueryChange, 'value'> & {
-  /** The value; absent if it is computed. */
-  readonly value?: unknown
-}
+import { isCore, isPlain } from './values.js'
 
 /** A piece of code: a file, or a method of a controller. */
 export interface FoundCode {
@@ -20,8 +12,7 @@ export interface FoundCode {
   readonly kind: CodeKind | 'custom routes' | 'left-out routes'
   /** The routes of the code; empty if no route names it, null if routes cannot name it. */
   readonly places: readonly CodePlace[] | null
-  readonly changes: readonly FoundChange[]
-  readonly response: ResponseChanges
+  readonly effects: Effects
   /** Other facts, as phrases. */
   readonly notes: readonly string[]
   /** The type whose routes are left out, and which ones, if its text shows it. */
@@ -39,218 +30,135 @@ export interface FoundRoute {
 /** Reads the code of the project in `folder`. `attributes`: the names of all attributes of its model. */
 export function readCode(folder: string, attributes: ReadonlySet<string>): readonly FoundCode[] {
   const files = findCodeFiles(folder)
-  const modules = createModuleReader(folder)
-  const reading: Reading = { modules, attachments: findAttachments(files, modules), isAttribute: (name) => attributes.has(name) }
-  return [...files.flatMap((file) => readCodeFile(file, reading)), ...inlineCode(reading)]
+  const reader = createModuleReader(folder)
+  const run = createReadingRun(reader)
+  const attachments = findAttachments(files, run)
+  const effectsOf = (subject: Subject): Effects => findEffects(reader, subject, (name) => attributes.has(name))
+  const inline = attachments.inline.map(({ kind, source, routes, place }): FoundCode => {
+    const find = (again: Run): unknown => {
+      load(routes, again)
+      return again.functions.get(source.node)
+    }
+    return { path: source.path, kind, places: [place], notes: [], effects: effectsOf({ find }) }
+  })
+  return [...files.flatMap((file) => readCodeFile(file, { reader, run, attachments, effectsOf })), ...inline]
 }
 
 interface Reading {
-  readonly modules: ModuleReader
+  readonly reader: ModuleReader
+  readonly run: Run
   readonly attachments: Attachments
-  isAttribute(name: string): boolean
+  effectsOf(subject: Subject): Effects
 }
 
-const nothing: ResponseChanges = { removes: [], adds: [], refuses: false, looksAtUser: false, responds: false }
-
-function readCodeFile(file: CodeFile, reading: Reading): readonly FoundCode[] {
-  const { path, kind } = file
-  const module = reading.modules.read(path)
-  const plain: FoundCode = { path, kind, places: null, changes: [], response: nothing, notes: [] }
-  if (module === null) return isServerConfig(path) ? [] : [{ ...plain, notes: ['cannot be read'] }]
-  const program = module.program as unknown as SyntaxNode
+function readCodeFile({ path, kind }: CodeFile, reading: Reading): readonly FoundCode[] {
+  const { reader, run, effectsOf } = reading
+  const plain: FoundCode = { path, kind, places: null, effects: noEffects, notes: [] }
+  const isSettings = /^config\/server\.\w+$/.test(path)
+  if (reader.read(path) === null) return isSettings ? [] : [{ ...plain, notes: ['cannot be read'] }]
+  const noted = (phrase: string, names: readonly string[]): readonly FoundCode[] =>
+    names.length === 0 ? [] : [{ ...plain, notes: describeNames(phrase, names) }]
   switch (kind) {
     case 'policy':
-    case 'middleware':
-      return [
-        { ...plain, places: reading.attachments.places.get(path.replace(/\.\w+$/, '')) ?? [], ...findChanges(program, file, reading) },
-      ]
-    case 'routes':
-      return routeSettings(plain, reading)
-    case 'controller':
-      return controllerCode(plain, reading)
-    case 'service':
-      return isGenerated(program) ? [] : [{ ...plain, notes: describeNames('overrides', findMethods(program)) }]
-    case 'lifecycle': {
-      const hooks = findLifecycleHooks(program)
-      return hooks.length === 0 ? [] : [{ ...plain, notes: describeNames('runs at', hooks) }]
+    case 'middleware': {
+      const places = reading.attachments.places.get(path.replace(/\.\w+$/, '')) ?? []
+      return [{ ...plain, places, effects: effectsOf({ find: (again) => load(path, again) }) }]
     }
+    case 'routes':
+      return describeRoutes(plain, reading)
+    case 'controller':
+      return readController(plain, reading)
+    case 'service':
+      return isGenerated(run, path) ? [] : [{ ...plain, notes: describeNames('overrides', namesIn(run, path)) }]
+    case 'lifecycle':
+      return noted(
+        'runs at',
+        methodsOf(run, path)
+          .map(([name]) => name)
+          .filter((name) => /^(?:before|after)(?:Create|Update|Delete|Find|Count)\w*$/.test(name)),
+      )
     case 'start': {
-      const functions = findMethods(program).filter((name) => ['register', 'bootstrap', 'destroy'].includes(name))
-      return functions.length === 0
-        ? []
-        : [{ ...plain, ...findChanges(program, file, reading), notes: describeNames('does something in', functions) }]
+      const names = namesIn(run, path).filter((name) => ['register', 'bootstrap', 'destroy'].includes(name))
+      const find = (again: Run) => (given: unknown) => {
+        for (const [name, method] of methodsOf(again, path)) if (names.includes(name)) method(given)
+      }
+      return noted('does something in', names).map((found) => ({ ...found, effects: effectsOf({ find, isStart: true }) }))
     }
     case 'extension':
     case 'plugin':
       return [plain]
-    case 'cron': {
-      if (!isServerConfig(path)) return [plain]
-      const tasks = findInlineTasks(program)
-      return tasks.length === 0 ? [] : [{ ...plain, notes: describeNames('has', tasks) }]
-    }
+    case 'cron':
+      return isSettings ? noted('has', inlineTasks(run, path)) : [plain]
   }
 }
 
 const describeNames = (phrase: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`${phrase} ${names.join(', ')}`]
 
-function findChanges(node: SyntaxNode, { path }: Pick<CodeFile, 'path'>, { modules, isAttribute }: Reading, uid: string | null = null) {
-  const module = modules.read(path)!
-  const changes = findQueryChanges(node, module.scope, { module, findModule: modules.find }, uid)
-  return { changes: changes.map(plainChange), response: findResponseChanges(node, module.scope, isAttribute) }
+/** The names of methods that have a body. */
+const namesIn = (run: Run, path: string): readonly string[] =>
+  methodsOf(run, path).flatMap(([name, method]) => {
+    const body = getSource(method)?.node.body
+    return body?.type === 'BlockStatement' && body.body.length === 0 ? [] : [name]
+  })
+
+/** True if a file creates a controller or service without additions. */
+function isGenerated(run: Run, path: string): boolean {
+  const exported = load(path, run)
+  return isCore(exported) && exported.extension === undefined
 }
 
-const plainChange = ({ value, ...change }: QueryChange): FoundChange =>
-  value === unknown || value === undefined ? change : { ...change, value }
+/** The names of the tasks that are written in config/server: `cron: { tasks: { name: … } }`. */
+function inlineTasks(run: Run, path: string): readonly string[] {
+  const settings = call(load(path, run))
+  const tasks = isPlain(settings) && isPlain(settings.cron) && isPlain(settings.cron.tasks) ? settings.cron.tasks : {}
+  const isInline = (task: unknown): boolean => getSource(task)?.path === path
+  return Object.entries(tasks).flatMap(([name, task]) =>
+    [task, ...(isPlain(task) ? Object.values(task) : [])].some(isInline) ? [name] : [],
+  )
+}
 
 /** Settings of generated routes, and custom routes. */
-function routeSettings(plain: FoundCode, { attachments }: Reading): readonly FoundCode[] {
-  const file = attachments.routes.find(({ path }) => path === plain.path)
-  if (file === undefined) return [{ ...plain, notes: ['cannot be read'] }]
-  const { prefix, ...selection } = file.options
-  const options = describeOptions(prefix === undefined ? {} : { prefix })
-  const open = file.routes.filter(({ isOpen, uid }) => isOpen && uid !== null).map(({ action }) => action)
-  const notes = [...options, ...describeNames('needs no permission in Strapi:', open)]
-  const custom = file.routes.filter(({ uid }) => uid === null)
+function describeRoutes(plain: FoundCode, { attachments }: Reading): readonly FoundCode[] {
+  const { routes, uid, options } = attachments.routes.find(({ path }) => path === plain.path)!
+  const { prefix, ...selection } = options
+  const open = routes.filter((route) => route.isOpen && route.uid !== null).map(({ action }) => action)
+  const notes = [
+    ...describeOptions(Object.hasOwn(options, 'prefix') ? { prefix } : {}),
+    ...describeNames('needs no permission in Strapi:', open),
+  ]
+  const custom = routes.filter((route) => route.uid === null).map(({ action, isOpen }) => ({ name: action, isOpen }))
   return [
-    ...(Object.keys(selection).length === 0 ? [] : [leftOut(plain, file.uid, selection)]),
+    ...(Object.keys(selection).length === 0 ? [] : [leftOut(plain, uid, selection)]),
     ...(notes.length === 0 ? [] : [{ ...plain, notes }]),
-    ...(custom.length === 0
-      ? []
-      : [
-          {
-            ...plain,
-            kind: 'custom routes' as const,
-            routes: custom.map(({ action, isOpen }) => ({ name: action, isOpen })),
-          },
-        ]),
+    ...(custom.length === 0 ? [] : [{ ...plain, kind: 'custom routes' as const, routes: custom }]),
   ]
 }
 
 const describeOptions = (options: Readonly<Record<string, unknown>>): readonly string[] =>
-  Object.entries(options).map(([name, value]) => `${name}: ${value === unknown ? 'computed' : JSON.stringify(value)}`)
+  Object.entries(options).map(([name, value]) => `${name}: ${value === undefined ? 'computed' : JSON.stringify(value)}`)
 
 /** `only` and `except` of a router. Its constant lists of the actions that all types have are settings of octavo.config as well. */
 function leftOut(plain: FoundCode, uid: string | null, selection: Readonly<Record<string, unknown>>): FoundCode {
   const lists = Object.values(selection)
-  const isPlain = lists.length === 1 && Array.isArray(lists[0]) && lists[0].every((name) => coreActions.has(name as string))
+  const isSetting = lists.length === 1 && Array.isArray(lists[0]) && lists[0].every((name) => coreActions.has(name as string))
   const found: FoundCode = { ...plain, kind: 'left-out routes', notes: describeOptions(selection) }
-  return uid === null || !isPlain ? found : { ...found, selected: { uid, routes: selection } }
+  return uid === null || !isSetting ? found : { ...found, selected: { uid, routes: selection } }
 }
 
 /** The actions of Strapi's core routers. */
 const coreActions: ReadonlySet<string> = new Set(['find', 'findOne', 'create', 'update', 'delete'])
 
 /** Each method of a controller by itself: `find` and `findOne` are what reads of its type do. */
-function controllerCode(plain: FoundCode, reading: Reading): readonly FoundCode[] {
-  const module = reading.modules.read(plain.path)!
-  const program = module.program as unknown as SyntaxNode
-  if (isGenerated(program)) return []
-  const uid = findUid(program, reading, plain.path)
-  const methods = findFunctions(program)
+function readController(plain: FoundCode, { run, effectsOf }: Reading): readonly FoundCode[] {
+  const { path } = plain
+  if (isGenerated(run, path)) return []
+  const exported = load(path, run)
+  const uid = isCore(exported) ? exported.uid : null
+  const methods = methodsOf(run, path)
   if (methods.length === 0) return [{ ...plain, notes: ['methods cannot be read'] }]
-  return methods.map(([action, node]) => ({ ...plain, places: [{ uid, action }], ...findChanges(node, plain, reading, uid) }))
-}
-
-function findUid(program: SyntaxNode, { modules }: Reading, path: string): string | null {
-  let found: string | null = null
-  const module = modules.read(path)!
-  walk(program, (node) => {
-    if (node.type !== 'CallExpression' || !/^createCore(?:Controller|Service|Router)$/.test(calleeName(node.callee as SyntaxNode))) return
-    const [first] = node.arguments
-    const uid =
-      first === undefined ? unknown : evaluate(first as SyntaxNode, { scope: module.scope, module, findModule: modules.find, depth: 0 })
-    if (typeof uid === 'string') found = uid
+  return methods.map(([action]) => {
+    const find = (again: Run): unknown => methodsOf(again, path).find(([name]) => name === action)?.[1]
+    return { ...plain, places: [{ uid, action }], effects: effectsOf({ find, uid }) }
   })
-  return found
 }
-
-/** True if a file creates a controller or service without additions. */
-function isGenerated(program: SyntaxNode): boolean {
-  let calls = 0
-  let own = 0
-  walk(program, (node) => {
-    if (node.type === 'CallExpression' && /^createCore\w+$/.test(calleeName(node.callee as SyntaxNode))) {
-      calls += 1
-      own += node.arguments.length - 1
-    }
-  })
-  return calls === 1 && own === 0 && findFunctions(program).length === 0
-}
-
-/** Methods of objects and classes that are exported, by name. */
-function findFunctions(program: SyntaxNode): readonly (readonly [string, FunctionNode])[] {
-  const found: (readonly [string, FunctionNode])[] = []
-  const visit = (node: SyntaxNode, inside: boolean): void => {
-    if (
-      (node.type === 'Property' || node.type === 'MethodDefinition') &&
-      !node.computed &&
-      node.value != null &&
-      isFunction(node.value as SyntaxNode)
-    ) {
-      found.push([getName(node.key as SyntaxNode), node.value as FunctionNode])
-      return
-    }
-    // Objects inside of nested functions are not exported, except for the one that the factory's function returns.
-    if (isFunction(node) && inside) return
-    for (const child of getChildren(node)) visit(child, inside || isFunction(node))
-  }
-  visit(program, false)
-  if (found.length > 0) return found
-  const whole = findExport(program as never, 'default')
-  return whole !== null && isFunction(whole) ? [['default', whole]] : []
-}
-
-/** The names of methods that have a body. */
-const findMethods = (program: SyntaxNode): readonly string[] =>
-  findFunctions(program).flatMap(([name, { body }]) => (body.type === 'BlockStatement' && body.body.length === 0 ? [] : [name]))
-
-const hook = /^(?:before|after)(?:Create|Update|Delete|Find|Count)\w*$/
-
-function findLifecycleHooks(program: SyntaxNode): readonly string[] {
-  const found = new Set<string>()
-  walk(program, (node) => {
-    const name =
-      node.type === 'Property' || node.type === 'MethodDefinition'
-        ? getName(node.key as SyntaxNode)
-        : node.type === 'FunctionDeclaration'
-          ? (node.id?.name ?? '')
-          : node.type === 'MemberExpression'
-            ? getName(node.property)
-            : ''
-    if (hook.test(name)) found.add(name)
-  })
-  return [...found]
-}
-
-/** Middlewares and policies that are written in route files. */
-function inlineCode(reading: Reading): readonly FoundCode[] {
-  return reading.attachments.inline.map(({ attached, place }) => ({
-    path: attached.module.path,
-    kind: attached.kind,
-    places: [place],
-    notes: [],
-    ...findChanges(attached.inline as SyntaxNode, attached.module, reading),
-  }))
-}
-
-/** True for the file of settings that may have tasks inside. */
-export const isServerConfig = (path: string): boolean => /^config\/server\.\w+$/.test(path)
-
-/** The names of the tasks that are written in the settings: `cron: { tasks: { name: … } }`. */
-export function findInlineTasks(program: SyntaxNode): readonly string[] {
-  const found: string[] = []
-  walk(program, (node) => {
-    if (node.type !== 'Property' || getName(node.key as SyntaxNode) !== 'cron') return
-    for (const [name, value] of getMembers(node.value as SyntaxNode))
-      if (name === 'tasks') found.push(...getMembers(value).map(([task]) => task))
-  })
-  return found
-}
-
-const getMembers = (node: SyntaxNode): readonly (readonly [string, SyntaxNode])[] =>
-  node.type !== 'ObjectExpression'
-    ? []
-    : node.properties.flatMap((member) =>
-        member.type === 'Property' ? [[getName(member.key as SyntaxNode), member.value as SyntaxNode] as const] : [],
-      )

@@ -29,7 +29,7 @@ import {
 } from '../../../packages/compare/run.js'
 import { openServer, type Server, type ServiceOutcome } from '../../../packages/compare/server.js'
 import { findCodeFiles } from '../../../packages/strapi-code/code-files.js'
-import type { CodeLine } from '../../../packages/strapi-code/code-report.js'
+import { type CodeLine, notConfigured } from '../../../packages/strapi-code/code-report.js'
 import { type ProjectCode, readProjectCode } from '../../../packages/strapi-code/read-project-code.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { loadModel } from '../../model/schema/load.js'
@@ -288,11 +288,9 @@ async function* readLines(file: string): AsyncGenerator<string> {
 async function filesFor(groups: readonly Group[], { shapes }: KnownModel, folder: string): Promise<ReadonlyMap<Group, readonly string[]>> {
   if (groups.length === 0 || findCodeFiles(folder).length === 0) return new Map()
   const attributes = [...new Set([...shapes.values()].flatMap((shape) => Object.keys(shape.attributes)))]
-  const { lines } = await readProjectCode({
-    folder,
-    attributes,
-    configured: { defaults: {}, selections: [], routes: [], contentRoutes: {} },
-  }).catch((): ProjectCode => ({ lines: [], suggestions: [] }))
+  const { lines } = await readProjectCode({ folder, attributes, configured: notConfigured }).catch(
+    (): ProjectCode => ({ lines: [], suggestions: [] }),
+  )
   // Code that runs on every request is less likely to be the cause.
   const inOrder = [...lines].sort((one, other) => Number(isOnAll(one)) - Number(isOnAll(other)))
   return new Map(groups.map((group) => [group, inOrder.flatMap((line) => describeLine(line, group.subject))]))
