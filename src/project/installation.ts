@@ -1,5 +1,5 @@
 // Everything that one request uses, as one value: a model, a default locale, and the parts that depend on them. It is replaced as a whole,
-// and closed after its last request.
+// and closed when its last request has ended.
 
 import { hkdfSync } from 'node:crypto'
 import { createBatch, type DocumentBatch } from '../content/documents/batch.js'
@@ -31,7 +31,7 @@ import { contracts } from '../query/contract.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { type Descriptions, describedOf, openDescriptions } from './description/openapi/description.js'
 
-/** Immutable; all parts belong to the same model and default locale. */
+/** Immutable. Everything in it belongs to the same model and default locale. */
 export interface Installation {
   readonly model: Model
   readonly defaultLocale: string
@@ -39,19 +39,19 @@ export interface Installation {
   readonly writes: DocumentWrites
   /** Several writes in one transaction. */
   readonly batch: DocumentBatch
-  /** Dry-run checks of publications. */
+  /** Checks of a publication. */
   readonly checks: CheckPublications
   readonly accounts: AccountContext
-  /** OpenAPI documents by caller. */
+  /** OpenAPI documents for callers. */
   readonly descriptions: Descriptions
-  /** Records events of files; null without consumers. */
+  /** Records events of files; null: there is no consumer. */
   readonly watch: FileWatch | null
 }
 
 interface InstallationOptions {
   readonly config: Config
   readonly model: Model
-  /** The last change in the model; 0: none. */
+  /** The last change that the model contains; 0 for none. */
   readonly change: number
   readonly defaultLocale: string
   readonly dialect: Dialect
@@ -59,19 +59,22 @@ interface InstallationOptions {
   readonly hooks: Hooks | null
   readonly policies: Policies | null
   readonly aroundReads: FindReadHooks | null
-  /** Reports a value stored as null instead of `blocks`, as the contract `strapi` permits. */
+  /** Reports a value in place of `blocks` that is written as null, as the contract `strapi` says. */
   readonly reportDropped?: (uid: string, path: readonly (string | number)[]) => void
   readonly recording: Recording
   readonly accounts: AccountParts
+  /** Null: nothing is measured. */
   readonly metrics: Metrics | null
   readonly planCounts: PlanCounts
+  /** Null: there is no audit log. */
   readonly audit: Audit | null
+  /** Null: no traces are collected. */
   readonly tracing: Tracing | null
   /** Logs slow reads and writes; null: none are logged. */
   readonly slow: SlowLog | null
 }
 
-/** State that outlives a model: idempotency keys, and drafts in sync with their published versions. */
+/** State that outlives a model: idempotency keys, and the drafts that equal their publications. */
 interface Lasting {
   readonly keys: IdempotencyKeys
   readonly inSync: InSync
@@ -79,18 +82,19 @@ interface Lasting {
 
 type InstalledModel = Pick<InstallationOptions, 'model' | 'change' | 'defaultLocale'>
 
+/** An installation that is open. */
 interface OpenedInstallation {
   readonly installation: Installation
   readonly records: boolean
   close(): void
 }
 
-/** @throws ConfigError if the project's settings do not match the model */
+/** Checks that a model can be put in force with the settings of the project. @throws ConfigError */
 export function checkInstallable(config: Config, model: Model): void {
   checkDefaults(config.types, readContext(config, model, config.initialLocale))
 }
 
-/** @throws ConfigError if the project's settings do not match the model */
+/** Opens the installation of a model. @throws ConfigError where the project's settings do not fit it */
 function openInstallation(
   options: InstallationOptions,
   { keys, inSync }: Lasting,
@@ -149,7 +153,7 @@ function openInstallation(
   }
 }
 
-/** The key of draft revisions, the same in every process of a project. */
+/** The key of revisions of drafts, the same in every process of a project. */
 const revisionKeyOf = ({ secrets }: Config): string =>
   Buffer.from(hkdfSync('sha256', secrets.jwtSecret, '', 'octavo revisions', 32)).toString('base64url')
 
@@ -163,11 +167,13 @@ const readContext = (config: Config, model: Model, defaultLocale: string): ReadC
   draftGrant: config.rest.draftGrant,
 })
 
+/** Records what happens to files. */
 const watchFiles = ({ media, committed }: Outbox): FileWatch => ({
   happened: (transaction, event, id) => media(transaction, event, id, Date.now()),
   committed,
 })
 
+/** Records what happens to users. */
 function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
   const type = model.types.get('plugin::users-permissions.user')
   if (outbox === null || type === undefined) return null
@@ -180,13 +186,14 @@ function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
   }
 }
 
+/** An installation held by one request. */
 interface HeldInstallation {
   readonly installation: Installation
-  /** Releases the installation; idempotent. */
+  /** Releases the installation; may be called more than once. */
   end(): void
 }
 
-/** A held installation; a promise while content is being moved. */
+/** A held installation, at once or after content has been moved. */
 type Entered = HeldInstallation | Promise<HeldInstallation>
 
 /** Runs work with a held installation, and releases it. */
@@ -200,35 +207,36 @@ export async function holding<Result>(entered: Entered, work: (installation: Ins
 }
 
 export interface Installations {
-  /** The current model, for uses that depend on no caller: methods of a path, the start page. */
+  /** The model in force, for what depends on no caller: the methods of a path, the start page. */
   model(): Model
   /**
-   * Holds the current installation, with this default locale, until it is released; waits while content is being moved. `isNested`: the
-   * caller may hold one already.
+   * Holds the installation in force, with this default locale, until it is released; waits where content is about to be moved. `isNested`: on
+   * behalf of what may hold one already.
    */
   enter(defaultLocale: string, isNested?: boolean): Entered
   /**
-   * Runs `work` exclusively, while no request holds an installation.
-   * @throws ApiError 503 if held ones are not released within `wait` milliseconds
+   * Runs `work` while no request holds an installation; one at a time.
+   * @throws ApiError 503 if those that are held are not released within `wait` milliseconds
    */
   alone<Result>(wait: number, work: () => Promise<Result>): Promise<Result>
-  /** Installs a new model for subsequent requests. `change`: the last change in it. */
+  /** Puts a new model in force for the requests that come from now on. `change`: the last change of the model that it contains. */
   replace(model: Model, change: number): void
-  /** Closes the current installation after its last request. */
+  /** Closes the installation in force when its last request has ended. */
   close(): void
 }
 
 interface Opened extends OpenedInstallation {
-  /** The last change in its model. */
+  /** The last change that its model contains. */
   readonly change: number
-  /** Number of requests that hold it. */
+  /** Requests that hold it. */
   holders: number
   isRetired: boolean
 }
 
+/** An installation without holders. */
 const beginUse = (opened: OpenedInstallation, change: number): Opened => ({ ...opened, change, holders: 0, isRetired: false })
 
-/** Current and still held installations, and the exclusive use that waits or runs. */
+/** The installations that are in force or still held, and who waits until none is held. */
 interface Use {
   readonly opened: Set<Opened>
   exclusion: Exclusion | null
@@ -265,6 +273,7 @@ export function openInstallations(options: InstallationOptions): Installations {
     opened.close()
   }
 
+  /** Closes an unused installation. */
   function settle(opened: Opened): void {
     if (opened.holders === 0 && (opened.isRetired || use.exclusion !== null)) release(opened)
   }
@@ -308,20 +317,20 @@ export function openInstallations(options: InstallationOptions): Installations {
   }
 }
 
-/** Exclusive use: other uses wait until it ends. The owner counts them. */
+/** Exclusive use: other uses wait until it ends. Its owner counts them. */
 interface Exclusion {
   /**
-   * True if a use may begin. `isNested`: it may be part of another use, so it waits only while the exclusive work runs, not while that
-   * waits for uses in progress.
+   * True if a use may begin. `isNested`: it may be part of another use, so it waits only while the work runs, not while that waits for uses
+   * under way.
    */
   admits(isNested: boolean): boolean
-  /** Resolves when a refused use may try again. */
+  /** Resolves when a use that is not admitted may try again. */
   change(): Promise<void>
-  /** Reports the number of remaining uses after one has ended. */
+  /** Notes the number of uses that are left after one has ended. */
   ended(uses: number): void
-  /** Resolves to true if nothing is in use within `wait` milliseconds. Then nothing is admitted any longer. */
+  /** Resolves to whether nothing is in use, after `wait` milliseconds at most. From then on nothing is admitted, if so. */
   alone(uses: number, wait: number): Promise<boolean>
-  /** Ends the exclusive use and admits waiting ones. */
+  /** Lets those that wait try again. */
   end(): void
 }
 

@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/database.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import { strangerAt } from '../../identity/access/rate-limit.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken, type Purpose } from '../../identity/accounts/one-time-tokens.js'
-import { logActivities } from '../activity.js'
+import { logActivity } from '../activity.js'
 import type { Administration } from '../context.js'
 import {
   type AdministratorRow,
@@ -103,15 +103,19 @@ export async function changeOwnPassword(
 }
 
 async function replacePassword(
-  administration: Administration,
+  { config, now }: Administration,
   transaction: Transaction,
   { id, email }: AdministratorRow,
   hashed: string,
   address: string,
 ): Promise<void> {
-  await setPassword(transaction, id, hashed, administration.now())
+  const at = now()
+  await setPassword(transaction, id, hashed, at)
   const act = { action: 'update', subject: 'administrator', id: String(id), name: email ?? '', fields: ['password'] }
-  await logActivities(administration, transaction, { administrator: { id, email: email ?? '' }, address }, [act])
+  await logActivity(transaction, { administrator: { id, email: email ?? '' }, address }, act, {
+    now: at,
+    most: config.limits.activityEntries,
+  })
 }
 
 async function startNewSession(administration: Administration, transaction: Transaction, id: number) {

@@ -2,9 +2,10 @@
 // again after a short time, two parties have it, so the whole family of sessions ends.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { insertRow, newEntry } from '../../content/documents/store/rows.js'
+import { insertRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { isSame } from '../../database/portable-sql.js'
+import { newDocumentId } from '../../model/schema/names.js'
 
 export type SessionOrigin = 'users-permissions' | 'admin'
 
@@ -109,7 +110,7 @@ async function addSession(
   const type = typeOf(family)
   const session = { sessionId: randomBytes(16).toString('hex'), type, expiresAt: Math.min(absolute_expires_at, now + limits.idle) }
   await insertRow(transaction, 'strapi_sessions', {
-    ...newEntry(now),
+    document_id: newDocumentId(),
     user_id,
     session_id: session.sessionId,
     device_id,
@@ -119,6 +120,9 @@ async function addSession(
     status: 'active',
     type,
     metadata,
+    created_at: now,
+    updated_at: now,
+    published_at: now,
   })
   return session
 }

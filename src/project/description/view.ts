@@ -1,4 +1,4 @@
-// The part of a model in a description: the content-types, components and attributes that its reader may know.
+// The part of a model that a description is about: which content-types, components and attributes its reader may know of.
 import { isReadOnly, isWritable } from '../../content/documents/input/keys.js'
 import { isAlwaysRequired } from '../../model/schema/conditions.js'
 import { getComponents } from '../../model/schema/graph.js'
@@ -6,6 +6,7 @@ import { fileType, isClosedType, isPolymorphicTarget } from '../../model/schema/
 import { type Attribute, assertNever, type Component, type ContentType, type Model } from '../../model/schema/types.js'
 import type { Contract } from '../../query/contract.js'
 
+/** A content-type or component. */
 export type DescribedShape = ContentType | Component
 
 /** An attribute that leads to other rows. */
@@ -14,15 +15,15 @@ export type DescribedLink = Exclude<Attribute, { kind: 'scalar' }>
 export interface View {
   readonly model: Model
   readonly contract: Contract
-  /** Names of content-types and components by uid. */
+  /** The name of each content-type and component by uid. */
   readonly names: ReadonlyMap<string, string>
-  /** Possible types of a relation to any type. */
+  /** The types that a relation to any type shows. */
   readonly anyTypes: readonly ContentType[]
-  /** True if the reader may follow relations to this type. */
+  /** True if relations to this type can be followed. */
   leadsTo(uid: string): boolean
 }
 
-/** `mayFind`: true if the reader may find documents of a type. */
+/** Opens a view on a model. `mayFind`: whether the reader may find documents of a type. */
 export function viewOf(model: Model, contract: Contract, mayFind: (uid: string) => boolean): View {
   return {
     model,
@@ -33,7 +34,7 @@ export function viewOf(model: Model, contract: Contract, mayFind: (uid: string) 
   }
 }
 
-/** Attributes that `populate` can show. */
+/** The attributes that `populate` can show. */
 export const linksOf = (view: View, { attributes }: DescribedShape): readonly DescribedLink[] =>
   [...attributes.values()].filter(
     (attribute): attribute is DescribedLink => attribute.kind !== 'scalar' && !attribute.private && isOpen(view, attribute),
@@ -77,18 +78,18 @@ export function targetsOf({ model, anyTypes }: View, attribute: DescribedLink): 
   }
 }
 
-/** True if conditions or sort keys may traverse a link. */
+/** The links that conditions and sort keys lead through. */
 export function isPath(view: View, attribute: DescribedLink, use: 'condition' | 'order'): boolean {
   if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') return false
   return attribute.kind !== 'media' || use === 'order' || view.contract.mediaFilters
 }
 
-/** Everything reachable from `roots`, including these, in a stable order. */
+/** Every type and component that `roots` lead to, themselves included, in a stable order. */
 export function reachableFrom(view: View, roots: readonly DescribedShape[]): readonly DescribedShape[] {
   const found = new Map(roots.map((root) => [root.uid, root]))
   for (const shape of found.values()) {
     for (const link of linksOf(view, shape)) for (const target of targetsOf(view, link)) found.set(target.uid, target)
-    // Components may be writable where they are not readable.
+    // Components can be written where they are not read.
     for (const attribute of writableOf(shape))
       for (const component of getComponents(view.model, attribute)) found.set(component.uid, component)
   }
@@ -97,19 +98,19 @@ export function reachableFrom(view: View, roots: readonly DescribedShape[]): rea
 
 const rank = (shape: DescribedShape): number => (shape.kind === 'component' ? 2 : shape.exposed ? 0 : 1)
 
-/** Attributes that data of a write may contain, including private ones and passwords. */
+/** The attributes that the data of a write may give, private ones and passwords included. */
 export const writableOf = (shape: DescribedShape): readonly Attribute[] =>
   [...shape.attributes.values()].filter(
     (attribute) => isWritable(shape, attribute) && !isReadOnly(attribute) && !(attribute.kind === 'morphTo' && !attribute.many),
   )
 
-/** True if an attribute of a complete version may be null in a response. Attributes with a condition may be absent. */
+/** True if a response may contain null for an attribute of a complete version. Attributes with a condition may be absent. */
 export function isNullable(attribute: Attribute): boolean {
   if (attribute.kind === 'scalar' && attribute.system) return false
   return !isAlwaysRequired(attribute)
 }
 
-/** True if a new document cannot be published without the attribute. Relations and media are never required. */
+/** True if a new document cannot be published without a value for the attribute. Relations and media are never required. */
 export function mustBeGiven({ contract }: View, shape: DescribedShape, attribute: Attribute): boolean {
   if (!isAlwaysRequired(attribute)) return false
   if (attribute.kind === 'component' || attribute.kind === 'dynamiczone') return true
@@ -118,10 +119,10 @@ export function mustBeGiven({ contract }: View, shape: DescribedShape, attribute
   return !isGenerated || shape.kind === 'component'
 }
 
-/** Suffixes of derived names; a name is available only if all derived ones are. */
+/** Names derived from a name; it is free only if all of these are. */
 const suffixes = ['', 'Type', 'Filters', 'Input', 'DraftInput', 'HookData', 'Entry', 'Populate', 'Level']
 
-/** A unique name per uid. The project's types get the shortest ones; conflicting names include more of the uid. */
+/** Returns a unique name for each uid. Types of the project have the shortest one; on a conflict the name says more of the uid. */
 function namesOf({ types, components }: Model): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   const taken = new Set<string>(reserved)
@@ -146,10 +147,10 @@ export function nounsOf({ singularName, pluralName }: ContentType): { readonly o
   return { one: `${soundsLikeVowel.test(singular) ? 'an' : 'a'} ${singular}`, many: plural }
 }
 
-/** Excludes `user`, `unit` and `one`, which are pronounced with a leading consonant. */
+/** `user`, `unit` and `one` begin with a consonant when they are spoken. */
 const soundsLikeVowel = /^(?!uni|us[aeiou]|ut[aeiou]|eu|one\b|once)[aeiou]/i
 
-/** Names reserved for generated files. */
+/** Names that generated files use themselves. */
 const reserved = ['Types', 'Octavo']
 
 function shortName(shape: ContentType | Component): string {

@@ -110,6 +110,12 @@ const projectCommands: readonly Row<null>[] = [
     async () => (await import('./config.js')).configCommand,
   ],
   [
+    'adopt',
+    "write the defaults that a Strapi project's own code sets for reads into octavo.config; its code is not run",
+    [folder, ['--dry-run', 'print them, and write nothing']],
+    async () => (await import('./adopt.js')).adoptCommand,
+  ],
+  [
     'doctor',
     "check the project's database and files without changing anything",
     [

@@ -14,7 +14,7 @@ import type { Service } from '../service.js'
 const maxLines = 200
 
 /** True if a project has code; reading it needs a thread. */
-const hasCode = (folder: string): boolean => signOfStrapi(folder) !== null || findCodeFiles(folder).length > 0
+export const hasCode = (folder: string): boolean => signOfStrapi(folder) !== null || findCodeFiles(folder).length > 0
 
 /** Logs the code of a project: one line per file, then the defaults that the service accepts. */
 export async function reportProjectCode(
@@ -43,8 +43,8 @@ export async function reportProjectCode(
 
 const adviceFor = (defaults: SuggestedDefaults['defaults']): string =>
   'filters' in defaults
-    ? 'defaults for octavo.config that take the place of this code; clients can replace filters: if they protect something, take types.<uid>.scope'
-    : 'defaults for octavo.config that take the place of this code'
+    ? 'defaults for octavo.config that take the place of this code (npx octavo adopt writes them); clients can replace filters: if they protect something, take types.<uid>.scope'
+    : 'defaults for octavo.config that take the place of this code: npx octavo adopt writes them'
 
 /** Reads one document with these defaults; returns the error message, if any. */
 async function getProblem(documents: ReturnType<Service['documents']>, defaults: SuggestedDefaults['defaults']): Promise<string | null> {
@@ -56,7 +56,8 @@ async function getProblem(documents: ReturnType<Service['documents']>, defaults:
   }
 }
 
-const attributesOf = ({ types, components }: Model): readonly string[] => [
+/** The names of all attributes of a model. */
+export const attributesOf = ({ types, components }: Model): readonly string[] => [
   ...new Set([...types.values(), ...components.values()].flatMap(({ attributes }) => [...attributes.keys()])),
 ]
 

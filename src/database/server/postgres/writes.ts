@@ -22,7 +22,7 @@ import {
 } from './transaction.js'
 
 /** Grace period of an overdue transaction in milliseconds, before its connection is cut. */
-const gracePeriodMs = 1_000
+const endPatience = 1_000
 
 export interface WriteParts {
   /** Pool for determining the outcomes of commits. */
@@ -38,7 +38,7 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
   const { settings, connections, writtenBytes, signer } = options
   const pool = openPool(settings, { max: maxConcurrent(connections), pipelined: true, failed })
   // Reserved for grouped writes, in case all others wait for locks.
-  const groupPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
+  const turnPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
   const outcomes = createCommitOutcomes(small, statements)
   const own = createOwnTransactions()
   const logged = createLogCleanup(small, statements, log)
@@ -52,9 +52,9 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
   ): Promise<Result> {
     const epoch = await outcomes.epoch()
     const left = Math.max(1, Math.ceil(deadline - elapsed()))
-    const attemptOptions = { statements, own, log, readerOf: plans.readerOf, writtenBytes, deadline, statementTimeout: left }
+    const attempt = { statements, own, log, readerOf: plans.readerOf, writtenBytes, deadline, statementTimeout: left }
     try {
-      return await onConnection(free, (client) => begun(client, attemptOptions, epoch), left + gracePeriodMs)
+      return await onConnection(free, (client) => begun(client, attempt, epoch), left + endPatience)
     } catch (error) {
       if (!log.refused(error)) throw error
       return begin(free, deadline, begun)
@@ -63,27 +63,27 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
 
   return createServerWrites(options, plans, {
     runAlone: (work, deadline) =>
-      begin(pool, deadline, async (client, attemptOptions, epoch) => {
-        const attempt = beginAttempt(client, attemptOptions)
-        const result = await runWork(attempt, work)
-        await committed(attempt, client, outcomes, epoch)
+      begin(pool, deadline, async (client, attempt, epoch) => {
+        const under = beginAttempt(client, attempt)
+        const result = await tried(under, work)
+        await committed(under, client, outcomes, epoch)
         logged()
         return result
       }),
-    runGroup: (writes) =>
-      begin(groupPool, latestDeadline(writes), async (client, attemptOptions, epoch) => {
-        const attempt = await runTogether(client, writes, attemptOptions)
-        await committed(attempt, client, outcomes, epoch)
+    runGroup: (turns) =>
+      begin(turnPool, latestDeadline(turns), async (client, attempt, epoch) => {
+        const under = await together(client, turns, attempt)
+        await committed(under, client, outcomes, epoch)
         logged()
-        return attempt.outcomes
+        return under.outcomes
       }),
-    activity: () => [poolActivity('write', pool), ...(groupPool === pool ? [] : [poolActivity('write_in_turn', groupPool)])],
+    activity: () => [poolActivity('write', pool), ...(turnPool === pool ? [] : [poolActivity('write_in_turn', turnPool)])],
     waiting: () => pool.waitingCount,
     errors: { isConflict, isLockWait, isConnectionLoss, toApiError },
     failed,
     close: async () => {
-      await groupPool.end()
-      if (groupPool !== pool) await pool.end()
+      await turnPool.end()
+      if (turnPool !== pool) await pool.end()
     },
   })
 }
@@ -93,13 +93,13 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
  * write has failed.
  * @throws errors that end the transaction, after a rollback
  */
-async function runTogether(client: pg.PoolClient, writes: readonly QueuedWrite[], options: AttemptOptions): Promise<PostgresGroup> {
+async function together(client: pg.PoolClient, turns: readonly QueuedWrite[], options: AttemptOptions): Promise<PostgresGroup> {
   const rollback = () => client.query('rollback').catch(() => {})
   try {
-    const attempt = await runGroup(client, writes, options, false)
-    if (attempt !== null) return attempt
+    const under = await runGroup(client, turns, options, false)
+    if (under !== null) return under
     await rollback()
-    return (await runGroup(client, writes, options, true))!
+    return (await runGroup(client, turns, options, true))!
   } catch (error) {
     await rollback()
     throw error
@@ -107,31 +107,31 @@ async function runTogether(client: pg.PoolClient, writes: readonly QueuedWrite[]
 }
 
 /** Runs the work of a transaction, rolling back on failure. */
-async function runWork<Result>(attempt: Attempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+async function tried<Result>(under: Attempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
   try {
-    const result = await work(attempt.transaction)
-    if (attempt.failure() !== null) throw attempt.failure()
+    const result = await work(under.transaction)
+    if (under.failure() !== null) throw under.failure()
     return result
   } catch (error) {
-    const failure = attempt.failure()
-    await attempt.rollback().catch(() => {})
+    const failure = under.failure()
+    await under.rollback().catch(() => {})
     throw failure ?? error
   }
 }
 
 /** Commits. If the connection is lost, determines the outcome. */
 async function committed(
-  attempt: Omit<Attempt, 'transaction'>,
+  under: Omit<Attempt, 'transaction'>,
   client: pg.PoolClient,
   outcomes: PostgresCommitOutcomes,
   epoch: string,
 ): Promise<void> {
-  const before = attempt.failure()
+  const before = under.failure()
   try {
-    await attempt.commit()
+    await under.commit()
   } catch (error) {
     if (!isConnectionLoss(error) || before !== null) throw error
-    const id = await attempt.id.catch(() => null)
+    const id = await under.id.catch(() => null)
     const outcome = id === null ? 'aborted' : await outcomes.find(id, epoch)
     if (outcome === 'committed') return
     if (outcome === 'aborted') throw error

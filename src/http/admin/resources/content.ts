@@ -16,30 +16,29 @@ import {
   byDocument,
   contentAccess,
   cursorInput,
-  cursorMeta,
-  type DocumentRequest,
   documentSchema,
   documentState,
   documentStateOrNew,
   listQuery,
   localeQuery,
   localesQuery,
-  openDocument,
+  orStale,
+  parseDocumentName,
   respondDocument,
   respondNamed,
-  respondWritten,
-  totalSchema,
   typeInput,
-  usesSchema,
   versionSchema,
 } from '../content.js'
-import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
+import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
 
 const byType = z.strictObject({ type: typeInput })
 
 /** A formerly created document as a response. */
-const newDocument = (context: ResourceRequest<z.output<typeof byType>, z.output<typeof localeQuery>>, document: string) =>
-  respondNamed({ ...context, params: { type: context.params.type, document } })
+const newDocument = (
+  context: ResourceRequest<z.output<typeof byType>, z.output<typeof localeQuery>>,
+  document: string,
+): Promise<ResourceResponse<z.input<typeof documentSchema>>> =>
+  respondNamed({ ...context, params: { type: context.params.type, document } }) as Promise<ResourceResponse<never>>
 
 const lists: readonly Resource[] = [
   resource({
@@ -50,10 +49,13 @@ const lists: readonly Resource[] = [
     params: byType,
     query: listQuery,
     isNested: true,
-    response: z.strictObject({ data: z.array(versionSchema), meta: cursorMeta }),
+    response: z.strictObject({
+      data: z.array(versionSchema),
+      meta: z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() }),
+    }),
     handle: async (context) => {
       const { data, meta } = await listDocuments(await contentAccess(context), context.params.type, context.query)
-      return respond({ data: data as never, meta })
+      return respond({ data: data as z.input<typeof versionSchema>[], meta })
     },
   }),
   resource({
@@ -64,7 +66,7 @@ const lists: readonly Resource[] = [
     params: byType,
     query: listQuery,
     isNested: true,
-    response: totalSchema,
+    response: z.strictObject({ data: z.strictObject({ total: z.int(), exact: z.boolean() }) }),
     handle: async (context) => respond({ data: await countDocuments(await contentAccess(context), context.params.type, context.query) }),
   }),
   resource({
@@ -86,7 +88,7 @@ const lists: readonly Resource[] = [
       const type = readableType(access, context.params.type)
       const locale = await parseLocale(access, type, context.query.locale)
       const documentId = await createDocument(access, type, locale, context.body.data)
-      return respondDocument(access, { type, documentId, locale })
+      return (await respondDocument(access, { type, documentId, locale })) as never
     },
     respondAgain: (context, { ids }) => newDocument(context, ids[0]!),
   }),
@@ -101,7 +103,10 @@ const documents: readonly Resource[] = [
     params: byDocument,
     query: localeQuery,
     response: documentSchema,
-    handle: respondNamed,
+    handle: async (context) => {
+      const access = await contentAccess(context)
+      return (await respondDocument(access, await parseDocumentName(access, context.params, context.query))) as never
+    },
   }),
   resource({
     method: 'PATCH',
@@ -114,8 +119,12 @@ const documents: readonly Resource[] = [
     body: z.strictObject({ changes: attributesInput }),
     response: documentSchema,
     handle: async (context) => {
-      const { access, name } = await openDocument(context)
-      return respondWritten(access, name, () => changeDocument(access, name, context.body.changes, context.expected))
+      const access = await contentAccess(context)
+      const name = await parseDocumentName(access, context.params, context.query)
+      return orStale(access, name, async () => {
+        await changeDocument(access, name, context.body.changes, context.expected)
+        return respondDocument(access, name) as never
+      })
     },
   }),
   resource({
@@ -129,8 +138,10 @@ const documents: readonly Resource[] = [
     response: null,
     handle: async (context) => {
       const { access, shown } = await actedOn(context)
-      const remove = () => actOnDocument(access, 'delete', { ...shown, locale: context.query.locale }, context.expected)
-      return respondWritten(access, shown, remove, async () => respondNothing())
+      return orStale(access, shown, async () => {
+        await actOnDocument(access, 'delete', { ...shown, locale: context.query.locale }, context.expected)
+        return respondNothing()
+      })
     },
   }),
   resource({
@@ -146,8 +157,10 @@ const documents: readonly Resource[] = [
     response: documentSchema,
     admit: admitTo('create'),
     handle: async (context) => {
-      const { access, name } = await openDocument(context)
-      return respondDocument(access, { ...name, documentId: await cloneDocument(access, name, context.body.data) })
+      const access = await contentAccess(context)
+      const name = await parseDocumentName(access, context.params, context.query)
+      const documentId = await cloneDocument(access, name, context.body.data)
+      return (await respondDocument(access, { ...name, documentId })) as never
     },
     respondAgain: (context, { ids }) => newDocument(context, ids[0]!),
   }),
@@ -167,7 +180,7 @@ const publications = [
 ] as const
 
 /** The document of an action in several locales, and the locale of the response. */
-async function actedOn(context: DocumentRequest) {
+async function actedOn(context: ResourceRequest<z.output<typeof byDocument>, z.output<typeof localeQuery>>) {
   const access = await contentAccess(context)
   const type = readableType(access, context.params.type)
   const locale = firstLocale(context.query.locale, type.localized, access.defaultLocale)
@@ -187,13 +200,14 @@ const acts = publications.map(({ path, action, summary }) =>
     admit: admitTo(path),
     handle: async (context) => {
       const { access, shown } = await actedOn(context)
-      return respondWritten(access, shown, () =>
-        actOnDocument(access, action, { ...shown, locale: context.query.locale }, context.expected),
-      )
+      return orStale(access, shown, async () => {
+        await actOnDocument(access, action, { ...shown, locale: context.query.locale }, context.expected)
+        return respondDocument(access, shown) as never
+      })
     },
     respondAgain: async (context) => {
       const { access, shown } = await actedOn(context)
-      return respondDocument(access, shown)
+      return respondDocument(access, shown) as never
     },
   }),
 )
@@ -204,7 +218,10 @@ export const contentResources: readonly Resource[] = [...lists, ...documents, ..
 const linkText = z.string().max(10_000).optional()
 const pages = { ...localeQuery.shape, limit: pageInput.limit, after: cursorInput, before: cursorInput }
 const linkPathInput = z.string().min(1).max(1_000)
-const page = z.strictObject({ data: z.array(z.looseObject({})), meta: cursorMeta })
+const page = z.strictObject({
+  data: z.array(z.looseObject({})),
+  meta: z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() }),
+})
 
 /** The resources of links. */
 export const linkResources: readonly Resource[] = [
@@ -217,8 +234,8 @@ export const linkResources: readonly Resource[] = [
     query: z.strictObject({ ...pages, q: linkText }),
     response: page,
     handle: async (context) => {
-      const { type, path: attribute } = context.params
-      return respond(await listChoices(await contentAccess(context), type, attribute, context.query))
+      const { data, meta } = await listChoices(await contentAccess(context), context.params.type, context.params.path, context.query)
+      return respond({ data: [...data], meta })
     },
   }),
   resource({
@@ -230,8 +247,11 @@ export const linkResources: readonly Resource[] = [
     query: z.strictObject(pages),
     response: page,
     handle: async (context) => {
-      const { access, name } = await openDocument(context)
-      return respond(await listLinks(access, name, context.params.path, context.query))
+      const access = await contentAccess(context)
+      const { path: attribute, ...params } = context.params
+      const name = await parseDocumentName(access, params, { locale: context.query.locale })
+      const { data, meta } = await listLinks(access, name, attribute, context.query)
+      return respond({ data: [...data], meta })
     },
   }),
   resource({
@@ -241,10 +261,13 @@ export const linkResources: readonly Resource[] = [
     who: 'byRoles',
     params: byDocument,
     query: localeQuery,
-    response: z.strictObject({ data: usesSchema }),
+    response: z.strictObject({
+      data: z.array(z.strictObject({ type: z.string(), path: z.string(), documents: z.array(versionSchema), more: z.boolean() })),
+    }),
     handle: async (context) => {
-      const { access, name } = await openDocument(context)
-      return respond({ data: (await listUses(access, name)) as never })
+      const access = await contentAccess(context)
+      const uses = await listUses(access, await parseDocumentName(access, context.params, context.query))
+      return respond({ data: uses.map((use) => ({ ...use, documents: [...use.documents] as z.input<typeof versionSchema>[] })) })
     },
   }),
 ]
@@ -281,7 +304,11 @@ export const editingResources: readonly Resource[] = [
     handle: async (context) => {
       const access = await contentAccess(context)
       const checks = await checkDocument(access, readableType(access, context.params.type), context.params.document, context.query.locale)
-      const data = checks.map(({ waiting, ...rest }) => ({ ...rest, waiting: waiting.map((link) => ({ ...link, type: link.type.uid })) }))
+      const data = checks.map(({ errors, waiting, ...rest }) => ({
+        ...rest,
+        errors: errors.map((error) => ({ ...error, path: [...error.path] })),
+        waiting: waiting.map((link) => ({ ...link, path: [...link.path], type: link.type.uid })),
+      }))
       return respond({ data })
     },
   }),
@@ -297,10 +324,14 @@ export const editingResources: readonly Resource[] = [
     body: z.strictObject({ from: z.string().min(1).max(255), fields: z.array(name).min(1).max(1_000) }),
     admit: admitTo('update'),
     handle: async (context) => {
-      const { access, name } = await openDocument(context)
-      return respondWritten(access, name, () => fillDocument(access, name, context.body, context.expected))
+      const access = await contentAccess(context)
+      const document = await parseDocumentName(access, context.params, context.query)
+      return orStale(access, document, async () => {
+        await fillDocument(access, document, context.body, context.expected)
+        return respondDocument(access, document) as never
+      })
     },
-    respondAgain: respondNamed,
+    respondAgain: (context) => respondNamed(context) as never,
   }),
   resource({
     method: 'POST',
@@ -325,6 +356,6 @@ export const editingResources: readonly Resource[] = [
     who: 'administrator',
     query: z.strictObject({ q: z.string().trim().min(1).max(200) }),
     response: z.strictObject({ data: found }),
-    handle: async (context) => respond({ data: (await search(await contentAccess(context), context.query.q)) as never }),
+    handle: async (context) => respond({ data: (await search(await contentAccess(context), context.query.q)) as z.input<typeof found> }),
   }),
 ]

@@ -1,4 +1,4 @@
-// Prints names, texts and values of a project as TypeScript. Schema input always ends up in a name, a literal or a comment.
+// Prints names, texts and values of a project as TypeScript. Input from a schema stays a name, a literal or a comment.
 
 import { isAlwaysRequired } from '../../../model/schema/conditions.js'
 import { fileType } from '../../../model/schema/link.js'
@@ -18,38 +18,41 @@ import {
   writableOf,
 } from '../view.js'
 
-/** A string literal. */
+/** A text as a literal. */
 const literal = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 
-/** A property name, quoted if necessary. */
+/** The name of a property, quoted if necessary. */
 const property = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name))
 
-/** A one-line comment. */
+/** A comment of one line. */
 const comment = (text: string): string => `/** ${text.replaceAll(/[\r\n\u2028\u2029]+/g, ' ').replaceAll('*/', '*\\/')} */`
 
-/** A union type; `never` for none. */
+/** Several types as a union; `never` for none. */
 const union = (types: readonly string[]): string => (types.length === 0 ? 'never' : types.join(' | '))
 
+/** A type that may also be null. */
 const orNull = (type: string, isNullable: boolean): string => (isNullable && type !== 'unknown' ? `${type} | null` : type)
 
+/** A property with its type. */
 interface TypeMember {
   readonly name: string
   readonly type: string
   readonly isOptional?: boolean
 }
 
-/** Members of an object type, one per line. */
+/** The members of an object type, one a line. */
 const members = (list: readonly TypeMember[], indent: string): string =>
   list.map(({ name, type, isOptional }) => `${indent}${property(name)}${isOptional ? '?' : ''}: ${type}\n`).join('')
 
-/** Properties that read as unknown, and accept values of their type. */
+/** Properties that are read as unknown, and take values of their type. */
 const accessors = (list: readonly TypeMember[], indent: string): string =>
   list.map(({ name, type }) => `${indent}get ${property(name)}(): unknown\n${indent}set ${property(name)}(value: ${type})\n`).join('')
 
+/** An exported interface. */
 const printInterface = (name: string, list: readonly TypeMember[], parent = ''): string =>
   `export interface ${name}${parent === '' ? '' : ` extends ${parent}`} {\n${members(list, '  ')}}\n`
 
-/** A JSON value as a literal type. */
+/** A JSON value as the type that has only this value. */
 function valueType(value: unknown): string {
   if (typeof value === 'string') return literal(value)
   if (Array.isArray(value)) return `readonly [${value.map(valueType).join(', ')}]`
@@ -58,6 +61,7 @@ function valueType(value: unknown): string {
   return entries.length === 0 ? '{}' : `{ ${entries.map(([key, inner]) => `${property(key)}: ${valueType(inner)}`).join('; ')} }`
 }
 
+/** The first line of the file. */
 export const fileHeader = '// Written by `octavo types` from the schemas of the project. Changes are lost when it runs again.'
 
 /** A file with all declarations does not register its types. */
@@ -72,14 +76,14 @@ export type ClientPackage = (typeof clientPackages)[number]
 interface FileOptions {
   /** Default query of reads, by uid. */
   readonly defaults: Readonly<Record<string, TypeDefaults>>
-  /** The package to import declarations from, or their text. */
+  /** The package that the declarations are imported from, or their text. */
   readonly declarations: { readonly package: ClientPackage } | { readonly text: string }
 }
 
-/** Plugin types, which have separate endpoints. */
+/** Content-types of plugins, which have separate endpoints. */
 const withEndpoints = ['plugin::upload.file', 'plugin::users-permissions.user', 'plugin::users-permissions.role']
 
-/** Prints the types of a project. The output is the same for the same model. */
+/** Prints the types of a project. The same model gives the same text. */
 export function printFile(view: View, { defaults, declarations }: FileOptions): string {
   const roots = [...view.model.types.values()].filter(({ uid, exposed }) => exposed || withEndpoints.includes(uid))
   const shapes = reachableFrom(view, roots)
@@ -99,7 +103,7 @@ export function printFile(view: View, { defaults, declarations }: FileOptions): 
   ].join('\n')
 }
 
-/** JSON attributes of files with a known structure. */
+/** JSON attributes of files whose structure is known. */
 const ofFiles: Readonly<Record<string, string>> = { formats: 'Octavo.FileFormats', focalPoint: 'Octavo.FocalPoint' }
 
 function getChoices(attribute: Scalar): readonly string[] | null {
@@ -114,6 +118,7 @@ function responseType(shape: DescribedShape, attribute: Scalar): string {
   return choices === null ? attributeTypes[attribute.type].typescript.response : union(choices)
 }
 
+/** The type of a condition. */
 function filterType(attribute: Scalar): string {
   const choices = getChoices(attribute)
   return choices === null ? attributeTypes[attribute.type].typescript.filter : `Octavo.ChoiceFilter<${union(choices)}>`
@@ -126,7 +131,7 @@ function inputType(attribute: Scalar): string {
   return choices === null ? (input ?? response) : union(choices)
 }
 
-/** Default parameters of a type's reads. */
+/** Default parameters of reads of a type. */
 type TypeDefaults = Readonly<Record<string, unknown>>
 
 const nameOf = ({ names }: View, { uid }: DescribedShape): string => names.get(uid)!
@@ -171,7 +176,7 @@ function filterMembers(view: View, shape: DescribedShape): readonly TypeMember[]
   ].map((member) => ({ ...member, isOptional: true }))
 }
 
-/** Plugin types are written through separate routes. */
+/** Types of plugins are written through separate routes. */
 function printInputs(view: View, shape: DescribedShape, name: string): readonly string[] {
   if (shape.kind === 'contentType' && !shape.exposed) return []
   const attributes = writableOf(shape)
@@ -196,7 +201,7 @@ function printInputs(view: View, shape: DescribedShape, name: string): readonly 
   ]
 }
 
-/** Input is unknown until it is validated. A type rather than an interface, so that it is also a record. */
+/** Input is unknown until it is validated. A type and not an interface, so that it is a record too. */
 function printHookData(shape: DescribedShape & { readonly kind: 'contentType' }, name: string): string {
   const input = `${name}${shape.draftAndPublish ? 'DraftInput' : 'Input'}`
   const attributes = writableOf(shape).map(({ name: attribute }) => ({ name: attribute, type: `${input}[${literal(attribute)}]` }))
@@ -204,7 +209,7 @@ function printHookData(shape: DescribedShape & { readonly kind: 'contentType' },
   return `${comment(text)}\nexport type ${name}HookData = {\n${accessors(attributes, '  ')}}\n`
 }
 
-/** True for attributes that null clears; types of relations and media include it, those of lists by row 16. */
+/** True for attributes that null empties; relations and media allow it by their types, lists by row 16. */
 const isScalarLike = ({ contract }: View, attribute: Attribute): boolean =>
   attribute.kind === 'scalar' ||
   (attribute.kind === 'component' && !attribute.repeatable) ||
@@ -277,10 +282,10 @@ function linkNames(link: DescribedLink): string {
   }
 }
 
-/** Statements of declaration files that are not permitted in a namespace: imports, functions and constants. */
+/** Whole statements of a declaration file that have no place in a namespace: imports, functions and constants. */
 const elsewhere = /^(?:import type [^;]*;|export declare (?:const|function) [^;]*;|export \{\};)\n?/gm
 
-/** Joins declaration files that reference only each other. */
+/** Joins declaration files that refer only to each other. */
 export function standaloneDeclarations(files: readonly string[]): string {
   const body = files.map((text) => text.replaceAll(elsewhere, '').trim()).join('\n')
   return [
@@ -289,7 +294,7 @@ export function standaloneDeclarations(files: readonly string[]): string {
   ].join('\n\n')
 }
 
-/** The required declaration files, relative to `dist/types` in the package. */
+/** The declaration files that are needed, below the package's `dist/types`. */
 export const declarationFiles: readonly string[] = [
   ...['blocks', 'content-types', 'inputs', 'queries', 'results', 'selection'].map((name) => `src/foundation/public/content/${name}.d.ts`),
   ...['document-methods', 'typed-strapi'].map((name) => `packages/client/${name}.d.ts`),
