@@ -314,7 +314,7 @@ export const serviceTransaction = <Result>(
     return work(transaction)
   })
 
-/** Whether a table exists and has all of these columns. */
+/** True if a table exists and has all of these columns. */
 export async function hasColumns(database: RowReader, table: string, columns: readonly string[] = []): Promise<boolean> {
   const names = columns.length === 0 ? sql`1 as one` : sql.join(columns.map((column) => sql.id(column)))
   try {

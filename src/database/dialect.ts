@@ -18,14 +18,14 @@ export type ComparisonSign = '=' | '<>' | '<' | '<=' | '>' | '>='
 export interface Dialect {
   /** Compiles a query to text with placeholders; bound values must be `Parameter`s of a plan. */
   compile(query: Expression): Statement
-  /** Whether `column` contains, starts or ends with `value`, in which `%`, `_` and `\` are literal. */
+  /** True if `column` contains, starts or ends with `value`, in which `%`, `_` and `\` are literal. */
   matches(column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith', matching: Matching): RawBuilder<boolean>
   /**
    * Compares a column with a bound value; for numeric columns, a number in any notation. `isWhole`: the column has integers, the value may
    * be a fraction; values that are not numbers sort after all numbers.
    */
   compare(column: Expression, comparison: ComparisonSign, value: Expression, isWhole: boolean): RawBuilder<boolean>
-  /** Whether a column equals one of the bound values; at least one. `isWhole` as in `compare`. */
+  /** True if a column equals one of the bound values; at least one. `isWhole` as in `compare`. */
   isAnyOf(column: Expression, values: readonly Expression[], isWhole: boolean): RawBuilder<boolean>
   equalsIgnoringCase(column: Expression, value: Expression, folding: 'ascii' | 'unicode'): RawBuilder<boolean>
   /** A table `as` with a column `value`, from a list of numbers bound as one parameter. */
@@ -54,13 +54,13 @@ export interface Dialect {
   readonly nullsAreGreatest: boolean
   /** A group's first value in the order of such a key. */
   firstValue(value: Expression, descending: boolean, nullsFirst: boolean): Expression
-  /** Whether two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
+  /** True if two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
   timestampsDiffer(one: Expression, other: Expression): Expression
   /** Explains, as the end of a sentence, why a timestamp column does not preserve its values; null: it does. Absent: all do. */
   readonly momentFault?: MomentFault
   /** True if text comparisons use the column's collation, which may ignore case, accents and trailing spaces. */
   readonly collates: boolean
-  /** Whether two values differ, null-safe; texts are compared by character, regardless of collation. */
+  /** True if two values differ, null-safe; texts are compared by character, regardless of collation. */
   differs(one: Expression, other: Expression): RawBuilder<boolean>
   /** A position before `first`. */
   positionBefore(first: Expression): Expression

@@ -71,7 +71,7 @@ export interface AccessPaths {
   readonly leads: readonly DrivingCondition[]
   /** Finds the page among the first rows in list order, up to the scan bound; null if no index provides this order. */
   readonly walk: Statement | null
-  /** Whether the ordered scan covers every row of the table. */
+  /** True if the ordered scan covers every row of the table. */
   readonly walksAll: boolean
   /** Columns tested row by row, each referencing a row of the links' table. */
   readonly tested: readonly { readonly table: string; readonly column: string }[]

@@ -49,7 +49,7 @@ interface CachedResult extends ResultOrigin {
   checked: number
   /** Bytes of all encodings, with overhead. */
   size: number
-  /** Whether it was hit since its segment was last considered for eviction. */
+  /** True if it was hit since its segment was last considered for eviction. */
   isUsed: boolean
 }
 

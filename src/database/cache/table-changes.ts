@@ -150,7 +150,7 @@ export function readTables(plan: ReadPlan): ReadonlySet<string> {
   return names
 }
 
-/** Whether a plan's result includes rows of a type. */
+/** True if a plan's result includes rows of a type. */
 export const includesType = (plan: unknown, uid: string): boolean =>
   typeof plan === 'object' &&
   plan !== null &&

@@ -25,7 +25,7 @@ interface ResponseSource {
   page(root: Level, envelope: ListEnvelope): (values: Values) => { readonly rows: readonly ResultRow[]; readonly total: number | null }
   /** Signs the URLs of private files; null: all files are public. */
   readonly signer: Signer | null
-  /** Whether links without a position sort last instead of first. */
+  /** True if links without a position sort last instead of first. */
   readonly nullsLast?: boolean
   /** Called periodically while rows are written; throws if the response is no longer needed. */
   readonly look?: () => void
@@ -263,7 +263,7 @@ function ordering({ nullsLast = false }: ResponseSource, orderAt: readonly numbe
   return (rows) => (isOrdered(rows, compare) ? rows : [...rows].sort(compare))
 }
 
-/** Whether each parent's rows are in order. Rows of different parents may be interleaved. */
+/** True if each parent's rows are in order. Rows of different parents may be interleaved. */
 function isOrdered(rows: readonly ResultRow[], compare: (a: ResultRow, b: ResultRow) => number): boolean {
   const last = new Map<ResultRow[number], ResultRow>()
   for (let index = 1; index < rows.length; index++) {

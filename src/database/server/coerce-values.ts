@@ -95,7 +95,7 @@ const coerceBytes: Coercion = (value) =>
 export interface TextRules {
   readonly unstorable: RegExp
   readonly problem: string
-  /** Whether JSON with escapes of these characters is rejected, too. */
+  /** True if JSON with escapes of these characters is rejected, too. */
   readonly hasUnstorableEscapes: boolean
 }
 

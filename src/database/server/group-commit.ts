@@ -64,7 +64,7 @@ export type RunInGroup = <Result>(work: (transaction: Transaction) => Promise<Re
 export interface GroupCommitOptions {
   /** Maximum number of queued writes. */
   readonly queue: number
-  /** Whether a part of the group may succeed after this error, which aborted the transaction. */
+  /** True if a part of the group may succeed after this error, which aborted the transaction. */
   mayPass(error: unknown): boolean
 }
 

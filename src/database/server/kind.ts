@@ -27,7 +27,7 @@ export interface ServerConnection<Pool> {
 export interface ServerPreparation {
   /** Milliseconds to wait for another process preparing the same database. */
   readonly wait: number
-  /** Whether this service issues sessions: their table then gets the columns missing from older versions of Strapi. */
+  /** True if this service issues sessions: their table then gets the columns missing from older versions of Strapi. */
   readonly sessions: boolean
   /** Fills a new database in one transaction. */
   fill: WriteFirstRows

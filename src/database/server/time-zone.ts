@@ -83,7 +83,7 @@ export function toWallClock(milliseconds: number): WallClock {
   return { year: moment.getFullYear(), rest: `${day} ${time}` }
 }
 
-/** Whether the local time identifies the timestamp: in the repeated hour at the end of daylight saving time, two timestamps share one. */
+/** True if the local time identifies the timestamp: in the repeated hour at the end of daylight saving time, two timestamps share one. */
 function isUnambiguous(milliseconds: number): boolean {
   const shown = new Date(milliseconds)
   const read = new Date(2000, 0, 1)

@@ -16,7 +16,7 @@ export interface WriteExecution {
   runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result>
   /** Executes queued writes, excluding groups of other services. */
   readonly runGroup: RunGroup
-  /** Whether every write is queued, because locks do not exclude writes on other nodes. */
+  /** True if every write is queued, because locks do not exclude writes on other nodes. */
   readonly isAlwaysGrouped?: boolean
   readonly activity: ServerWrites['activity']
   /** Number of transactions waiting for a connection. */

@@ -194,7 +194,7 @@ interface PageRange {
   readonly limit: number
 }
 
-/** Whether an ordered scan may find the page: it is near the beginning, and no earlier scan has failed there. */
+/** True if an ordered scan may find the page: it is near the beginning, and no earlier scan has failed there. */
 function isNear({ start, limit }: PageRange, known: CachedTotal | null): boolean {
   const last = start + limit
   return last <= Math.min(known?.total ?? last, maxScanRows) && last < (known?.seen?.farFrom ?? last + 1)
@@ -274,7 +274,7 @@ const schemaOf = oncePerConnection((database) => {
 /** A scan of a table, or of an automatic index. Scans of subqueries do not count. */
 const isScan = ({ detail }: Step): boolean => /^SCAN (?!\(|CONSTANT)|AUTOMATIC/.test(detail)
 
-/** Whether a whole table is scanned for every row. */
+/** True if a whole table is scanned for every row. */
 function scansPerRow(steps: readonly Step[]): boolean {
   const perRow = new Set<number>()
   return steps.some((step) => {
@@ -295,7 +295,7 @@ function linksPerRow(database: Database.Database, table: string, column: string)
   return (mean.pluck().get(table, column) as number | null) ?? Number.POSITIVE_INFINITY
 }
 
-/** Whether one of Octavo's indexes provides the list's order and contains no other rows. */
+/** True if one of Octavo's indexes provides the list's order and contains no other rows. */
 function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => boolean): boolean {
   const rows = steps.find(({ detail }) => detail === 'CO-ROUTINE t0')
   const [how, ...more] = steps.filter(({ parent }) => parent === rows?.id).map(({ detail }) => detail)
@@ -305,7 +305,7 @@ function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => 
   return scan !== null && hasNoOthers(scan[1] ?? '')
 }
 
-/** Whether an index is partial: SQLite uses those only for queries that imply their condition. */
+/** True if an index is partial: SQLite uses those only for queries that imply their condition. */
 const isPartial = (database: Database.Database, index: string): boolean =>
   /\) where /i.test(String(database.prepare("select sql from sqlite_schema where type = 'index' and name = ?").pluck().get(index)))
 

@@ -58,7 +58,7 @@ const writerTimeoutMs = 5
 
 export function watchCommits(version: CommitVersion, changes: TableChanges, writer: Pick<SqliteWriter, 'isAlone'>): CommitWatch {
   let seen: unknown = null
-  /** Whether the writer has missed the deadline because it is executing a statement or waiting for the disk. */
+  /** True if the writer has missed the deadline because it is executing a statement or waiting for the disk. */
   let isLate = false
   const ask = shared(async () => {
     try {

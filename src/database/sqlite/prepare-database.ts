@@ -18,7 +18,7 @@ export interface Preparation {
   readonly first: InitialRows | null
   /** Milliseconds to wait for another process preparing the same database. */
   readonly wait: number
-  /** Whether this service issues sessions: their table then gets the columns missing from older versions of Strapi. */
+  /** True if this service issues sessions: their table then gets the columns missing from older versions of Strapi. */
   readonly sessions: boolean
   /** Fills a new database, within the transaction that creates its tables. */
   fill(): Promise<void>
@@ -59,7 +59,7 @@ export async function createEmptyTables(database: Database, model: Model, wait: 
   await prepareDatabase(database, model, { first: null, wait, sessions: true, fill: async () => {} })
 }
 
-/** Whether the database lacks the tables of the first start. */
+/** True if the database lacks the tables of the first start. */
 export function isUnprepared(database: Database): boolean {
   return database.prepare("select 1 from sqlite_schema where name = 'strapi_core_store_settings'").get() === undefined
 }

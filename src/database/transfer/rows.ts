@@ -30,7 +30,7 @@ export interface RowReference {
   readonly table: string
   readonly column: string
   readonly to: { readonly table: string; readonly column: string }
-  /** Whether the row is deleted with its target; otherwise the reference is set to null. */
+  /** True if the row is deleted with its target; otherwise the reference is set to null. */
   readonly cascades: boolean
 }
 

@@ -162,7 +162,7 @@ async function* replace({ table, column, former, as }: StepOf<'convertColumn' | 
   if ((await there.column(table, column.name)) === null) yield alter(table, `add column ${added(column)}`)
 }
 
-/** Whether the type can be changed in place; otherwise the column is recreated and filled. */
+/** True if the type can be changed in place; otherwise the column is recreated and filled. */
 export const isDeclaredInPlace = ({ former, column }: Pick<StepOf<'declareColumn'>, 'former' | 'column'>): boolean =>
   isWiderType(former, column)
 

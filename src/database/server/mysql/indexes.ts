@@ -33,7 +33,7 @@ function bytesOf(type: string): number | null {
   return length === undefined ? 8 : Number(length) * 4
 }
 
-/** Whether the table has these columns and all their values fit into an index. */
+/** True if the table has these columns and all their values fit into an index. */
 export function isIndexable({ tables }: MysqlCatalog, { table, columns }: OwnIndex): boolean {
   const types = new Map(tables.get(table)?.map(({ name, type }) => [name, type]))
   const bytes = columns.map((column) => (types.has(column) ? bytesOf(types.get(column)!) : null))

@@ -38,7 +38,7 @@ import { lockGroup } from './transaction.js'
 /** Exists in every prepared database. */
 const firstTable = 'strapi_core_store_settings'
 
-/** Whether the database lacks the tables of the first start, or that start was interrupted. */
+/** True if the database lacks the tables of the first start, or that start was interrupted. */
 export async function isUnprepared(database: MysqlQueryable): Promise<boolean> {
   const { rows } = await database.query(
     `select table_name from information_schema.tables where table_schema = database() and table_name in ('${firstTable}', '${unpreparedTable}')`,

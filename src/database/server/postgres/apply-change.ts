@@ -244,7 +244,7 @@ function getTables(step: PlanStep): readonly string[] {
   return 'table' in step && typeof step.table === 'string' ? [step.table] : []
 }
 
-/** Whether the step's table remains readable. Steps on rows, such as permissions, must not block every request. */
+/** True if the step's table remains readable. Steps on rows, such as permissions, must not block every request. */
 const allowsReads = ({ kind }: PlanStep): boolean => kind === 'setValues' || kind === 'deleteRows'
 
 /** Locks the tables of all steps before anything is changed. */

@@ -52,7 +52,7 @@ export const archiveColumn = (table: string, { name, notNull, default: standard 
 
 export const addColumn = (table: string, column: Column): RawBuilder<unknown> => alter(table, `add column ${defined(column)}`)
 
-/** Whether the type can be changed in place; otherwise the column is recreated and filled. */
+/** True if the type can be changed in place; otherwise the column is recreated and filled. */
 export const isDeclaredInPlace = ({ former, column }: Pick<StepOf<'declareColumn'>, 'former' | 'column'>): boolean =>
   declaredType(former.type) === declaredType(column.type) || isWiderType(former, column)
 

@@ -66,7 +66,7 @@ const wholeComparisons: Readonly<Record<ComparisonSign, (column: Expression, val
 /** Column types of bound rows. */
 const typeNames: Readonly<Record<BoundType, string>> = { integer: 'integer', real: 'double precision', text: 'text' }
 
-/** Whether a value fits an id column; the server would reject others. */
+/** True if a value fits an id column; the server would reject others. */
 const mayBeId = (value: number | string): boolean =>
   typeof value === 'string' || (Number.isInteger(value) && value >= -2_147_483_648 && value <= 2_147_483_647)
 

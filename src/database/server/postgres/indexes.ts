@@ -28,14 +28,14 @@ export function indexStatement(index: OwnIndex, { nullsFirst, concurrently }: In
 /** Maximum characters of an indexable text, which may share an index with another. */
 const indexedLength = 255
 
-/** Whether the type is of bounded length: long texts would exceed the size of an index entry. */
+/** True if the type is of bounded length: long texts would exceed the size of an index entry. */
 function isBounded(type: string): boolean {
   if (/^(?:text|jsonb?|bytea|character varying)$/.test(type)) return false
   const [, length] = /^character(?: varying)?\((\d+)\)$/.exec(type) ?? []
   return length === undefined || Number(length) <= indexedLength
 }
 
-/** Whether the table has these columns and all their values fit into an index. */
+/** True if the table has these columns and all their values fit into an index. */
 export function isIndexable({ tables }: Catalog, { table, columns }: OwnIndex): boolean {
   const types = new Map(tables.get(storedName(table))?.map(({ name, type }) => [name, type]))
   return types.has('id') && columns.map(storedName).every((column) => types.has(column) && isBounded(types.get(column)!))
@@ -128,7 +128,7 @@ async function createOne(pool: pg.Pool, index: OwnIndex, statement: string, stop
   }
 }
 
-/** Whether an index is valid; undefined: it does not exist. */
+/** True if an index is valid; undefined: it does not exist. */
 async function isUsable(pool: pg.Pool, name: string): Promise<boolean | undefined> {
   const { rows } = await pool.query<{ readonly valid: number }>(
     'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',

@@ -372,7 +372,7 @@ function watchReplication(client: pg.ClientBase): void {
   })
 }
 
-/** Whether a commit on this connection did not wait for its standbys; the connection is not reused. */
+/** True if a commit on this connection did not wait for its standbys; the connection is not reused. */
 export const isUnconfirmed = (client: pg.ClientBase): boolean => unconfirmed.has(client)
 
 /** Waits until synchronous standbys have all earlier commits of the primary, by an empty commit. @throws if they do not confirm */

@@ -29,7 +29,7 @@ export const preparing = 7_082_100_001
 /** Exists in every prepared database. */
 const firstTable = 'strapi_core_store_settings'
 
-/** Whether the current schema lacks the tables of the first start. */
+/** True if the current schema lacks the tables of the first start. */
 export async function isUnprepared(database: Queryable): Promise<boolean> {
   const { rows } = await database.query<{ readonly isNew: number }>(
     `select not exists (select from pg_tables where schemaname = current_schema() and tablename = $1) as "isNew"`,

@@ -136,7 +136,7 @@ function handle(message: Extract<ToWriter, { readonly id: number }>): void {
 /** `data_version` at the last check. */
 let seen: unknown = null
 
-/** Whether no other connection has committed since the last call; false on the first call. */
+/** True if no other connection has committed since the last call; false on the first call. */
 function isAlone(): boolean {
   const before = seen
   seen = prepared('select data_version from pragma_data_version').pluck().get()

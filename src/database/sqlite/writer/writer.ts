@@ -40,7 +40,7 @@ export interface SqliteWriter extends WriteDatabase {
 /** A transaction being committed. The next one starts while the disk still writes. */
 interface Committing<Result> {
   readonly result: Result
-  /** Whether the thread may delay the commit, to share it with the next transaction. */
+  /** True if the thread may delay the commit, to share it with the next transaction. */
   readonly isHeld: boolean
   /** Resolves to the number of its statements once it is on disk. */
   readonly committed: Promise<number>
