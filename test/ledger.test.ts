@@ -10,16 +10,16 @@ const root = join(import.meta.dirname, '..')
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   foundation: { files: 50, lines: 6540, prose: 3 },
   model: { files: 60, lines: 9403, prose: 3 },
-  database: { files: 105, lines: 17594, prose: 3 },
+  database: { files: 105, lines: 17585, prose: 3 },
   query: { files: 13, lines: 3532, prose: 3 },
-  content: { files: 105, lines: 15715, prose: 3 },
-  identity: { files: 20, lines: 3392, prose: 3 },
-  project: { files: 31, lines: 5428, prose: 3 },
+  content: { files: 105, lines: 15718, prose: 3 },
+  identity: { files: 20, lines: 3384, prose: 3 },
+  project: { files: 31, lines: 5363, prose: 3 },
   operations: { files: 38, lines: 7663, prose: 3 },
-  admin: { files: 45, lines: 8015, prose: 3 },
-  http: { files: 72, lines: 12010, prose: 3 },
+  admin: { files: 45, lines: 7915, prose: 3 },
+  http: { files: 72, lines: 11959, prose: 3 },
   service: { files: 57, lines: 6765, prose: 3 },
-  packages: { files: 27, lines: 4848, prose: 3 },
+  packages: { files: 27, lines: 4809, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

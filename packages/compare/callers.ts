@@ -1,27 +1,25 @@
-// The callers of requests, and the credentials that nothing prints.
+// Callers of requests, and their credentials, which are never printed.
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../src/foundation/errors/errors.js'
 import { decodeEscapes } from './requests.js'
 
-/** One of the two services. */
 export type ServiceName = 'strapi' | 'octavo'
 
-/** A caller with the headers that it sends to each service. */
+/** A caller with its headers for each service. */
 export interface ComparedCaller {
   readonly name: string
   readonly headers: Readonly<Record<ServiceName, Readonly<Record<string, string>>>>
 }
 
-/** The options of the command that name callers. */
 export interface CallerOptions {
-  /** `name=token`, `name=@file` or `name=` for a caller without a token. */
+  /** `name=token`, `name=@file`, or `name=` for a caller without a token. */
   readonly as?: readonly string[]
   readonly header?: readonly string[]
   readonly strapiToken?: string
   readonly octavoToken?: string
 }
 
-/** Reads the callers from options. Without any, there is one without a token, named public. @throws ConfigError */
+/** Parses the callers; by default, a single one without a token, named public. @throws ConfigError */
 export function parseCallers({ as = [], header = [], strapiToken, octavoToken }: CallerOptions): readonly ComparedCaller[] {
   const shared = Object.fromEntries(header.map(parseHeader))
   const caller = (name: string, strapi: string, octavo: string): ComparedCaller => ({
@@ -49,7 +47,7 @@ function parseHeader(text: string): readonly [string, string] {
   return [name.toLowerCase(), value]
 }
 
-/** The token itself, or with @ the file that contains it, which keeps it out of the list of processes. */
+/** The token itself, or with @ the file that contains it, which keeps it out of process lists. */
 function readToken(text: string): string {
   if (!text.startsWith('@')) return text.replace(/^Bearer\s+/i, '')
   try {
@@ -59,17 +57,17 @@ function readToken(text: string): string {
   }
 }
 
-/** Header names whose values are credentials. */
+/** Headers with credentials. */
 export const credentialHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
 
-/** Keys of responses and of bodies whose values are credentials. */
+/** Keys of credentials in responses and bodies. */
 const secretKey = /^(?:jwt|secret|api[-_]?key|accessKey|\w*password\w*|\w*[Tt]oken)$/i
 /** URL parameters that grant access. */
 const secretParameter = /^(?:code|key|confirmation|signature|x-amz-(?:signature|credential|security-token)|oauth_\w+)$/i
 
 export const isSecretKey = (name: string): boolean => secretKey.test(name)
 
-/** The path with the values of secret parameters replaced by "…". */
+/** Replaces the values of secret parameters by "…". */
 export const withoutSecrets = (path: string): string =>
   path.replace(/([?&])([^=&#]+)=([^&#]*)/g, (whole, sign: string, name: string) => {
     const parts = decodeEscapes(name)
@@ -79,7 +77,7 @@ export const withoutSecrets = (path: string): string =>
     return isSecret ? `${sign}${name}=…` : whole
   })
 
-/** Returns a function that removes the credentials of the callers from texts. */
+/** Creates a function that removes the credentials of callers from texts. */
 export function createRedactor(callers: readonly ComparedCaller[]): (text: string) => string {
   const secrets = callers.flatMap(({ headers }) =>
     Object.values(headers).flatMap((each) =>
@@ -90,11 +88,11 @@ export function createRedactor(callers: readonly ComparedCaller[]): (text: strin
   return (text) => known.reduce((now, secret) => now.replaceAll(secret, '…'), text)
 }
 
-/** The most characters of a value, and of a path. */
+/** Maximum lengths of a value and of a path. */
 const maxValueCharacters = 160
 const maxPathCharacters = 300
 
-/** A value on one line; values of secret keys are left out. */
+/** A value on one line, without values of secret keys. */
 export function shownValue(value: unknown, name?: string | number): string {
   if (value === undefined) return 'missing'
   if (typeof name === 'string' && isSecretKey(name) && value !== null) return '…'
@@ -104,7 +102,7 @@ export function shownValue(value: unknown, name?: string | number): string {
   )
 }
 
-/** A path with its escapes decoded where that is readable; values of secret parameters are left out. */
+/** A path with readable escapes decoded, without values of secret parameters. */
 export function shownPath(path: string): string {
   const safe = withoutSecrets(path).replace(/%(?:5B|5D|24|2C|3A|2A)/gi, decodeURIComponent)
   return short(safe, maxPathCharacters)

@@ -1,4 +1,4 @@
-// Likely causes of differences with advice, in order of precedence.
+// Likely causes of differences, with advice, in order of precedence.
 import type { ServiceName } from './callers.js'
 import { type Difference, isRecord, type JsonPath } from './differences.js'
 import { type DocumentedRow, documentedRow } from './documented.js'
@@ -12,14 +12,13 @@ import {
   type ServiceResponse,
 } from './response-pair.js'
 
-/** A likely cause. */
 export interface Cause {
   readonly name: string
   /** Heading of the group. */
   readonly title: string
-  /** Meaning and remedy. `{uid}` is the content-type, `{action}` the action of the request. */
+  /** Meaning and remedy. `{uid}`: the content-type, `{action}`: the action of the request. */
   readonly advice: string
-  /** The advice for requests without a content-type: octavo.config has no settings for users, files and others. */
+  /** Advice for requests without a content-type: octavo.config has no settings for users, files and others. */
   readonly elsewhere?: string
   /** Octavo shows or allows more than Strapi does. */
   readonly exposes?: boolean
@@ -34,16 +33,16 @@ const statuses =
   ({ kind }, { strapi, octavo }) =>
     kind === 'status' && holds(strapi.status, octavo.status)
 
-/** A document of a list with `data`, or of a list of users or files. */
+/** A document in a list with `data`, or in a list of users or files. */
 const isDocument: Match = ({ path }) =>
   (path.length === 2 && path[0] === 'data' && typeof path[1] === 'number') || (path.length === 1 && typeof path[0] === 'number')
-/** An attribute of the requested documents themselves, not of nested ones. */
+/** An attribute of the requested documents, not of nested ones. */
 const isOwnAttribute: Match = ({ path }) =>
   typeof path.at(-1) === 'string' && [...path].filter((key) => key !== 'data' && typeof key === 'string').length === 1 && path[0] !== 'meta'
 const isTotal: Match = ({ pattern }) => /^meta\.pagination\.(?:total|pageCount)$/.test(pattern)
 const hasPopulate = ({ parameters }: ResponsePair): boolean => parameters.populate !== undefined
 
-/** True if a key is a relation, component, zone or file: by the model, otherwise by its value. */
+/** True for a relation, component, zone or file, according to the model or else the value. */
 const isContent: Match = ({ path, strapi, octavo }, pair, model) => {
   const shape = shapeAt(path, pair, model)
   if (shape === null) return looksLikeContent(strapi ?? octavo)
@@ -51,7 +50,7 @@ const isContent: Match = ({ path, strapi, octavo }, pair, model) => {
   return name === 'localizations' || name === 'createdBy' || name === 'updatedBy' || isPopulatable(shape.attributes[name])
 }
 
-/** The type or component of the last key of a path; null if the model does not have it. */
+/** The type or component of the last key of a path; null if the model lacks it. */
 function shapeAt(path: Difference['path'], { addressed }: ResponsePair, { shapes }: KnownModel): KnownShape | null {
   const names = path.filter((key): key is string => typeof key === 'string' && key !== 'data').slice(0, -1)
   let shape: KnownShape | null = addressed?.type ?? shapes.get(builtIn.get(addressed?.segment ?? '') ?? '') ?? null
@@ -62,7 +61,7 @@ function shapeAt(path: Difference['path'], { addressed }: ResponsePair, { shapes
   return shape
 }
 
-/** Types of the plugins that come with Strapi; relations to those of others are left out. */
+/** Strapi's own plugins; relations to types of other plugins are omitted. */
 const ofKnownPlugins = /^plugin::(?:users-permissions|upload|i18n|content-releases|review-workflows)\./
 
 /** A relation to a type of a plugin that only Strapi has. */
@@ -83,7 +82,7 @@ function looksLikeContent(value: unknown): boolean {
   return isRecord(value) && ('id' in value || 'count' in value)
 }
 
-/** True if only one response has a document or component at a path that exists in both. */
+/** True if only one response has a document or component at a path that both have. */
 function isTarget({ kind, path, strapi, octavo }: Difference, side: ServiceName): boolean {
   const [has, lacks] = side === 'octavo' ? [octavo, strapi] : [strapi, octavo]
   if (!isRecord(has) || !('id' in has)) return false
@@ -96,7 +95,7 @@ function getPagination({ content }: ServiceResponse): Readonly<Record<string, un
   return isRecord(meta) && isRecord(meta.pagination) ? meta.pagination : {}
 }
 
-/** A value of another type for a custom field. Without a model: a text that is the JSON of the other value. */
+/** A custom field with values of different types. Without a model: a text that is the JSON of the other value. */
 const isOfOtherType: Match = ({ kind, path, strapi, octavo }, { addressed }) => {
   if (kind !== 'value' || typeof strapi === typeof octavo || strapi === null || octavo === null) return false
   const attribute = addressed?.type?.attributes[String(path.at(-1))]
@@ -106,7 +105,7 @@ const isOfOtherType: Match = ({ kind, path, strapi, octavo }, { addressed }) => 
 const getPageSize = (half: ServiceResponse): unknown => getPagination(half).pageSize ?? getPagination(half).limit
 const isPagination = ({ pattern }: Difference): boolean => /^meta\.pagination\.(?!total$)/.test(pattern)
 
-/** Number of documents that Octavo has in excess of Strapi: by the totals, otherwise by the lists. */
+/** Number of documents that only Octavo has, by totals or else by lists. */
 function surplus({ strapi, octavo }: ResponsePair): number {
   const countOf = (half: ServiceResponse): number => {
     const { total } = getPagination(half)
@@ -127,7 +126,7 @@ function isOtherContent({ strapi, octavo }: ResponsePair): boolean {
 
 const pluginAdvice = 'Octavo does not run extensions of plugins: serve what clients need from a route of octavo.config under another path.'
 
-/** The causes; the first that matches a difference is taken. */
+/** The first match determines the cause of a difference. */
 export const causes: readonly Cause[] = [
   {
     name: 'file',
@@ -264,7 +263,7 @@ export const causes: readonly Cause[] = [
     advice:
       'Code of the project adds filters, and Octavo runs none of it. Set types["{uid}"].scope in octavo.config (defaults.filters only if clients may look past them), before others can reach Octavo.',
     exposes: true,
-    // Documents of Strapi's page that are missing then are on a later page of Octavo's.
+    // Documents missing from Strapi's page are on a later page of Octavo's.
     matches: (difference, pair, model) => (isDocument(difference, pair, model) || isTotal(difference, pair, model)) && surplus(pair) > 0,
   },
   {
@@ -361,16 +360,15 @@ export const causes: readonly Cause[] = [
   },
 ]
 
-/** A difference with what explains it. */
+/** A difference with its explanation. */
 export type Explained =
   | { readonly kind: 'documented'; readonly difference: Difference; readonly row: DocumentedRow }
   | { readonly kind: 'cause'; readonly difference: Difference; readonly cause: Cause }
 
-/** The result for one pair. */
 export interface Judgement {
   readonly pair: ResponsePair
   readonly explained: readonly Explained[]
-  /** The populate that adds the missing parts to Octavo's response; null if nothing is missing. */
+  /** The populate that adds missing parts to Octavo's response; null if nothing is missing. */
   readonly populate: PopulateTree | null
 }
 

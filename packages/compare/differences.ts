@@ -1,29 +1,29 @@
-// The differences between two JSON values. Entries of lists are matched by their ids, so that one more document is one difference.
+// Differences between two JSON values. List entries are matched by id, so that one additional document is one difference.
 import { ConfigError } from '../../src/foundation/errors/errors.js'
 
-/** The way to a value: keys and places in lists. */
+/** Keys and list indexes that lead to a value. */
 export type JsonPath = readonly (string | number)[]
 
-/** One difference, with the number of places that have the same one. */
+/** A difference, with the number of its occurrences. */
 export interface Difference {
-  /** `missing` and `added` are from the point of view of Octavo; `order`: the same entries in another order. */
+  /** `missing` and `added` are from Octavo's point of view; `order`: the same entries in another order. */
   readonly kind: 'status' | 'header' | 'missing' | 'added' | 'value' | 'order'
-  /** The first place. */
+  /** The first occurrence. */
   readonly path: JsonPath
-  /** The places as a pattern: `data[*].tags[*].name`. */
+  /** All occurrences as a pattern: `data[*].tags[*].name`. */
   readonly pattern: string
   readonly count: number
-  /** The values at the first place; of lists in another order the ids of their entries. */
+  /** Values of the first occurrence; for `order`, the ids of entries. */
   readonly strapi: unknown
   readonly octavo: unknown
 }
 
-/** Differences of other patterns than these are not collected. */
+/** Maximum number of distinct patterns. */
 export const maxPatterns = 50
 
 type Add = (kind: Difference['kind'], path: JsonPath, strapi: unknown, octavo: unknown) => void
 
-/** Opens a list of differences that joins those of one pattern. */
+/** Collects differences, grouped by pattern. */
 export function createDifferences(): { readonly add: Add; list(): readonly Difference[] } {
   const found = new Map<string, Difference>()
   return {
@@ -38,7 +38,7 @@ export function createDifferences(): { readonly add: Add; list(): readonly Diffe
   }
 }
 
-/** Adds the differences between two values. `isIgnored` says which places are not compared. */
+/** Adds the differences between two values, except at paths for which `isIgnored` is true. */
 export function compareValues(
   strapi: unknown,
   octavo: unknown,
@@ -101,14 +101,14 @@ type IdentityOf = (entry: Readonly<Record<string, unknown>>) => string | null
 
 const isId = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
 
-/** The identity of an entry: document id and locale, or row id and component. */
+/** Identity of an entry: document id and locale, or row id and component. */
 const identities: readonly IdentityOf[] = [
   ({ documentId, locale, __type }) =>
     isId(documentId) ? [__type, documentId, locale].filter((part) => typeof part === 'string').join(' ') : null,
   ({ id, __component }) => (isId(id) ? `${typeof __component === 'string' ? `${__component} ` : ''}${id}` : null),
 ]
 
-/** True for objects, not for lists and null. */
+/** True for objects, except arrays. */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -119,7 +119,6 @@ const signature = /[?&](?:expires|signature|X-Amz-[\w-]+)=[^&#\s]*/gi
 const isSameAddress = (strapi: unknown, octavo: unknown): boolean =>
   typeof strapi === 'string' && typeof octavo === 'string' && withoutSignature(strapi) === withoutSignature(octavo)
 
-/** An address without the parameters of its signature. */
 const withoutSignature = (text: string): string => (text.includes('=') ? text.replace(signature, '') : text)
 
 /** A path as text: `data[0].tags[2].name`. */

@@ -1,8 +1,7 @@
-// Differences that docs/differences.md names, by the section and the beginning of the row. They are listed apart and are no findings.
+// Differences documented in docs/differences.md, by section and start of the row. They are listed separately and do not count as findings.
 import type { Difference } from './differences.js'
 import { getErrorMessage, isFreeOrder, type ResponsePair } from './response-pair.js'
 
-/** A row of docs/differences.md. */
 export interface DocumentedRow {
   readonly section: string
   /** Text from the first column of the row; empty: the whole section. */
@@ -18,7 +17,7 @@ const statuses = (strapi: number | readonly number[], octavo: number): Rule['mat
   return ({ kind }, pair) => kind === 'status' && theirs.includes(pair.strapi.status) && pair.octavo.status === octavo
 }
 
-/** Octavo refuses with a message of this form what Strapi accepts. */
+/** Octavo refuses, with a message of this form, what Strapi accepts. */
 const refuses = (message: RegExp, path = /^/): Rule['matches'] => {
   const isRefusal = statuses([200, 404], 400)
   return (difference, pair) => isRefusal(difference, pair) && message.test(getErrorMessage(pair.octavo)) && path.test(decodedUrl(pair))
@@ -33,7 +32,7 @@ const isAt =
 
 const senseless = /^(?:Invalid (?:number|format|value|date|time|order|fields parameter)|\$\w+ (?:takes|joins)|The operator )/
 
-/** The rules, the first that matches wins. */
+/** The first match wins. */
 export const documentedRows: readonly Rule[] = [
   { section: '400 in place of 500', row: '', matches: statuses(500, 400) },
   {
@@ -114,7 +113,7 @@ export const documentedRows: readonly Rule[] = [
   { section: 'Not there', row: '`createdBy` and `updatedBy`', matches: isAt(/\b(?:createdBy|updatedBy)\b/) },
 ]
 
-/** The row that names a difference; null if none does. */
+/** The row that documents a difference, or null. */
 export function documentedRow(difference: Difference, pair: ResponsePair): DocumentedRow | null {
   const found = documentedRows.find(({ matches }) => matches(difference, pair))
   return found === undefined ? null : { section: found.section, row: found.row }

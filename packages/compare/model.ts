@@ -1,8 +1,7 @@
-// The content model of a comparison, from a service that the caller may ask or from the project's schemas, and populate trees over it.
+// The content model of a comparison, read from a service or from the project's schemas, and populate trees over it.
 import type { AttributeSource, Model } from '../../src/model/schema/types.js'
 import { isRecord } from './differences.js'
 
-/** A content-type or component. */
 export interface KnownShape {
   readonly uid: string
   readonly attributes: Readonly<Record<string, AttributeSource>>
@@ -10,25 +9,22 @@ export interface KnownShape {
 
 /** A content-type with its routes. */
 export interface KnownType extends KnownShape {
-  /** Its name in the path. */
+  /** Name in the path. */
   readonly segment: string
   readonly isSingle: boolean
   readonly hasDrafts: boolean
   readonly isLocalized: boolean
 }
 
-/** The model. */
 export interface KnownModel {
-  /** Types with routes, by the lower-case name in their path. */
+  /** Types with routes, by lower-case name in the path. */
   readonly types: ReadonlyMap<string, KnownType>
   /** Types and components by uid. */
   readonly shapes: ReadonlyMap<string, KnownShape>
 }
 
-/** Nothing known. */
 export const noModel: KnownModel = { types: new Map(), shapes: new Map() }
 
-/** Takes the model from a project's schemas. */
 export function modelFromProject({ types, components }: Model): KnownModel {
   const known = [...types.values()].map((type) => ({
     uid: type.uid,
@@ -45,7 +41,7 @@ export function modelFromProject({ types, components }: Model): KnownModel {
   )
 }
 
-/** Takes the model from the responses of `/content-type-builder/content-types` and `/components`; null if they are something else. */
+/** Reads the responses of `/content-type-builder/content-types` and `/components`; null if they are invalid. */
 export function modelFromResponses(types: unknown, components: unknown): KnownModel | null {
   const [listed, parts] = [readEntries(types), readEntries(components)]
   if (listed === null || parts === null) return null
@@ -96,26 +92,26 @@ const readAttributes = (value: unknown): Readonly<Record<string, AttributeSource
 
 const populatable = new Set(['relation', 'media', 'component', 'dynamiczone'])
 
-/** True if responses have an attribute only if it is populated. */
+/** True if responses contain the attribute only when it is populated. */
 export const isPopulatable = (attribute: AttributeSource | undefined): boolean => attribute !== undefined && populatable.has(attribute.type)
 
-/** The uids of what an attribute contains: of one relation or component, or of all components of a dynamic zone. */
+/** Uids of the target or component of an attribute, or of all components of a dynamic zone. */
 export function getContentUids({ type, target, component, components }: AttributeSource): readonly string[] {
   if (type === 'media') return ['plugin::upload.file']
   if (type === 'dynamiczone') return Array.isArray(components) ? components.filter((uid) => typeof uid === 'string') : []
   return [target, component].filter((uid) => typeof uid === 'string')
 }
 
-/** The target of a path below the prefix. */
+/** The target of a path relative to the prefix. */
 export interface RequestTarget {
   readonly type: KnownType | null
-  /** The document id in the path; null for lists and single types. */
+  /** Document id in the path; null for lists and single types. */
   readonly documentId: string | null
-  /** The first part of the path below the prefix. */
+  /** First segment after the prefix. */
   readonly segment: string
 }
 
-/** Finds what a path addresses; null if it is not below the prefix. */
+/** Parses the target of a path; null outside of the prefix. */
 export function findTarget({ types }: KnownModel, prefix: string, path: string): RequestTarget | null {
   if (!path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`)) return null
   const [segment = '', documentId = null] = path
@@ -125,7 +121,7 @@ export function findTarget({ types }: KnownModel, prefix: string, path: string):
   return { type: types.get(segment.toLowerCase()) ?? null, documentId, segment }
 }
 
-/** Populate below one attribute; true: no nested populate. */
+/** Populate of one attribute; true: no nested populate. */
 export type PopulatedPart =
   | true
   | {
@@ -137,13 +133,13 @@ export type PopulatedPart =
 /** Populated attributes by name. */
 export type PopulateTree = Readonly<Record<string, PopulatedPart>>
 
-/** Attributes of every document that a response has unless `fields` leaves them out. */
+/** Attributes that every document has unless `fields` excludes them. */
 const systemAttributes = ['createdAt', 'updatedAt', 'publishedAt']
 
-/** Relations nested deeper than this are not followed. */
+/** Maximum depth of nested relations. */
 const maxPopulateDepth = 12
 
-/** Reads the populate for these attributes of the documents of a response. */
+/** Derives the populate of these attributes from the documents of a response. */
 export function derivePopulate(
   documents: readonly Readonly<Record<string, unknown>>[],
   names: readonly string[],
@@ -158,7 +154,7 @@ export function derivePopulate(
   )
 }
 
-/** The shapes that an attribute may contain, by uid; empty if the model is not known. `localizations` contain their own type. */
+/** The shapes that an attribute may contain; empty if the model is unknown. `localizations` contain their own type. */
 function getShapes(name: string, shape: KnownShape | null, { shapes }: KnownModel): readonly KnownShape[] {
   if (shape !== null && name === 'localizations') return [shape]
   const attribute = shape?.attributes[name]
@@ -173,7 +169,7 @@ function derivePart(entries: readonly PopulatedEntry[], shapes: readonly KnownSh
   return deriveNested(entries, shapes.length === 1 ? shapes[0]! : null, model, depth)
 }
 
-/** A dynamic zone. `on` leaves out the components that it does not name, so it names all that the zone may have. */
+/** A dynamic zone. `on` excludes components that it does not name, so it names all components of the zone. */
 function deriveZone(entries: readonly PopulatedEntry[], shapes: readonly KnownShape[], model: KnownModel, depth: number): PopulatedPart {
   const uids = new Set([...shapes.map(({ uid }) => uid), ...entries.map(({ __component }) => String(__component))])
   const on = Object.fromEntries(
@@ -203,7 +199,7 @@ function deriveNested(entries: readonly PopulatedEntry[], shape: KnownShape | nu
   return { ...(fields === null ? {} : { fields }), ...(inside.length === 0 ? {} : { populate }) }
 }
 
-/** The attributes that were chosen by `fields`; null if there are all. */
+/** The attributes selected by `fields`; null if all are present. */
 function chosenFields(
   entries: readonly PopulatedEntry[],
   names: readonly string[],
@@ -215,7 +211,7 @@ function chosenFields(
   )
   const expected = [...own, ...(isContentType && entries.some(({ documentId }) => documentId !== undefined) ? systemAttributes : [])]
   const missing = expected.filter((name) => !names.includes(name))
-  // One attribute that is missing may be private by a setting; fields were chosen where the times are missing too.
+  // A single missing attribute may be private by a setting; if the times are missing too, fields were selected.
   const isChosen = isContentType ? missing.includes('updatedAt') : missing.length > 0 && missing.length === own.length - 1
   return isChosen ? expected.filter((name) => names.includes(name)) : null
 }
@@ -223,7 +219,7 @@ function chosenFields(
 const looksPopulated = (value: unknown): boolean =>
   Array.isArray(value) ? value.some((entry) => isRecord(entry) && 'id' in entry) : isRecord(value) && 'id' in value
 
-/** Joins what two responses need: the union of both. */
+/** The union of two populate trees. */
 export function mergePopulate(one: PopulateTree, other: PopulateTree): PopulateTree {
   return joinedRecords(one, other)
 }

@@ -9,24 +9,22 @@ import { mergePopulate, type PopulateTree } from './model.js'
 import { findStrapiOrder, getErrorMessage, type ResponsePair } from './response-pair.js'
 import { judgeOutcomes, type PairResult, type RunOptions, type Servers, toSentRequest } from './run.js'
 
-/** Each bucket is so much wider than the one before: values are exact to two percent. */
+/** Ratio of adjacent bucket widths: values are accurate to two percent. */
 const growth = 1.04
-/** Milliseconds of the first bucket. */
+/** Upper bound of the first bucket in milliseconds. */
 const smallest = 0.05
 
-/** The times of one service in milliseconds; null without any. */
+/** Response times of one service in milliseconds; null without any. */
 export interface ResponseTimes {
   readonly median: number | null
   readonly p95: number | null
 }
 
-/** Collects times. */
 export interface Stopwatch {
   add(milliseconds: number): void
   times(): ResponseTimes
 }
 
-/** Opens an empty histogram. */
 export function createStopwatch(): Stopwatch {
   const buckets = new Map<number, number>()
   let total = 0
@@ -48,17 +46,16 @@ export function createStopwatch(): Stopwatch {
   }
 }
 
-/** A difference as it is printed. */
+/** A difference as printed. */
 export interface ShownDifference {
   readonly kind: string
   readonly path: string
-  /** The number of places with the same difference. */
+  /** Number of occurrences. */
   readonly count: number
   readonly strapi: string
   readonly octavo: string
 }
 
-/** A request with its differences. */
 export interface ShownRequest {
   readonly method: string
   readonly path: string
@@ -69,31 +66,30 @@ export interface ShownRequest {
 /** Requests that differ for the same likely cause. */
 export interface Group {
   readonly cause: Cause
-  /** The content-type, or what the path begins with. */
+  /** The content-type, or the first segment of the path. */
   readonly subject: string
   readonly requests: number
   readonly examples: readonly ShownRequest[]
   /** Defaults for octavo.config; null if the cause has none. */
   readonly defaults: Defaults | null
-  /** A request that shows the difference, to check the defaults with. */
+  /** A request that shows the difference, for verifying the defaults. */
   readonly sample: ResponsePair['request']
   readonly caller: string
 }
 
-/** Defaults for one content-type. */
 export interface Defaults {
   readonly uid: string
   readonly populate?: PopulateTree
   readonly sort?: string
 }
 
-/** Differences that docs/differences.md names. */
+/** Differences documented in docs/differences.md. */
 export interface DocumentedGroup extends DocumentedRow {
   readonly requests: number
   readonly example: ShownRequest
 }
 
-/** Groups in the order of printing, and the counts. */
+/** Groups in print order, and counts. */
 export interface Findings {
   readonly groups: readonly Group[]
   readonly documented: readonly DocumentedGroup[]
@@ -102,12 +98,12 @@ export interface Findings {
   readonly different: number
 }
 
-/** Groups beyond this number are counted as their cause only. */
+/** Groups beyond this number are merged by cause. */
 const maxGroups = 200
-/** Differences shown for one request. */
+/** Maximum number of differences shown per request. */
 const maxDifferences = 8
 
-/** Opens a collection that keeps `mostExamples` requests for each cause. `hide` removes credentials from texts. */
+/** `mostExamples`: maximum number of examples per cause. `hide` removes credentials from texts. */
 export function createGroups(mostExamples: number, hide: (text: string) => string) {
   const groups = new Map<string, Group>()
   const documented = new Map<string, DocumentedGroup>()
@@ -151,7 +147,7 @@ export function createGroups(mostExamples: number, hide: (text: string) => strin
   }
 }
 
-/** The differences by cause, and by the row that documents them. */
+/** Groups differences by cause, and by the row that documents them. */
 function groupExplanations(explained: readonly Explained[]) {
   const causes = new Map<Cause, Explained[]>()
   const rows = new Map<string, Extract<Explained, { kind: 'documented' }>>()
@@ -215,15 +211,15 @@ function mergeDefaults(one: Defaults | null, other: Defaults | null): Defaults |
 }
 
 /**
- * `equal`: the responses then are the same; `sufficient`: they still differ, but for other causes; `unknown`: it could not be asked, for
- * example because the query would be too long.
+ * `equal`: the responses are now the same; `sufficient`: remaining differences have other causes; `unknown`: the request could not be sent,
+ * for example because the query would be too long.
  */
 export type Verified = 'equal' | 'sufficient' | 'different' | 'unknown'
 
-/** The longest path that services accept in any case, in characters. */
+/** Maximum length of paths that all services accept. */
 const maxPathCharacters = 12_000
 
-/** Asks both for the sample of a group, Octavo with its defaults as parameters. */
+/** Repeats the sample of a group with its defaults as parameters for Octavo. */
 export async function verify(
   { cause, defaults, sample, caller: name }: Group,
   callers: readonly ComparedCaller[],
@@ -251,27 +247,25 @@ function withDefaults(path: string, { populate, sort }: Defaults): string {
   return `${path}${path.includes('?') ? '&' : '?'}${query}`
 }
 
-/** A comparison that has ended. */
 export interface CompareReport {
   readonly findings: Findings
-  /** Requests without a response, by what went wrong. */
+  /** Number of requests without a response, by error. */
   readonly failed: ReadonlyMap<string, number>
-  /** Requests that were not compared, by reason; 0: number unknown. */
+  /** Number of requests not compared, by reason; 0: unknown. */
   readonly leftOut: ReadonlyMap<string, number>
   readonly times: { readonly strapi: ResponseTimes; readonly octavo: ResponseTimes }
-  /** For groups with defaults, whether these make the responses equal. */
+  /** Whether the defaults of groups make the responses equal. */
   readonly verified: ReadonlyMap<Group, Verified>
-  /** Files of the project whose code may be the cause, by group. */
+  /** Project files whose code may be the cause, by group. */
   readonly files: ReadonlyMap<Group, readonly string[]>
 }
 
-/** The exit status: 0 if nothing differs, 1 if something does, 2 if there is nothing to judge by. */
+/** Exit status: 0 without differences, 1 with differences, 2 if nothing could be judged. */
 export function exitStatus({ findings: { different, same, accepted }, failed }: CompareReport): number {
   if (different > 0) return 1
   return failed.size > 0 || same + accepted === 0 ? 2 : 0
 }
 
-/** The report as lines. */
 export function* toLines(comparison: CompareReport): Generator<string> {
   const { findings, failed, leftOut, times } = comparison
   const { groups, documented, same, accepted, different } = findings
@@ -335,7 +329,7 @@ function* formatTimes({ strapi, octavo }: CompareReport['times']): Generator<str
     yield `${name.padEnd(16)}${cell(times.median)}${cell(times.p95)}`
 }
 
-/** The advice with the type and the action of the group. */
+/** The advice with type and action of the group. */
 function adviceFor({ cause, subject, sample }: Group): string {
   const advice = subject.includes('::') ? cause.advice : (cause.elsewhere ?? cause.advice)
   const action = subject.includes('::') ? `${subject}.${/\/[^/?]+\/[^/?]+\/[^/?]+/.test(sample.path) ? 'findOne' : 'find'}` : '<action>'
@@ -352,7 +346,6 @@ export function formatDefaults({ defaults }: Pick<Group, 'defaults'>): readonly 
     .map((line) => line.slice(2))
 }
 
-/** The report as JSON. */
 export function toJson(comparison: CompareReport): unknown {
   const { findings, failed, leftOut, times, verified, files } = comparison
   const { groups, documented, same, accepted, different } = findings
@@ -386,23 +379,19 @@ export interface SessionOptions {
   readonly servers: Servers
   readonly callers: readonly ComparedCaller[]
   readonly run: RunOptions
-  /** Examples for each cause. */
+  /** Maximum number of examples per cause. */
   readonly show: number
 }
 
-/** A comparison in progress. */
 export interface CompareSession extends SessionOptions {
-  /** Adds a result. */
   add(result: PairResult): void
   /** Counts requests that are not compared; 0: number unknown. */
   leave(reason: string, count?: number): void
-  /** The number of results so far. */
   readonly count: number
-  /** Ends the comparison; `checks`: suggested defaults are checked by further requests. */
+  /** Ends the comparison; `checks`: verifies suggested defaults by further requests. */
   end(checks: boolean): Promise<CompareReport>
 }
 
-/** Opens a comparison. */
 export function createSession(options: SessionOptions): CompareSession {
   const { servers, callers, run } = options
   const hide = createRedactor(callers)

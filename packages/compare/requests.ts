@@ -5,24 +5,22 @@ import { withoutMark } from '../../src/foundation/runtime/file-operations.js'
 import { isRecord } from './differences.js'
 import type { KnownModel, KnownType } from './model.js'
 
-/** A request to both services. */
 export interface ComparedRequest {
   readonly method: string
-  /** Path and query string as they are sent. */
+  /** Path and query string as sent. */
   readonly path: string
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The caller who asks; null: each caller of the run. */
+  /** Name of the caller; null: each caller of the run. */
   readonly as: string | null
   /** The body of a write; null: none. */
   readonly body: string | null
-  /** The name for references of later writes, as in `{{name.data.documentId}}`; null: none. */
+  /** Name for references in later writes (`{{name.data.documentId}}`); null: none. */
   readonly name: string | null
   /** Occurrences in a log. */
   readonly count: number
 }
 
-/** Creates a GET request. */
 export const get = (path: string, as: string | null = null): ComparedRequest => ({
   method: 'GET',
   path,
@@ -33,7 +31,7 @@ export const get = (path: string, as: string | null = null): ComparedRequest => 
   count: 1,
 })
 
-/** GET requests that change something: links in e-mails, and the two ends of signing in through another service. */
+/** GET requests with side effects: links in e-mails, and both ends of sign-in through another service. */
 const withEffect = [/\/auth\/email-confirmation\b/i, /\/auth\/[^/]+\/callback\b/i, /\/connect\//i]
 
 /** True if a request only reads: GET and HEAD, except for confirmation and sign-in. */
@@ -43,15 +41,14 @@ export function isRead({ method, path }: Pick<ComparedRequest, 'method' | 'path'
   return !withEffect.some((form) => form.test(name))
 }
 
-/** The path without its query string. */
 export const getPath = (path: string): string => /^[^?#]*/.exec(path)![0]
 
 /** The query string, without the question mark; empty without one. */
 export const getQuery = (path: string): string => /^[^?#]*\??([^#]*)/.exec(path)![1]!
 
 /**
- * The path and query of a path or URL as a request line can have them: without the origin and the fragment, other characters than those
- * of ASCII encoded. Null if it is neither a path nor a URL.
+ * Extracts path and query of a path or URL as in a request line: without origin and fragment, with non-ASCII characters encoded. Null if it
+ * is neither.
  */
 export function parseTarget(target: string): string | null {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/#.*$/s, '')
@@ -60,18 +57,18 @@ export function parseTarget(target: string): string | null {
   try {
     return whole.replace(/[^\x21-\x7e]+/gu, encodeURIComponent)
   } catch {
-    // Half of a surrogate pair has no encoding.
+    // An unpaired surrogate cannot be encoded.
     return null
   }
 }
 
-/** True if a path is the prefix or below it, ignoring case. */
+/** True if a path starts with the prefix, ignoring case. */
 export const isBelow = (path: string, prefix: string): boolean => {
   const name = getPath(path).toLowerCase()
   return name === prefix.toLowerCase() || name.startsWith(`${prefix.toLowerCase()}/`)
 }
 
-/** A path with its escapes decoded; as it is if they are not valid. */
+/** Decodes escapes; unchanged if they are invalid. */
 export function decodeEscapes(path: string): string {
   try {
     return decodeURIComponent(path)
@@ -98,7 +95,7 @@ const line = z
   })
   .readonly()
 
-/** Parses the lines of a file. Empty lines and lines that begin with # are left out. @throws ConfigError that names the line */
+/** Parses the lines of a file, except empty ones and those that start with #. @throws ConfigError that names the line */
 export function parseRequests(lines: readonly string[], source: string): readonly ComparedRequest[] {
   return lines.flatMap((text, index) => {
     const trimmed = text.trim()
@@ -114,7 +111,7 @@ type Fail = (problem: string) => never
 
 function parseTextLine(text: string, fail: Fail): ComparedRequest {
   const [, method = 'GET', target] = /^(?:([A-Z]+)\s+)?(\S.*)$/.exec(text) ?? []
-  // As browsers do it: filters[title]=A Film.
+  // As in browsers: filters[title]=A Film.
   const path = target === undefined ? null : parseTarget(target.replaceAll(' ', '%20'))
   if (path === null) return fail(`"${text.slice(0, 80)}" is not a path; a line is a path, METHOD path, or a JSON object.`)
   return { method, path, headers: {}, as: null, body: null, name: null, count: 1 }
@@ -148,9 +145,9 @@ function parseJsonLine(text: string, fail: Fail): ComparedRequest {
   }
 }
 
-/** The requests of a log, and the lines that were left out, by reason. */
+/** The requests of a log, and the numbers of omitted lines by reason. */
 export interface LoggedRequests {
-  /** Distinct requests, those that were made most often first. */
+  /** Distinct requests, most frequent first. */
   readonly requests: readonly ComparedRequest[]
   readonly leftOut: ReadonlyMap<string, number>
 }
@@ -160,7 +157,7 @@ interface LogLine {
   readonly target: string
 }
 
-/** `"GET /api/articles HTTP/1.1"` as web servers write it, and `http: GET /api/articles (23 ms) 200` as Strapi does. */
+/** `"GET /api/articles HTTP/1.1"` from web servers, and `http: GET /api/articles (23 ms) 200` from Strapi. */
 const forms = [/"([A-Z]+) (\S+)(?: HTTP\/[\d.]+)?"/, /\b([A-Z]{3,7}) (\/\S*) \(\d+ ?ms\) \d{3}\b/, /^([A-Z]{3,7}) (\S+)$/]
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is how a log colours its lines
 const colours = /\u001b\[[\d;]*m/g
@@ -181,10 +178,10 @@ const keys: readonly (readonly [readonly string[], readonly string[]])[] = [
   [['method'], ['path']],
 ]
 
-/** Texts inside JSON lines that contain a request in one of the forms above. */
+/** Texts in JSON lines that contain a request in one of the forms above. */
 const messages = ['request', 'message', 'msg']
 
-/** Opens a reader of lines that keeps at most `most` distinct requests, of reads below one of the prefixes. */
+/** Reads lines of a log, and collects at most `most` distinct reads below one of the prefixes. */
 export function createLogReader(prefixes: readonly string[], most: number) {
   const counts = new Map<string, number>()
   const leftOut = new Map<string, number>()
@@ -207,7 +204,7 @@ export function createLogReader(prefixes: readonly string[], most: number) {
   }
 }
 
-/** Why a request is left out; null if it is not. */
+/** Why a request is omitted, or null. */
 function getOmission({ method, target }: LogLine, prefixes: readonly string[]): string | null {
   const path = parseTarget(target)
   if (path === null) return 'no request in the line'
@@ -253,17 +250,17 @@ function parseLogJson(text: string): LogLine | null {
   return null
 }
 
-/** The text at a path of keys; null if there is none. */
+/** The text at a path of keys, or null. */
 function at(value: unknown, path: readonly string[]): string | null {
   let found = value
   for (const key of path) found = typeof found === 'object' && found !== null ? (found as Record<string, unknown>)[key] : undefined
   return typeof found === 'string' ? found : null
 }
 
-/** Asks Strapi for something as a caller; null if the response is not 200 with JSON. */
+/** Reads from Strapi as a caller; null unless the response is 200 with JSON. */
 export type ReadStrapi = (path: string, caller: string) => Promise<unknown>
 
-/** Orders by at most that many attributes of a type, and at most that many locales. */
+/** Maximum number of sort keys per type, and of locales. */
 const maxOrders = 3
 const maxLocales = 10
 
@@ -282,7 +279,7 @@ const sortable = new Set([
   'boolean',
 ])
 
-/** Yields requests for each caller and type. What a caller may not read is asked for once. */
+/** Yields requests for each caller and type. Types that a caller may not read are requested once. */
 export async function* generateRequests(
   model: KnownModel,
   prefix: string,
@@ -349,7 +346,7 @@ const getUsedLocales = (body: unknown): readonly string[] =>
 const getLocaleCodes = (body: unknown): readonly string[] =>
   Array.isArray(body) ? body.flatMap((entry: unknown) => (isRecord(entry) && typeof entry.code === 'string' ? [entry.code] : [])) : []
 
-/** The address of the first file that the services themselves serve. */
+/** The URL of the first file that the services themselves serve. */
 function firstFile(body: unknown): string | null {
   const urls = Array.isArray(body) ? body.flatMap((entry: unknown) => (isRecord(entry) ? [entry.url] : [])) : []
   return (urls.find((url) => typeof url === 'string' && url.startsWith('/uploads/')) as string | undefined) ?? null

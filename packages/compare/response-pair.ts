@@ -10,20 +10,18 @@ import { findTarget, type KnownModel, type RequestTarget } from './model.js'
 import { type ComparedRequest, decodeEscapes, getPath, getQuery } from './requests.js'
 import type { ServiceAnswer } from './server.js'
 
-/** One of the two responses. */
 export interface ServiceResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly content: BodyContent
 }
 
-/** The two responses to a request. */
 export interface ResponsePair {
   readonly request: ComparedRequest
   readonly caller: string
-  /** The path without the query string, decoded. */
+  /** Decoded path without the query string. */
   readonly path: string
-  /** The parameters of the query string, nested. */
+  /** Parsed query string. */
   readonly parameters: Readonly<Record<string, unknown>>
   /** Null for a path outside of the prefix. */
   readonly addressed: RequestTarget | null
@@ -31,17 +29,15 @@ export interface ResponsePair {
   readonly octavo: ServiceResponse
 }
 
-/** Headers that change what a client does with a response. */
+/** Headers that change how clients handle a response. */
 const comparedHeaders = ['content-type', 'location', 'content-language'] as const
 
-/** Bytes of a body that are compared. */
 export interface PairOptions {
   readonly model: KnownModel
   readonly prefix: string
   readonly maxResponseBytes: number
 }
 
-/** Puts two responses side by side. */
 export async function createPair(
   request: ComparedRequest,
   caller: string,
@@ -100,24 +96,24 @@ function describe(content: BodyContent): string {
   return content.kind === 'bytes' ? `${content.bytes} bytes, SHA-256 ${content.digest.slice(0, 16)}` : content.kind
 }
 
-/** The JSON value of a body; undefined if it is something else. */
+/** The JSON value of a body; undefined if it is not JSON. */
 export const getJson = ({ content }: ServiceResponse): unknown => (content.kind === 'json' ? content.value : undefined)
 
-/** The message of an error in the form of the API; empty for other bodies. */
+/** The message of an API error; empty for other bodies. */
 export function getErrorMessage(half: ServiceResponse): string {
   const body = getJson(half)
   const error = isRecord(body) ? body.error : null
   return isRecord(error) && typeof error.message === 'string' ? error.message : ''
 }
 
-/** The documents of a body with `data`: a list, or a single one. Bodies of users and files are lists themselves. */
+/** The documents of a body: in `data`, as a list or a single one, or a list of users or files. */
 export function getDocuments(half: ServiceResponse): readonly Readonly<Record<string, unknown>>[] {
   const body = getJson(half)
   const data = isRecord(body) ? body.data : body
   return Array.isArray(data) ? data.filter(isRecord) : isRecord(data) ? [data] : []
 }
 
-/** The sort keys of a request; empty without any. */
+/** The sort keys of a request. */
 export function sortKeys({ parameters }: ResponsePair): readonly string[] {
   const names = (value: unknown, path: readonly string[]): readonly string[] => {
     if (typeof value === 'string')
@@ -130,7 +126,6 @@ export function sortKeys({ parameters }: ResponsePair): readonly string[] {
   return names(parameters.sort, []).filter((name) => name !== '')
 }
 
-/** A body as it is compared. */
 export type BodyContent =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string }
@@ -140,7 +135,7 @@ export type BodyContent =
 
 const decoders = { gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) }
 
-/** Reads the body of a response, decompressed to at most that many bytes. */
+/** Reads the body of a response, decompressed to at most `most` bytes. */
 export async function parseContent({ body, headers }: Pick<ServiceAnswer, 'body' | 'headers'>, most: number): Promise<BodyContent> {
   if (body === null) return { kind: 'too large' }
   if (body.length === 0) return { kind: 'none' }
@@ -170,14 +165,14 @@ function parseBody(body: Buffer, mediaType: string): BodyContent {
   return { kind: 'bytes', bytes: body.length, digest: createHash('sha256').update(body).digest('hex') }
 }
 
-/** The media type without its parameters, in lower case; empty without one. */
+/** The media type without parameters, in lower case; empty without one. */
 export const getMediaType = (headers: IncomingHttpHeaders): string => (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
 
 type ListedDocument = Readonly<Record<string, unknown>>
 
 /**
- * True if a list differs only in an undefined order. Strapi sorts neither without a sort parameter nor between equal sort keys, so documents
- * with equal keys at the end of a page may be on different pages.
+ * True if a list differs only in an undefined order. Strapi sorts neither without a sort parameter nor between equal sort keys, so
+ * documents with equal keys at the end of a page may be on different pages.
  */
 export function isFreeOrder({ kind, path }: Difference, pair: ResponsePair): boolean {
   const isWhole = path.length === 0 || (path.length === 1 && path[0] === 'data')
@@ -199,10 +194,10 @@ const getValue = (value: unknown, path: string): unknown =>
     .split('.')
     .reduce<unknown>((found, key) => (typeof found === 'object' && found !== null ? (found as ListedDocument)[key] : undefined), value)
 
-/** Shorter lists follow an attribute by chance. */
+/** Shorter lists may be sorted by an attribute by chance. */
 const minSortedDocuments = 4
 
-/** The order of Strapi's list, as a sort parameter, if the request has none and Octavo's list does not follow it; null otherwise. */
+/** The order of Strapi's list as a sort parameter, if the request has none and Octavo's list has another order; otherwise null. */
 export function findStrapiOrder(pair: ResponsePair): string | null {
   const [theirs, ours] = [getDocuments(pair.strapi), getDocuments(pair.octavo)]
   if (sortKeys(pair).length > 0 || theirs.length < minSortedDocuments) return null
@@ -215,7 +210,7 @@ export function findStrapiOrder(pair: ResponsePair): string | null {
 function isSortedBy(documents: readonly ListedDocument[], key: string, direction: 'asc' | 'desc'): boolean {
   const all = documents.map((document) => document[key])
   const values: readonly unknown[] = all.filter((value) => value !== null)
-  // Databases put null first or last, together in any case.
+  // Databases sort null first or last, but always together.
   const isTogether =
     all.slice(0, values.length).every((value) => value !== null) || all.slice(-values.length).every((value) => value !== null)
   const isComparable = ['string', 'number'].some((type) => values.every((value) => typeof value === type))
@@ -224,6 +219,6 @@ function isSortedBy(documents: readonly ListedDocument[], key: string, direction
   const isSorted = sorted.every(
     (value, index) => index === 0 || (direction === 'asc' ? sorted[index - 1]! <= value : sorted[index - 1]! >= value),
   )
-  // A constant is sorted in any case.
+  // A constant is always sorted.
   return isSorted && sorted[0] !== sorted.at(-1)
 }

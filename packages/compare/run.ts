@@ -1,4 +1,4 @@
-// Sends requests to both services at a bounded rate and judges the responses. A difference counts after a second request.
+// Sends requests to both services at a limited rate and judges the responses. A difference counts only if a second request confirms it.
 import { pause } from '../../src/foundation/runtime/clock.js'
 import type { ComparedCaller, ServiceName } from './callers.js'
 import { isAccepted, type Judgement, type JudgeOptions, judge } from './causes.js'
@@ -7,13 +7,11 @@ import { type ComparedRequest, getPath } from './requests.js'
 import { createPair, type PairOptions } from './response-pair.js'
 import type { SentRequest, Server, ServiceAnswer, ServiceOutcome } from './server.js'
 
-/** The two services. */
 export interface Servers {
   readonly strapi: Server
   readonly octavo: Server
 }
 
-/** The result of one request. */
 export type PairResult =
   | {
       readonly kind: 'compared'
@@ -30,20 +28,19 @@ export type PairResult =
 
 export interface RunOptions extends JudgeOptions, PairOptions {
   readonly pace: Pace
-  /** Pairs of requests at the same time. */
+  /** Maximum number of concurrent pairs. */
   readonly concurrency: number
 }
 
-/** Milliseconds before a request that differs is asked again: content may have changed between the two responses. */
+/** Milliseconds before a differing request is repeated: content may have changed between the two responses. */
 const repeatDelayMs = 200
 
-/** A request with the caller who makes it. */
 export interface CallerRequest {
   readonly request: ComparedRequest
   readonly caller: ComparedCaller
 }
 
-/** Compares all requests and reports each result as it is known. */
+/** Compares all requests and reports each result immediately. */
 export async function runAll(
   requests: AsyncIterable<CallerRequest>,
   servers: Servers,
@@ -72,7 +69,7 @@ async function compareRequest(
   return second.kind === 'failed' ? first : { ...second, milliseconds: first.milliseconds }
 }
 
-/** Asks both, by turns Strapi or Octavo first, so that neither always finds the caches of the machine warm. */
+/** Sends a request to both services, alternating which one is first, so that neither always benefits from warm caches. */
 async function askBoth(
   request: ComparedRequest,
   caller: ComparedCaller,
@@ -89,7 +86,6 @@ async function askBoth(
   return judgeOutcomes(request, caller.name, { strapi, octavo }, options)
 }
 
-/** Judges two outcomes. */
 export async function judgeOutcomes(
   request: ComparedRequest,
   caller: string,
@@ -103,7 +99,7 @@ export async function judgeOutcomes(
   return { kind: 'compared', judgement: judge(pair, options), milliseconds }
 }
 
-/** The request as a service gets it: headers of the request win over those of the caller. */
+/** The request for one service: its headers override those of the caller. */
 export const toSentRequest = (
   { method, path, headers, body }: ComparedRequest,
   caller: ComparedCaller,
@@ -118,7 +114,7 @@ export const toSentRequest = (
 /** Resolves when the next request may be sent. */
 export type Pace = () => Promise<void>
 
-/** Returns a pace of at most that many requests per second. */
+/** Limits requests per second. */
 export function createPace(rate: number): Pace {
   const interval = 1_000 / rate
   let next = 0
@@ -149,13 +145,12 @@ export const isGenerated = (path: JsonPath): boolean => generatedKeys.has(String
 
 /** Document ids of Strapi and the matching ids of Octavo. */
 export interface Ids {
-  /** Notes the ids of two responses to one write. */
+  /** Matches the ids in two responses to one write. */
   learn(strapi: unknown, octavo: unknown): void
-  /** A value of Strapi's with Octavo's ids. */
+  /** Replaces Strapi's ids in a value by Octavo's. */
   translate(value: unknown): unknown
 }
 
-/** Opens an empty list of ids. */
 export function createIdMap(): Ids {
   const known = new Map<string, string>()
   const learn = (strapi: unknown, octavo: unknown): void => {
@@ -175,19 +170,19 @@ export function createIdMap(): Ids {
   return { learn, translate }
 }
 
-/** True if the services share one database. `unknown`: no request creates a document, which the check needs. */
+/** Whether the services share one database. `unknown`: the check requires a request that creates a document. */
 export type Sharing = 'shared' | 'separate' | 'unknown'
 
-/** A document that was created to find out, and that Octavo did not let the caller delete. */
+/** The outcome, and the created document if Octavo did not let the caller delete it. */
 export interface SharingCheck {
   readonly sharing: Sharing
-  /** Its path; null if nothing is left. */
+  /** Path of the remaining document; null if there is none. */
   readonly left: string | null
 }
 
 /**
- * Finds out whether both services have one database: creates a draft through Octavo, by the first request that creates a document, looks
- * for it in Strapi, and deletes it.
+ * Detects whether both services share one database: creates a draft in Octavo with the first request that creates a document, looks for it
+ * in Strapi, and deletes it.
  */
 export async function detectSharing(requests: readonly CallerRequest[], servers: Servers): Promise<SharingCheck> {
   const creating = requests.find(({ request: { method, body } }) => method === 'POST' && bodyData(body) !== null)
@@ -216,7 +211,7 @@ function bodyData(body: string | null): unknown {
   }
 }
 
-/** Sends all requests to both services, in their order. */
+/** Sends all requests to both services, in order. */
 export async function runWrites(
   requests: readonly CallerRequest[],
   servers: Servers,
@@ -240,7 +235,7 @@ export async function runWrites(
   }
 }
 
-/** The request with the values of earlier responses in place of `{{name.path}}`. */
+/** Replaces `{{name.path}}` by values from earlier responses. */
 function fillReferences(request: ComparedRequest, answers: ReadonlyMap<string, unknown>): ComparedRequest {
   const fill = (text: string): string =>
     text.replace(/\{\{([\w-]+)((?:\.[\w-]+)*)\}\}/g, (whole, name: string, path: string) => {
@@ -268,7 +263,7 @@ function withBody(outcome: ServiceOutcome, change: (value: unknown) => unknown):
     : ({ ...outcome, body: Buffer.from(JSON.stringify(change(value))) } satisfies ServiceAnswer)
 }
 
-/** The requests with their callers: those of one caller as that one, the others once for each. */
+/** Assigns callers: the named one, or each caller in turn. */
 export function assignCallers(requests: readonly ComparedRequest[], callers: readonly ComparedCaller[]): readonly CallerRequest[] {
   return requests.flatMap((request) =>
     callers.filter(({ name }) => request.as === null || request.as === name).map((caller) => ({ request, caller })),

@@ -1,9 +1,8 @@
-// Sends requests to one of the two services: bounded in time, bytes and connections, with retries where they are safe.
+// Sends requests to one of the two services, with limits on time, bytes and connections, and safe retries.
 import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
 import { Agent as HttpsAgent, request as overHttps } from 'node:https'
 import { pause } from '../../src/foundation/runtime/clock.js'
 
-/** A request as one service gets it. */
 export interface SentRequest {
   readonly method: string
   readonly path: string
@@ -11,18 +10,17 @@ export interface SentRequest {
   readonly body: string | null
 }
 
-/** The response of one service. */
 export interface ServiceAnswer {
   readonly kind: 'answer'
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Null if it is larger than the limit. */
+  /** Null if it exceeds the limit. */
   readonly body: Buffer | null
   /** Milliseconds to the end of the body. */
   readonly milliseconds: number
 }
 
-/** No response: the service cannot be reached, or took too long. */
+/** No response: the service is unreachable, or took too long. */
 export interface ServiceFailure {
   readonly kind: 'failure'
   readonly message: string
@@ -30,34 +28,31 @@ export interface ServiceFailure {
 
 export type ServiceOutcome = ServiceAnswer | ServiceFailure
 
-/** One of the two services. */
 export interface Server {
-  /** Its origin, with the path of its URL and without a trailing slash. */
+  /** Origin and base path, without a trailing slash. */
   readonly origin: string
-  /** Sends a request; reads are tried again if the service is overloaded or the connection breaks. */
+  /** Sends a request; reads are retried if the service is overloaded or the connection breaks. */
   ask(request: SentRequest): Promise<ServiceOutcome>
-  /** Ends requests that are under way; they fail. */
+  /** Aborts requests in progress. */
   close(): void
 }
 
-/** Bounds of the requests to one service. */
 export interface ServerOptions {
-  /** Milliseconds for one response. */
+  /** Time limit for a response, in milliseconds. */
   readonly timeout: number
-  /** Further attempts of a read. */
+  /** Maximum number of retries of a read. */
   readonly retries: number
-  /** Bytes of a body that is compared. */
+  /** Maximum bytes of a compared body. */
   readonly maxResponseBytes: number
 }
 
-/** Statuses of a service that is overloaded, restarting or limits the rate. */
+/** Statuses of a service that is overloaded, restarting or rate-limiting. */
 const temporary = new Set([429, 502, 503, 504])
-/** Milliseconds before the second attempt; doubled for each further one. */
+/** Milliseconds before the first retry; doubled for each further one. */
 const firstPauseMs = 250
-/** The longest pause that a service may ask for by Retry-After; milliseconds. */
+/** Maximum pause by Retry-After, in milliseconds. */
 const maxPauseMs = 10_000
 
-/** Opens a service at a URL. */
 export function openServer(url: URL, options: ServerOptions): Server {
   const isSecure = url.protocol === 'https:'
   const agent = isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
@@ -123,7 +118,7 @@ function getPauseMs(outcome: ServiceOutcome, attempt: number): number {
   return Math.min(maxPauseMs, Number.isFinite(wanted) && wanted >= 0 ? wanted : firstPauseMs * 2 ** attempt)
 }
 
-/** Reads a body to its end; null, with the rest read and dropped, if it is larger than that many bytes. */
+/** Reads a body; null if it is larger than `most` bytes, with the rest discarded. */
 async function collect(stream: IncomingMessage, most: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let bytes = 0

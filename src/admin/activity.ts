@@ -71,73 +71,54 @@ export const auditEntry = ({ administrator, address }: ActingAdministrator, act:
   address,
 })
 
-interface EntryTerms {
-  readonly now: number
-  readonly most: number
-}
+type LogParts = Pick<Administration, 'config' | 'now'>
 
-/**
- * Writes the entries of all actions in one transaction, deletes the oldest beyond `most`, and stores the actions under the `Idempotency-
- * Key` of the request.
- */
+/** Writes the entries of all actions in one transaction, deletes the oldest, and stores the actions under the `Idempotency-Key` of the request. */
 export async function logActivities(
+  { config, now }: LogParts,
   transaction: Transaction,
   actor: ActingAdministrator,
   acts: readonly AdministratorAction[],
-  { now, most }: EntryTerms,
 ): Promise<void> {
   let entry = 0
   for (const act of acts) {
-    entry = await transaction.insert(entryStatement(actor, act, now))
+    entry = await transaction.insert(entryStatement(actor, act, now()))
     noteInTransaction(auditEntry(actor, act))
   }
-  await transaction.run(sql`delete from octavo_activity where id <= ${entry - most}`)
+  await transaction.run(sql`delete from octavo_activity where id <= ${entry - config.limits.activityEntries}`)
   await actor.store?.(transaction, acts)
 }
 
-export const logActivity = (
-  transaction: Transaction,
-  actor: ActingAdministrator,
-  act: AdministratorAction,
-  terms: EntryTerms,
-): Promise<void> => logActivities(transaction, actor, [act], terms)
-
-type ActionParts = Pick<Administration, 'writer' | 'config' | 'now'>
+type ActionParts = LogParts & Pick<Administration, 'writer'>
 
 /** True if an update names no field. */
 const changesNothing = ({ action, fields }: AdministratorAction): boolean => action === 'update' && fields?.length === 0
 
 /** Carries out an action in one transaction, with its entry. `work` resolves to the action, or null if nothing changed, and to the result. */
-export function doAction<Result>(
-  { writer, config, now }: ActionParts,
+export async function doAction<Result>(
+  parts: ActionParts,
   actor: ActingAdministrator,
   work: (transaction: Transaction, now: number) => Promise<readonly [AdministratorAction | null, Result]>,
 ): Promise<Result> {
-  return writer.transaction(async (transaction) => {
-    const at = now()
-    const [act, result] = await work(transaction, at)
-    if (act !== null && !changesNothing(act)) await logActivity(transaction, actor, act, { now: at, most: config.limits.activityEntries })
-    return result
-  })
+  const { transaction } = loggingWriter(parts, actor, ([act]: readonly [AdministratorAction | null, Result]) => act)
+  return (await transaction((within) => work(within, parts.now())))[1]
 }
 
-/** A writer for functions that open transactions themselves: each ends with an entry, which may depend on the result. */
-export function loggingWriter<Result>(
-  { writer, config, now }: ActionParts,
+/** A writer for functions that open transactions themselves: each ends with an entry, which may depend on the result; null: nothing changed. */
+export const loggingWriter = <Result>(
+  { writer, ...parts }: ActionParts,
   actor: ActingAdministrator,
-  actOf: (result: Result) => AdministratorAction,
-): WriteDatabase {
-  return {
-    ...writer,
-    transaction: (work) =>
-      writer.transaction(async (transaction) => {
-        const result = await work(transaction)
-        const act = actOf(result as never)
-        if (!changesNothing(act)) await logActivity(transaction, actor, act, { now: now(), most: config.limits.activityEntries })
-        return result
-      }),
-  }
-}
+  actOf: (result: Result) => AdministratorAction | null,
+): WriteDatabase => ({
+  ...writer,
+  transaction: (work) =>
+    writer.transaction(async (transaction) => {
+      const result = await work(transaction)
+      const act = actOf(result as never)
+      if (act !== null && !changesNothing(act)) await logActivities(parts, transaction, actor, [act])
+      return result
+    }),
+})
 
 /** An entry of the log. */
 export interface ActivityEntry extends Omit<AdministratorAction, 'responseData'>, Omit<ActingAdministrator, 'store'> {

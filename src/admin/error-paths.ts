@@ -5,6 +5,7 @@ import type { Body } from '../content/documents/input/types.js'
 import { ApiError } from '../foundation/errors/errors.js'
 import { fileType } from '../model/schema/link.js'
 import type { Attribute, ContentType, Model, Schema } from '../model/schema/types.js'
+import { isObject } from '../query/request.js'
 import type { ContentAccess } from './content/content-access.js'
 
 /** Runs an operation of the content API. @throws its errors, with the paths of fields in `details.errors` */
@@ -95,15 +96,13 @@ function findAttributes(model: Model, shape: Schema, body: Body, parent: Path): 
   })
 }
 
-const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function findEntries(attribute: Attribute, value: unknown, path: Path) {
   if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
   const entries = Array.isArray(value)
     ? value.map((entry, index) => ({ entry, at: [...path, String(index)] }))
     : [{ entry: value, at: path }]
   return entries.flatMap(({ entry, at }) => {
-    if (!isEntry(entry)) return []
+    if (!isObject(entry)) return []
     return [{ entry, at, uid: attribute.kind === 'component' ? attribute.component : String(entry.__component) }]
   })
 }
@@ -156,7 +155,7 @@ function removeKey(data: Body, { details }: ApiError): readonly Path[] {
 
 function removeKeyBelow(value: unknown, at: Path, key: string, path: Path): readonly Path[] {
   if (Array.isArray(value)) return value.flatMap((entry, index) => removeKeyBelow(entry, at, key, [...path, String(index)]))
-  if (!isEntry(value)) return []
+  if (!isObject(value)) return []
   const [next, ...further] = at
   if (next !== undefined) return removeKeyBelow(value[next], further, key, [...path, next])
   if (!Object.hasOwn(value, key)) return []

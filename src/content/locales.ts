@@ -4,9 +4,9 @@
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../foundation/errors/errors.js'
-import { localeName, newDocumentId } from '../model/schema/names.js'
+import { localeName } from '../model/schema/names.js'
 import type { Model } from '../model/schema/types.js'
-import { insertRow } from './documents/store/rows.js'
+import { insertRow, newEntry } from './documents/store/rows.js'
 import { storedSetting, writeSetting } from './documents/store/settings.js'
 
 export interface ListedLocale {
@@ -51,8 +51,7 @@ export async function addLocale(transaction: Transaction, code: string, given: s
   const name = given ?? localeName(code)
   const [same] = await transaction.rows<{ code: string }>(sql`select code from i18n_locale where lower(code) = ${code.toLowerCase()}`)
   if (same !== undefined) throw new ApiError('ApplicationError', `The locale "${same.code}" already exists.`)
-  const dates = { created_at: now, updated_at: now, published_at: now }
-  await insertRow(transaction, 'i18n_locale', { document_id: newDocumentId(), name, code, ...dates })
+  await insertRow(transaction, 'i18n_locale', { ...newEntry(now), name, code })
   return name
 }
 

@@ -272,10 +272,10 @@ export interface DocumentState {
 export interface History {
   /** False if a write since `currentState` is already known. */
   mayBeUnchanged(currentState: DocumentState): boolean
-  /** True if all writes between `moment` and this transaction were declared (this transaction selected `seen`). */
-  isUnchanged(moment: DocumentState, seen: string | number): boolean
+  /** True if all writes between `earlier` and this transaction were declared (this transaction selected `seen`). */
+  isUnchanged(earlier: DocumentState, seen: string | number): boolean
   /** The state after this transaction commits, given its selected `seen`. */
-  moment(seen: string | number): DocumentState
+  stateAfter(seen: string | number): DocumentState
   /** Declares that this transaction writes to its own document only. */
   writesOneDocumentOnly(): void
 }
@@ -284,7 +284,7 @@ export interface History {
 export const unknownHistory: History = {
   mayBeUnchanged: () => false,
   isUnchanged: () => false,
-  moment: (seen) => ({ seen, mark: null }),
+  stateAfter: (seen) => ({ seen, mark: null }),
   writesOneDocumentOnly: () => {},
 }
 

@@ -1,13 +1,13 @@
-// The contract of a project whose folder does not say it: the database may be one of Strapi.
+// Determines the contract of a project whose folder does not state it: the database may be Strapi's.
 import { sql } from 'kysely'
 import { getDriver } from '../database/open.js'
 import type { Config } from '../foundation/config/config.js'
 import { refuseShort } from '../foundation/config/secrets.js'
 
 /**
- * The configuration with the contract that the database speaks for, where nothing in the folder says one. A database that cannot be reached
- * is not reported here but by the caller that opens it.
- * @throws ConfigError for short secrets in production where nothing says that the project is one of Strapi
+ * Sets the contract according to the database, unless the folder determines it. An unreachable database is not reported here, but by the
+ * caller that opens it.
+ * @throws ConfigError for short secrets in production, unless the project is Strapi's
  */
 export async function withContractOfDatabase(config: Config): Promise<Config> {
   if (!config.isContractGuessed) return config
@@ -25,7 +25,7 @@ export async function withContractOfDatabase(config: Config): Promise<Config> {
   })
 }
 
-/** Whether Strapi has stored its schema: Octavo creates the table and leaves it empty. */
+/** True if Strapi has stored its schema: Octavo creates the table, but leaves it empty. */
 async function isMadeByStrapi(config: Config): Promise<boolean> {
   const driver = await getDriver(config)
   if (!driver.exists(config)) return false

@@ -1,5 +1,5 @@
-// Types of the custom fields of a project, from its configuration, its database and its code. Nothing is opened or read for a project
-// without any.
+// Types of a project's custom fields, from its configuration, its database and its code. Nothing is opened or read for a project without
+// custom fields.
 
 import type { DeclaredColumn } from '../database/database.js'
 import { getDriver } from '../database/open.js'
@@ -7,13 +7,13 @@ import type { Config } from '../foundation/config/config.js'
 import type { FindFields, KnownFields } from '../model/schema/custom-fields.js'
 
 interface Places {
-  /** The configuration of the database whose columns count, where it is not that of the project. */
+  /** Configuration of the database whose columns count, if it is not that of the project. */
   readonly database?: Config
-  /** The database may be out of reach. */
+  /** The database may be unreachable. */
   readonly isOptional?: boolean
 }
 
-/** Finds the types of custom fields, once. The promise rejects if a required database cannot be reached. */
+/** Finds the types of custom fields, once. Rejects if a required database is unreachable. */
 export function openFields(config: Config, { database = config, isOptional = false }: Places = {}): FindFields {
   let found: Promise<KnownFields> | null = null
   return () => {

@@ -1,5 +1,5 @@
 // Everything that one request uses, as one value: a model, a default locale, and the parts that depend on them. It is replaced as a whole,
-// and closed when its last request has ended.
+// and closed after its last request.
 
 import { hkdfSync } from 'node:crypto'
 import { createBatch, type DocumentBatch } from '../content/documents/batch.js'
@@ -31,7 +31,7 @@ import { contracts } from '../query/contract.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { type Descriptions, describedOf, openDescriptions } from './description/openapi/description.js'
 
-/** Immutable. Everything in it belongs to the same model and default locale. */
+/** Immutable; all parts belong to the same model and default locale. */
 export interface Installation {
   readonly model: Model
   readonly defaultLocale: string
@@ -39,19 +39,19 @@ export interface Installation {
   readonly writes: DocumentWrites
   /** Several writes in one transaction. */
   readonly batch: DocumentBatch
-  /** Checks of a publication. */
+  /** Dry-run checks of publications. */
   readonly checks: CheckPublications
   readonly accounts: AccountContext
-  /** OpenAPI documents for callers. */
+  /** OpenAPI documents by caller. */
   readonly descriptions: Descriptions
-  /** Records events of files; null: there is no consumer. */
+  /** Records events of files; null without consumers. */
   readonly watch: FileWatch | null
 }
 
 interface InstallationOptions {
   readonly config: Config
   readonly model: Model
-  /** The last change that the model contains; 0 for none. */
+  /** The last change in the model; 0: none. */
   readonly change: number
   readonly defaultLocale: string
   readonly dialect: Dialect
@@ -59,22 +59,19 @@ interface InstallationOptions {
   readonly hooks: Hooks | null
   readonly policies: Policies | null
   readonly aroundReads: FindReadHooks | null
-  /** Reports a value in place of `blocks` that is written as null, as the contract `strapi` says. */
+  /** Reports a value stored as null instead of `blocks`, as the contract `strapi` permits. */
   readonly reportDropped?: (uid: string, path: readonly (string | number)[]) => void
   readonly recording: Recording
   readonly accounts: AccountParts
-  /** Null: nothing is measured. */
   readonly metrics: Metrics | null
   readonly planCounts: PlanCounts
-  /** Null: there is no audit log. */
   readonly audit: Audit | null
-  /** Null: no traces are collected. */
   readonly tracing: Tracing | null
   /** Logs slow reads and writes; null: none are logged. */
   readonly slow: SlowLog | null
 }
 
-/** State that outlives a model: idempotency keys, and the drafts that equal their publications. */
+/** State that outlives a model: idempotency keys, and drafts in sync with their published versions. */
 interface Lasting {
   readonly keys: IdempotencyKeys
   readonly inSync: InSync
@@ -82,19 +79,18 @@ interface Lasting {
 
 type InstalledModel = Pick<InstallationOptions, 'model' | 'change' | 'defaultLocale'>
 
-/** An installation that is open. */
 interface OpenedInstallation {
   readonly installation: Installation
   readonly records: boolean
   close(): void
 }
 
-/** Checks that a model can be put in force with the settings of the project. @throws ConfigError */
+/** @throws ConfigError if the project's settings do not match the model */
 export function checkInstallable(config: Config, model: Model): void {
   checkDefaults(config.types, readContext(config, model, config.initialLocale))
 }
 
-/** Opens the installation of a model. @throws ConfigError where the project's settings do not fit it */
+/** @throws ConfigError if the project's settings do not match the model */
 function openInstallation(
   options: InstallationOptions,
   { keys, inSync }: Lasting,
@@ -153,7 +149,7 @@ function openInstallation(
   }
 }
 
-/** The key of revisions of drafts, the same in every process of a project. */
+/** The key of draft revisions, the same in every process of a project. */
 const revisionKeyOf = ({ secrets }: Config): string =>
   Buffer.from(hkdfSync('sha256', secrets.jwtSecret, '', 'octavo revisions', 32)).toString('base64url')
 
@@ -167,13 +163,11 @@ const readContext = (config: Config, model: Model, defaultLocale: string): ReadC
   draftGrant: config.rest.draftGrant,
 })
 
-/** Records what happens to files. */
 const watchFiles = ({ media, committed }: Outbox): FileWatch => ({
   happened: (transaction, event, id) => media(transaction, event, id, Date.now()),
   committed,
 })
 
-/** Records what happens to users. */
 function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
   const type = model.types.get('plugin::users-permissions.user')
   if (outbox === null || type === undefined) return null
@@ -186,14 +180,13 @@ function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
   }
 }
 
-/** An installation held by one request. */
 interface HeldInstallation {
   readonly installation: Installation
-  /** Releases the installation; may be called more than once. */
+  /** Releases the installation; idempotent. */
   end(): void
 }
 
-/** A held installation, at once or after content has been moved. */
+/** A held installation; a promise while content is being moved. */
 type Entered = HeldInstallation | Promise<HeldInstallation>
 
 /** Runs work with a held installation, and releases it. */
@@ -207,36 +200,35 @@ export async function holding<Result>(entered: Entered, work: (installation: Ins
 }
 
 export interface Installations {
-  /** The model in force, for what depends on no caller: the methods of a path, the start page. */
+  /** The current model, for uses that depend on no caller: methods of a path, the start page. */
   model(): Model
   /**
-   * Holds the installation in force, with this default locale, until it is released; waits where content is about to be moved. `isNested`: on
-   * behalf of what may hold one already.
+   * Holds the current installation, with this default locale, until it is released; waits while content is being moved. `isNested`: the
+   * caller may hold one already.
    */
   enter(defaultLocale: string, isNested?: boolean): Entered
   /**
-   * Runs `work` while no request holds an installation; one at a time.
-   * @throws ApiError 503 if those that are held are not released within `wait` milliseconds
+   * Runs `work` exclusively, while no request holds an installation.
+   * @throws ApiError 503 if held ones are not released within `wait` milliseconds
    */
   alone<Result>(wait: number, work: () => Promise<Result>): Promise<Result>
-  /** Puts a new model in force for the requests that come from now on. `change`: the last change of the model that it contains. */
+  /** Installs a new model for subsequent requests. `change`: the last change in it. */
   replace(model: Model, change: number): void
-  /** Closes the installation in force when its last request has ended. */
+  /** Closes the current installation after its last request. */
   close(): void
 }
 
 interface Opened extends OpenedInstallation {
-  /** The last change that its model contains. */
+  /** The last change in its model. */
   readonly change: number
-  /** Requests that hold it. */
+  /** Number of requests that hold it. */
   holders: number
   isRetired: boolean
 }
 
-/** An installation without holders. */
 const beginUse = (opened: OpenedInstallation, change: number): Opened => ({ ...opened, change, holders: 0, isRetired: false })
 
-/** The installations that are in force or still held, and who waits until none is held. */
+/** Current and still held installations, and the exclusive use that waits or runs. */
 interface Use {
   readonly opened: Set<Opened>
   exclusion: Exclusion | null
@@ -273,7 +265,6 @@ export function openInstallations(options: InstallationOptions): Installations {
     opened.close()
   }
 
-  /** Closes an unused installation. */
   function settle(opened: Opened): void {
     if (opened.holders === 0 && (opened.isRetired || use.exclusion !== null)) release(opened)
   }
@@ -317,20 +308,20 @@ export function openInstallations(options: InstallationOptions): Installations {
   }
 }
 
-/** Exclusive use: other uses wait until it ends. Its owner counts them. */
+/** Exclusive use: other uses wait until it ends. The owner counts them. */
 interface Exclusion {
   /**
-   * True if a use may begin. `isNested`: it may be part of another use, so it waits only while the work runs, not while that waits for uses
-   * under way.
+   * True if a use may begin. `isNested`: it may be part of another use, so it waits only while the exclusive work runs, not while that
+   * waits for uses in progress.
    */
   admits(isNested: boolean): boolean
-  /** Resolves when a use that is not admitted may try again. */
+  /** Resolves when a refused use may try again. */
   change(): Promise<void>
-  /** Notes the number of uses that are left after one has ended. */
+  /** Reports the number of remaining uses after one has ended. */
   ended(uses: number): void
-  /** Resolves to whether nothing is in use, after `wait` milliseconds at most. From then on nothing is admitted, if so. */
+  /** Resolves to true if nothing is in use within `wait` milliseconds. Then nothing is admitted any longer. */
   alone(uses: number, wait: number): Promise<boolean>
-  /** Lets those that wait try again. */
+  /** Ends the exclusive use and admits waiting ones. */
   end(): void
 }
 

@@ -27,9 +27,9 @@ export async function generateUid(
   const type = readableType(access, uid)
   const attribute = type.attributes.get(name)
   const { content } = access.grants
-  const readable = content?.readable.get(uid) ?? noAttributes
+  const readable = content.readable.get(uid) ?? noAttributes
   if (attribute?.kind !== 'scalar' || attribute.type !== 'uid' || !isGranted(readable, name)) throw notFound(`${uid} has no uid ${name}`)
-  const rights = ['create', 'update'].flatMap((action) => content?.toWrite(uid, action) ?? [])
+  const rights = ['create', 'update'].flatMap((action) => content.toWrite(uid, action))
   if (!rights.some(({ attributes }) => isGranted(attributes, name))) throw forbidden()
   if (text.trim() === '') throw validationError('The text is empty')
   // Otherwise the response would reveal whether a hidden document has a uid.

@@ -4,7 +4,7 @@ import { ApiError, forbidden, validationError } from '../../foundation/errors/er
 import { isObject, type Parameters } from '../../query/request.js'
 import type { StoreActions } from '../activity.js'
 import type { Administration } from '../context.js'
-import { type ContentAccess, parseLocales, readableType } from './content-access.js'
+import { type ContentAccess, findRows, parseLocales, readableType } from './content-access.js'
 import { toRowParameters } from './document-list.js'
 import { actOnDocument, type DocumentAction } from './document-writes.js'
 
@@ -119,6 +119,13 @@ function toValueError(given: unknown): DocumentError['errors'][number] {
   return { path: names.map(String), message: String(message ?? '') }
 }
 
+interface ListedRow {
+  readonly id: number
+  readonly documentId: string
+  /** The sort values. */
+  readonly [name: `$${number}`]: unknown
+}
+
 /** The ids of the documents of a list, in its order; `max` + 1 of them if there are more. @throws ApiError 400, 403, 404 */
 async function findListed(access: ContentAccess, uid: string, where: Parameters, max: number): Promise<readonly string[]> {
   const type = readableType(access, uid)
@@ -126,15 +133,12 @@ async function findListed(access: ContentAccess, uid: string, where: Parameters,
   const found = new Set<string>()
   let position: { readonly id: number; readonly values: readonly unknown[] } | null = null
   for (;;) {
-    const page = (await access.documents.findData(access.grants, {
+    const page: readonly ListedRow[] = await findRows(
+      access,
       type,
-      mode: 'many',
-      action: `${uid}.find`,
-      envelope: 'bare',
-      paged: false,
-      keyset: { position, backwards: false },
-      parameters: { ...rows, fields: ['documentId'], limit: rowsPerRead },
-    })) as readonly { readonly id: number; readonly documentId: string; readonly $0?: unknown }[]
+      { ...rows, fields: ['documentId'], limit: rowsPerRead },
+      { keyset: { position, backwards: false } },
+    )
     for (const { documentId } of page) if (found.size <= max) found.add(documentId)
     const last = page.at(-1)
     if (last === undefined || page.length < rowsPerRead || found.size > max) return [...found]
@@ -142,7 +146,7 @@ async function findListed(access: ContentAccess, uid: string, where: Parameters,
   }
 }
 
-const sortValues = (row: Readonly<Record<string, unknown>>): readonly unknown[] =>
+const sortValues = (row: ListedRow): readonly unknown[] =>
   Array.from({ length: Object.keys(row).filter((name) => name.startsWith('$')).length }, (_, index) => row[`$${index}`])
 
 /** JSON values as in a query string: numbers and booleans become strings. @throws ApiError 400 for null */

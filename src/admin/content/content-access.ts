@@ -12,8 +12,9 @@ import type { Grants } from '../../foundation/grants.js'
 import type { ContentType } from '../../model/schema/types.js'
 import type { Parameters } from '../../query/request.js'
 import { everyLocale } from '../../query/rest/versions.js'
-import { type ActingAdministrator, type AdministratorAction, logActivity } from '../activity.js'
+import { type ActingAdministrator, type AdministratorAction, logActivities } from '../activity.js'
 import type { Administration } from '../context.js'
+import type { AdministratorGrants } from '../permissions/grants.js'
 
 /** Where and for how long versions of documents are stored. */
 export interface HistorySettings {
@@ -28,7 +29,7 @@ export interface ContentAccess {
   readonly writes: DocumentWrites
   readonly batch: DocumentBatch
   readonly checks: CheckPublications
-  readonly grants: Grants
+  readonly grants: AdministratorGrants
   /** The row id of the administrator. */
   readonly administratorId: number
   readonly requestId: string
@@ -47,6 +48,9 @@ export function readableType({ documents, grants }: Pick<ContentAccess, 'documen
   if (!grants.may(`${uid}.find`)) throw forbidden(`${uid}.find`)
   return type
 }
+
+/** A version with its readable attributes. */
+export type VersionData = Readonly<Record<string, unknown>>
 
 /** A document in a locale. */
 export interface DocumentName {
@@ -105,25 +109,54 @@ export async function parseLocales(
 /** Queries of the service itself have no limits of size. */
 export const unbounded = { filterRelations: Infinity, queryComplexity: Infinity }
 
+/** Reads with the grants of a caller. */
+interface GrantedReads {
+  readonly documents: DocumentReads
+  readonly grants: Grants
+}
+
+/** Reads rows of a type that the grants allow. */
+export const findRows = async <Row = VersionData>(
+  { documents, grants }: GrantedReads,
+  type: ContentType,
+  parameters: Parameters,
+  more: Pick<Partial<Find>, 'limits' | 'keyset' | 'constants'> = {},
+): Promise<readonly Row[]> =>
+  (await documents.findData(grants, {
+    ...more,
+    type,
+    parameters,
+    mode: 'many',
+    action: `${type.uid}.find`,
+    envelope: 'bare',
+    paged: false,
+  })) as readonly Row[]
+
 interface VersionQuery extends Pick<Find, 'mode' | 'type' | 'linkPage'> {
   readonly documentId: string
   readonly parameters: Parameters
 }
 
 /** Reads the versions of a document that the grants allow. */
-export function findVersions({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>, query: VersionQuery): Promise<unknown> {
-  const { type, mode, documentId, parameters, linkPage } = query
-  return documents.findData(grants, {
-    type,
-    mode,
-    parameters,
-    action: `${type.uid}.findOne`,
+export const findVersions = ({ documents, grants }: GrantedReads, { documentId, ...query }: VersionQuery): Promise<unknown> =>
+  documents.findData(grants, {
+    ...query,
+    action: `${query.type.uid}.findOne`,
     envelope: 'bare',
     paged: false,
     limits: unbounded,
-    ...(linkPage === undefined ? {} : { linkPage }),
     identity: { attribute: 'documentId', value: documentId },
   })
+
+/** Reads a version of a document that the grants allow, by default the draft; null: there is none. */
+export const findVersion = async (
+  reads: GrantedReads,
+  { type, documentId, locale }: DocumentName,
+  parameters: Parameters = { fields: ['documentId'] },
+  linkPage?: NonNullable<Find['linkPage']>,
+): Promise<VersionData | null> => {
+  const query = { type, mode: 'first' as const, documentId, parameters: { status: 'draft', ...inLocale(locale), ...parameters } }
+  return (await findVersions(reads, linkPage === undefined ? query : { ...query, linkPage })) as VersionData | null
 }
 
 /** The parameter for a locale. A document without locales links to targets in every locale. */
@@ -134,7 +167,7 @@ type InstalledContent = Pick<ContentAccess, 'documents' | 'writes' | 'batch' | '
 
 interface ContentUser {
   readonly administratorId: number
-  readonly grants: Grants
+  readonly grants: AdministratorGrants
   readonly actor: ActingAdministrator
   readonly requestId: string
 }
@@ -158,7 +191,7 @@ export function createContentAccess(
     limits,
     history: hasHistory ? { database, now, limits } : null,
     log: async (transaction, act) => {
-      if (act !== null) await logActivity(transaction, actor, act, { now: now(), most: limits.activityEntries })
+      if (act !== null) await logActivities({ config, now }, transaction, actor, [act])
     },
   }
 }

@@ -1,14 +1,15 @@
 // Copies of drafts: as a new document, and from another locale of the same document.
 
+import { getComponentEntries } from '../../content/documents/guard/missing-targets.js'
 import { isWritable } from '../../content/documents/input/keys.js'
 import type { Body } from '../../content/documents/input/types.js'
 import { notFound, validationError } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes, unionOf } from '../../foundation/grants.js'
 import { type Attribute, assertNever, type ContentType, type Model, type Relation, type Schema } from '../../model/schema/types.js'
-import { type ContentAccess, checkLocales, type DocumentName, findVersions, inLocale, invalidAt } from './content-access.js'
-import { findUnreadableFields, toViewer, wholePopulate } from './document-view.js'
+import { type ContentAccess, checkLocales, type DocumentName, findVersion, invalidAt } from './content-access.js'
+import { findUnreadableFields, wholePopulate } from './document-view.js'
 import { createDocument, updateDocument } from './document-writes.js'
-import { fileIdsIn, findLinks, findTargets, hasMoreThan, isExclusive } from './link-targets.js'
+import { fileIdsIn, findLinks, findTargets, hasMoreThan, isExclusive, toEntries } from './link-targets.js'
 import type { Expected } from './write-policy.js'
 
 /** The rules for copying the parts of a version. */
@@ -41,9 +42,6 @@ export function copyData(copying: CopyRules, shape: Schema, version: Body, creat
   return Object.fromEntries(values)
 }
 
-const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null
-const toList = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isEntry)
-
 /** A copied value; undefined: it is left out. */
 function copyValue(copying: CopyRules, attribute: Attribute, value: unknown, below: AttributeGrants): unknown {
   const { model, keepsUnique, keepsPolymorphic } = copying
@@ -51,23 +49,22 @@ function copyValue(copying: CopyRules, attribute: Attribute, value: unknown, bel
     case 'scalar':
       return (attribute.unique && !keepsUnique) || attribute.source.writable === false ? undefined : value
     case 'media':
-      return toList(value).map(({ id }) => id)
+      return toEntries(value).map(({ id }) => id)
     case 'relation':
-      return { set: toList(value).flatMap((linked) => copying.linkTo(attribute, linked) ?? []) }
+      return { set: toEntries(value).flatMap((linked) => copying.linkTo(attribute, linked) ?? []) }
     case 'morphTo':
-      return attribute.many && keepsPolymorphic ? { set: toList(value).map(({ id, __type }) => ({ id, __type })) } : undefined
+      return attribute.many && keepsPolymorphic ? { set: toEntries(value).map(({ id, __type }) => ({ id, __type })) } : undefined
     case 'morphFrom':
       return undefined
     case 'component': {
-      const component = model.components.get(attribute.component)!
-      const copies = toList(value).map((entry) => copyData(copying, component, entry, below))
+      const copies = getComponentEntries(model, attribute, value).map(([component, entry]) => copyData(copying, component, entry, below))
       return attribute.repeatable ? copies : copies[0]
     }
     case 'dynamiczone':
-      return toList(value).flatMap((entry) => {
-        const component = model.components.get(String(entry.__component))
-        return component === undefined ? [] : [{ __component: component.uid, ...copyData(copying, component, entry, below) }]
-      })
+      return getComponentEntries(model, attribute, value).map(([component, entry]) => ({
+        __component: component.uid,
+        ...copyData(copying, component, entry, below),
+      }))
     default:
       return assertNever(attribute)
   }
@@ -98,12 +95,11 @@ export async function fillDocument(
     const [hidden] = await findUnreadableFields(access, side, fields)
     if (hidden !== undefined) throw invalidAt(['fields', String(fields.indexOf(hidden))], `${hidden} has parts that you may not see`)
   }
-  const whole = wholePopulate(toViewer(access), type)
+  const whole = wholePopulate(access, type)
   const populate = Object.fromEntries(fields.filter((field) => field in whole).map((field) => [field, whole[field]]))
-  const parameters = { ...inLocale(from), status: 'draft', populate }
   const { copiedLinks } = access.limits
   const linkPage = { start: 0, limit: copiedLinks + 1, others: copiedLinks + 1 }
-  const source = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as Body | null
+  const source = await findVersion(access, { type, documentId, locale: from }, { populate }, linkPage)
   if (source === null) throw notFound()
   if (hasMoreThan(access.documents.context.model, type, pick(source, fields), copiedLinks)) throw tooManyError(copiedLinks)
   const copying = await fillRules(access, type, locale, pick(source, fields))
@@ -124,7 +120,7 @@ const pick = (source: Body, fields: readonly string[]): Body => Object.fromEntri
 function fillableAttribute({ documents, grants }: ContentAccess, type: ContentType, field: string, index: number): Attribute {
   const path = ['fields', String(index)]
   const attribute = type.attributes.get(field)
-  const readable = grants.content?.readable.get(type.uid) ?? noAttributes
+  const readable = grants.content.readable.get(type.uid) ?? noAttributes
   if (attribute === undefined || !isGranted(readable, field) || !isWritable(type, attribute)) throw invalidAt(path, `Invalid key ${field}`)
   const { model } = documents.context
   if (!('localized' in attribute) || !attribute.localized) throw invalidAt(path, `${field} is the same in all locales`)
@@ -167,13 +163,12 @@ function fillValue(copying: CopyRules, attribute: Attribute, value: unknown): un
 
 /** Copies a draft to a new document, with `data` replacing attributes. Returns its documentId. @throws ApiError 400, 403, 404, 409 */
 export async function cloneDocument(access: ContentAccess, name: DocumentName, data: Body): Promise<string> {
-  const { type, documentId, locale } = name
+  const { type, locale } = name
   const { model } = access.documents.context
   if (type.singleType) throw validationError('A single type has one document')
-  const parameters = { ...inLocale(locale), status: 'draft', populate: wholePopulate(toViewer(access), type) }
-  const version = (await findVersions(access, { type, mode: 'first', documentId, parameters })) as Body | null
+  const version = await findVersion(access, name, { populate: wholePopulate(access, type) })
   if (version === null) throw notFound()
-  const rights = access.grants.content?.toWrite(type.uid, 'create') ?? []
+  const rights = access.grants.content.toWrite(type.uid, 'create')
   const creatable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
   const copied = copyData(newDocumentRules(model), type, version, creatable)
   return createDocument(access, type, locale, { ...copied, ...data }, new Set(fileIdsIn(model, type, version)))

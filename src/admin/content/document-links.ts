@@ -1,11 +1,20 @@
 // Links of documents: candidates for a relation, the links of an attribute, and the documents that link to a document.
 
 import { forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
-import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
+import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'
-import { type ContentAccess, type DocumentName, findVersions, inLocale, parseLocale, readableType } from './content-access.js'
+import {
+  type ContentAccess,
+  type DocumentName,
+  findRows,
+  findVersion,
+  inLocale,
+  parseLocale,
+  readableType,
+  type VersionData,
+} from './content-access.js'
 import { type CursorPosition, type DocumentPage, type PageQuery, parsePage, queryHash, readPage, toCursor } from './document-list.js'
-import { namingAttribute, namingFields, toViewer, type VersionData } from './document-view.js'
+import { namingAttribute, namingFields } from './document-view.js'
 
 interface LinkQuery extends PageQuery {
   readonly q?: string | undefined
@@ -20,9 +29,9 @@ export async function listChoices(
   { q, locale, ...page }: LinkQuery,
 ): Promise<DocumentPage> {
   const { target } = resolveLinkPath(access, readableType(access, uid), path)
-  const name = namingAttribute(toViewer(access), target)
+  const name = namingAttribute(access, target)
   const rows = { _q: q, status: 'draft', ...inLocale(await parseLocale(access, target, locale)) }
-  return readPage(access, target, { rows, sort: name ?? 'id', fields: namingFields(toViewer(access), target) }, page)
+  return readPage(access, target, { rows, sort: name ?? 'id', fields: namingFields(access, target) }, page)
 }
 
 /** The links of an attribute of a draft, in their order. Rejects a cursor if the list has changed. @throws ApiError 404, 403, 400 */
@@ -39,9 +48,8 @@ export async function listLinks(access: ContentAccess, name: DocumentName, path:
   // One link more on both sides: to check the link of the cursor, and to know whether there is a next page.
   const first = at === null || backwards ? start : at.index
   const linkPage = { start: first, limit: end - first + 1 }
-  const populate = { [attribute.name]: { fields: namingFields(toViewer(access), target) } }
-  const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'], populate }
-  const found = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as VersionData | null
+  const populate = { [attribute.name]: { fields: namingFields(access, target) } }
+  const found = await findVersion(access, name, { fields: ['documentId'], populate }, linkPage)
   if (found === null) throw notFound()
   const value = found[attribute.name]
   const links = (Array.isArray(value) ? value : value === null || value === undefined ? [] : [value]) as readonly VersionData[]
@@ -78,26 +86,19 @@ const maxUses = 50
  * Documents that link to a document and are readable for the administrator; links in dynamic zones are not included.
  * @throws ApiError 404, 403
  */
-export async function listUses(access: ContentAccess, { type, documentId, locale }: DocumentName): Promise<readonly DocumentUses[]> {
-  const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'] }
-  if ((await findVersions(access, { type, mode: 'first', documentId, parameters })) === null) throw notFound()
+export async function listUses(access: ContentAccess, name: DocumentName): Promise<readonly DocumentUses[]> {
+  const { type, documentId, locale } = name
+  if ((await findVersion(access, name)) === null) throw notFound()
   const uses: DocumentUses[] = []
   for (const { owner, path } of linksTo(access, type)) {
     const filters = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), { documentId: { $eq: documentId } })
-    const found = (await access.documents.findData(access.grants, {
-      type: owner,
-      mode: 'many',
-      action: `${owner.uid}.find`,
-      envelope: 'bare',
-      paged: false,
-      parameters: {
-        filters,
-        status: 'draft',
-        fields: namingFields(toViewer(access), owner),
-        limit: maxUses + 1,
-        ...inLocale(owner.localized ? (locale ?? access.defaultLocale) : null),
-      },
-    })) as readonly VersionData[]
+    const found = await findRows(access, owner, {
+      filters,
+      status: 'draft',
+      fields: namingFields(access, owner),
+      limit: maxUses + 1,
+      ...inLocale(owner.localized ? (locale ?? access.defaultLocale) : null),
+    })
     const documents = found.slice(0, maxUses)
     if (found.length > 0) uses.push({ type: owner.uid, path: path.join('.'), documents, more: found.length > maxUses })
   }
@@ -108,7 +109,7 @@ export async function listUses(access: ContentAccess, { type, documentId, locale
 function linksTo({ documents, grants }: ContentAccess, type: ContentType) {
   const { model } = documents.context
   const owners = [...model.types.values()].filter(({ exposed, uid }) => exposed && grants.may(`${uid}.find`))
-  const { readable } = grants.content as ContentRights
+  const { readable } = grants.content
   return owners.flatMap((owner) =>
     pathsTo(model, owner, type.uid, readable.get(owner.uid) ?? noAttributes, []).map((path) => ({ owner, path })),
   )
@@ -146,7 +147,7 @@ function resolveLinkPath({ documents, grants }: Pick<ContentAccess, 'documents' 
   const { model } = documents.context
   const wrong = () => validationError(`The path ${path} is that of no relation`, { path })
   let shape: Schema | undefined = type
-  let granted: AttributeGrants = grants.content?.readable.get(type.uid) ?? noAttributes
+  let granted: AttributeGrants = grants.content.readable.get(type.uid) ?? noAttributes
   const steps = parseSteps(path)
   for (const [index, text] of steps.entries()) {
     const [, name = '', component] = step.exec(text) ?? []

@@ -6,8 +6,8 @@ import { validationError } from '../../foundation/errors/errors.js'
 import type { ContentType } from '../../model/schema/types.js'
 import { type Parameters, readParameters } from '../../query/request.js'
 import { publicationFilters } from '../../query/rest/versions.js'
-import { type ContentAccess, inLocale, parseLocale, readableType } from './content-access.js'
-import { rowStates, type VersionData } from './document-view.js'
+import { type ContentAccess, findRows, inLocale, parseLocale, readableType, type VersionData } from './content-access.js'
+import { rowStates } from './document-view.js'
 
 /** The row next to a page. */
 export interface CursorPosition {
@@ -122,7 +122,7 @@ interface RowSelection {
 
 /** Reads a page of some rows. @throws ApiError 400 */
 export async function readPage(
-  { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
+  reads: Pick<ContentAccess, 'documents' | 'grants'>,
   type: ContentType,
   { rows, sort, fields, populate, constants }: RowSelection,
   page: PageQuery,
@@ -130,16 +130,12 @@ export async function readPage(
   const { limit } = page
   const hash = queryHash([type.uid, rows, sort])
   const { position, backwards } = parsePage(hash, page)
-  const found = (await documents.findData(grants, {
+  const found = await findRows(
+    reads,
     type,
-    mode: 'many',
-    action: `${type.uid}.find`,
-    envelope: 'bare',
-    paged: false,
-    keyset: { position, backwards },
-    ...(constants === undefined ? {} : { constants }),
-    parameters: { ...rows, sort, fields, populate, limit: limit + 1 },
-  })) as readonly VersionData[]
+    { ...rows, sort, fields, populate, limit: limit + 1 },
+    { keyset: { position, backwards }, ...(constants === undefined ? {} : { constants }) },
+  )
   const isFull = found.length > limit
   const shown = backwards ? found.slice(0, limit).reverse() : found.slice(0, limit)
   const cursorAt = (row: VersionData | undefined): string | null => (row === undefined ? null : toCursor(hash, toPosition(row)))

@@ -4,8 +4,6 @@ import type { Body } from '../../content/documents/input/types.js'
 import {
   type AttributeGrants,
   type ContentRight,
-  type ContentRights,
-  type Grants,
   grantedBelow,
   isGranted,
   noAttributes,
@@ -15,11 +13,8 @@ import {
 import { fileType, isClosedType, isPolymorphicTarget } from '../../model/schema/link.js'
 import { type Attribute, assertNever, type ContentType, type Model, type Schema } from '../../model/schema/types.js'
 import type { Parameters } from '../../query/request.js'
-import { superAdminGrants } from '../permissions/grants.js'
-import { type ContentAccess, type DocumentName, findVersions, inLocale } from './content-access.js'
-
-/** A version with its readable attributes. */
-export type VersionData = Readonly<Record<string, unknown>>
+import { type AdministratorGrants, superAdminGrants } from '../permissions/grants.js'
+import { type ContentAccess, type DocumentName, findRows, findVersion, findVersions, type VersionData } from './content-access.js'
 
 /** A document in one locale. */
 export interface DocumentView {
@@ -45,10 +40,7 @@ export async function viewDocument(access: ContentAccess, name: DocumentName): P
   const locales = await localeStates(access, type, documentId)
   if (locales.length === 0) return null
   const here = locales.find((one) => one.locale === locale) ?? null
-  const version = async (status: 'draft' | 'published'): Promise<VersionData | null> => {
-    const parameters = { ...inLocale(locale), status, populate: wholePopulate(toViewer(access), type) }
-    return (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as VersionData | null
-  }
+  const version = (status: 'draft' | 'published') => findVersion(access, name, { status, populate: wholePopulate(access, type) }, linkPage)
   const draft = here === null ? null : await version('draft')
   const published = here === null || here.publishedAt === null || !type.draftAndPublish ? null : await version('published')
   return {
@@ -78,11 +70,6 @@ function truncateLinks(type: ContentType, version: VersionData | null): VersionD
   if (version === null || long.length === 0) return version
   return { ...version, ...Object.fromEntries(long.map((name) => [name, (version[name] as readonly unknown[]).slice(0, maxLinks)])) }
 }
-
-export const toViewer = ({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>) => ({
-  model: documents.context.model,
-  grants: grants as Grants & { readonly content: ContentRights },
-})
 
 /** `changed`: published, and the draft has something else. */
 type DocumentState = 'draft' | 'changed' | 'published'
@@ -134,7 +121,7 @@ function toLocaleState(draft: VersionState | null, published: VersionState | nul
 
 /** The states of drafts by row id, in any locale. */
 export async function rowStates(
-  { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
+  reads: Pick<ContentAccess, 'documents' | 'grants'>,
   type: ContentType,
   ids: readonly number[],
 ): Promise<(id: number) => DocumentState> {
@@ -147,15 +134,7 @@ export async function rowStates(
       limit: ids.length,
       ...(type.localized ? { locale: '*' } : {}),
     }
-    const found = await documents.findData(grants, {
-      type,
-      parameters,
-      mode: 'many',
-      action: `${type.uid}.find`,
-      envelope: 'bare',
-      paged: false,
-    })
-    return new Set((found as readonly { readonly id: number }[]).map(({ id }) => id))
+    return new Set((await findRows<{ readonly id: number }>(reads, type, parameters)).map(({ id }) => id))
   }
   const published = ids.length === 0 ? new Set<number>() : await read('has-published-version')
   const modified = published.size === 0 ? published : await read('modified')
@@ -181,7 +160,7 @@ async function documentPermissions(access: ContentAccess, name: DocumentName, is
   const known = new Map<string, boolean>()
   const held: Record<string, readonly ContentRight[]> = {}
   for (const act of permittedActions) {
-    const rights = content?.toWrite(type.uid, act === 'update' && !isThere ? 'create' : act) ?? []
+    const rights = content.toWrite(type.uid, act === 'update' && !isThere ? 'create' : act)
     const found: ContentRight[] = []
     for (const right of rights) if (await isRightHeld(access, name, right, isThere, known)) found.push(right)
     held[act] = found
@@ -212,11 +191,12 @@ function grantedPaths(name: string, attributes: AttributeGrants): readonly strin
 /** True if a right applies to a document. A new document belongs to its creator. */
 async function isRightHeld(
   { documents }: ContentAccess,
-  { type, documentId, locale }: DocumentName,
+  name: DocumentName,
   { scope, locales }: ContentRight,
   isThere: boolean,
   known: Map<string, boolean>,
 ): Promise<boolean> {
+  const { type, locale } = name
   if (locale !== null && locales !== null && !locales.includes(locale)) return false
   if (scope === null || !isThere) return true
   const key = JSON.stringify(scope)
@@ -224,24 +204,22 @@ async function isRightHeld(
   if (found !== undefined) return found
   // A scope may compare attributes that requests cannot filter by.
   const grants = { ...projectAccess, scopes: new Map([[type.uid, scope]]) }
-  const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'] }
-  const row = await findVersions({ documents, grants }, { type, mode: 'first', documentId, parameters })
+  const row = await findVersion({ documents, grants }, name)
   known.set(key, row !== null)
   return row !== null
 }
 
 interface Viewer {
   readonly model: Model
-  readonly grants: Grants & { readonly content: ContentRights }
-  /** Only ids of links and files. */
-  readonly onlyIds?: true
+  readonly grants: AdministratorGrants
+  readonly onlyIds: boolean
 }
 
 /** Names of preferred naming attributes, best first. */
 const namingOrder = ['title', 'name', 'label', 'displayName', 'username', 'slug']
 
 /** The naming attribute of a type; null if none is readable. */
-export function namingAttribute({ grants }: Pick<Viewer, 'grants'>, type: ContentType): string | null {
+export function namingAttribute({ grants }: Pick<ContentAccess, 'grants'>, type: ContentType): string | null {
   const granted = grants.content.readable.get(type.uid) ?? noAttributes
   const texts = [...type.attributes.values()].filter(
     (attribute) =>
@@ -255,8 +233,8 @@ export function namingAttribute({ grants }: Pick<Viewer, 'grants'>, type: Conten
 }
 
 /** The fields of a linked document. */
-export function namingFields(viewer: Pick<Viewer, 'grants'>, type: ContentType): readonly string[] {
-  const name = namingAttribute(viewer, type)
+export function namingFields(access: Pick<ContentAccess, 'grants'>, type: ContentType): readonly string[] {
+  const name = namingAttribute(access, type)
   const locale = type.localized ? ['locale'] : []
   const publishedAt = type.draftAndPublish ? ['publishedAt'] : []
   return ['documentId', ...locale, ...publishedAt, ...(name === null ? [] : [name])]
@@ -264,9 +242,13 @@ export function namingFields(viewer: Pick<Viewer, 'grants'>, type: ContentType):
 
 const idFields = (type: ContentType): readonly string[] => ['documentId', ...(type.localized ? ['locale'] : [])]
 
-/** The `populate` parameter for a whole document. */
-export const wholePopulate = (viewer: Viewer, type: ContentType): Parameters =>
-  shapePopulate(viewer, type, viewer.grants.content.readable.get(type.uid) ?? noAttributes)
+/** The `populate` parameter for a whole document. `onlyIds`: only ids of links and files. */
+export const wholePopulate = (
+  { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
+  type: ContentType,
+  onlyIds = false,
+): Parameters =>
+  shapePopulate({ model: documents.context.model, grants, onlyIds }, type, grants.content.readable.get(type.uid) ?? noAttributes)
 
 function shapePopulate(viewer: Viewer, shape: Schema, granted: AttributeGrants): Parameters {
   const shown = [...shape.attributes.values()].flatMap((attribute): (readonly [string, unknown])[] => {
@@ -328,14 +310,13 @@ export async function findUnreadableFields(
   name: DocumentName,
   fields: readonly string[],
 ): Promise<readonly string[]> {
-  const { type, documentId, locale } = name
+  const { type } = name
   const parts = componentFields(type.attributes, fields)
   if (parts.length === 0) return []
   const read = async (as: ContentAccess): Promise<Body> => {
-    const whole = wholePopulate({ ...toViewer(as), onlyIds: true }, type)
+    const whole = wholePopulate(as, type, true)
     const populate = Object.fromEntries(parts.filter((field) => field in whole).map((field) => [field, whole[field]]))
-    const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'], populate }
-    return ((await findVersions(as, { type, mode: 'first', documentId, parameters })) ?? {}) as Body
+    return (await findVersion(as, name, { fields: ['documentId'], populate })) ?? {}
   }
   return findPartlyHidden(type, parts, await read(access), await read(unrestricted(access)))
 }

@@ -9,7 +9,7 @@ import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../
 import type { HookAction } from '../../foundation/public/documents.js'
 import type { ContentType, Model, Schema } from '../../model/schema/types.js'
 import { withErrorPaths } from '../error-paths.js'
-import { type ContentAccess, type DocumentName, findVersions, inLocale, parseLocales } from './content-access.js'
+import { type ContentAccess, type DocumentName, findVersion, parseLocales } from './content-access.js'
 import { administratorPolicy, type Expected, type PolicyTerms } from './write-policy.js'
 
 /** An action on a whole document. */
@@ -79,9 +79,8 @@ export async function createDocument(
 /** Changes values at paths of a draft. @throws ApiError 400, 403, 404, 412 */
 export async function changeDocument(access: ContentAccess, name: DocumentName, changes: ChangedPaths, expected: Expected): Promise<void> {
   const { type, documentId, locale } = name
-  const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'] }
   // Without access to the document, its components must not be revealed.
-  const seen = await findVersions(access, { type, mode: 'first', documentId, parameters })
+  const seen = await findVersion(access, name)
   const whole = seen === null ? null : await access.documents.whole(type, { documentId, locale, side: 'draft' })
   if (whole !== null && !expected.some((each) => isSameRow(each, whole.revision))) throw staleError()
   if (whole !== null && Object.keys(changes).length === 0) {
@@ -89,7 +88,7 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
     return
   }
   if (whole === null && Object.keys(changes).some((path) => path.includes('/'))) throw notFound()
-  const readable = access.grants.content?.readable.get(type.uid) ?? noAttributes
+  const readable = access.grants.content.readable.get(type.uid) ?? noAttributes
   const data = toData(access.documents.context.model, type, changes, whole?.row ?? null, readable)
   await updateDocument(access, name, data, { fields: Object.keys(changes), expected })
 }

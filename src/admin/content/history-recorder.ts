@@ -1,16 +1,17 @@
 // Stores versions of documents in Strapi's table strapi_history_versions: those that writes of administrators replace or publish.
 import { sql } from 'kysely'
 import type { WriteContext, WriteOperation } from '../../content/documents/operation.js'
+import type { DocumentReads } from '../../content/documents/read/find.js'
 import { findVersions, insertRow, type StoredVersion } from '../../content/documents/store/rows.js'
 import type { Transaction } from '../../database/database.js'
 import { isSame } from '../../database/portable-sql.js'
 import { toText } from '../../database/response/write.js'
-import type { ContentType, Model } from '../../model/schema/types.js'
+import type { ContentType } from '../../model/schema/types.js'
 import { readRequest } from '../../query/rest/read.js'
 import { wholeVersionParameters } from '../../query/rest/versions.js'
 import { superAdminGrants } from '../permissions/grants.js'
 import { type ContentAccess, type HistorySettings, unbounded } from './content-access.js'
-import { toViewer, wholePopulate } from './document-view.js'
+import { wholePopulate } from './document-view.js'
 
 /** A relation with more links is left out of a stored version. */
 const maxLinks = 1_000
@@ -43,14 +44,13 @@ interface HistoryRecorder {
 /** The recorder of an administrator's writes; `always`: even if another version was stored recently. Null: the database has no history. */
 export function historyRecorder({ documents, administratorId, history }: RecordingAccess, always: boolean): HistoryRecorder | null {
   if (history === null) return null
-  const { model } = documents.context
   return {
     recordReplaced: async (context, transaction, operation) => {
       const { action, documentId, write } = operation
       if (documentId === null || action === 'create' || action === 'unpublish' || action === 'publish') return
       const { type } = write
       const versions = await versionsConcerned(transaction, operation, documentId)
-      const recording = { history, model, context, transaction, type, documentId }
+      const recording = { history, documents, context, transaction, type, documentId }
       for (const draft of versions.filter(({ published_at }) => !type.draftAndPublish || published_at === null)) {
         if (action === 'update' && !always && (await isRecordedRecently(recording, draft))) continue
         const isPublished = versions.some(({ published_at, locale }) => published_at !== null && locale === draft.locale)
@@ -62,7 +62,7 @@ export function historyRecorder({ documents, administratorId, history }: Recordi
     recordPublished: async (context, transaction, operation, documentId) => {
       if (operation.action !== 'publish') return
       const createdAt = history.now()
-      const recording = { history, model, context, transaction, type: operation.write.type, documentId }
+      const recording = { history, documents, context, transaction, type: operation.write.type, documentId }
       for (const version of await versionsConcerned(transaction, operation, documentId))
         if (version.published_at !== null) await record(recording, version, { status: 'published', createdAt, by: administratorId })
     },
@@ -80,7 +80,7 @@ async function versionsConcerned(
 
 interface Recording {
   readonly history: HistorySettings
-  readonly model: Model
+  readonly documents: DocumentReads
   readonly context: WriteContext
   readonly transaction: Transaction
   readonly type: ContentType
@@ -113,12 +113,12 @@ interface RecordedAs {
 }
 
 async function record(
-  { history, model, context, transaction, type, documentId }: Recording,
+  { history, documents, context, transaction, type, documentId }: Recording,
   version: StoredVersion,
   { status, createdAt, by }: RecordedAs,
 ): Promise<void> {
-  const grants = superAdminGrants(model)
-  const populate = wholePopulate({ ...toViewer({ documents: { context: { model } } as never, grants }), onlyIds: true }, type)
+  const grants = superAdminGrants(documents.context.model)
+  const populate = wholePopulate({ documents, grants }, type, true)
   const request = readRequest(
     context.read,
     grants,

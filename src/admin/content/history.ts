@@ -5,8 +5,9 @@ import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes, projectAccess, unionOf } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Attribute, Schema } from '../../model/schema/types.js'
+import { isObject } from '../../query/request.js'
 import { parseStoredJson } from '../permissions/permissions.js'
-import { type ContentAccess, type DocumentName, type HistorySettings, unbounded } from './content-access.js'
+import { type ContentAccess, type DocumentName, findRows, type HistorySettings, unbounded } from './content-access.js'
 import { copyData } from './document-copy.js'
 import { findPartlyHidden, findUnreadableFields, localeStates, unrestricted } from './document-view.js'
 import { updateDocument } from './document-writes.js'
@@ -85,10 +86,8 @@ async function readStored(access: ContentAccess, name: DocumentName, id: number)
     sql`select data from strapi_history_versions where id = ${id}`,
   )
   const stored = parseStoredJson(row?.data)
-  return { ...version, data: isEntry(stored) ? stored : {} }
+  return { ...version, data: isObject(stored) ? stored : {} }
 }
-
-const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The visible part of a version: existing readable attributes, links to readable documents, existing files. */
 async function visibleData(access: ContentAccess, { type }: DocumentName, stored: Body): Promise<Body> {
@@ -96,7 +95,7 @@ async function visibleData(access: ContentAccess, { type }: DocumentName, stored
   const links = findLinks(model, type, stored, () => true)
   const isThere = await findTargets(access, links, 'draft')
   const files = await readFiles(access, type, stored)
-  const readable = access.grants.content?.readable.get(type.uid) ?? noAttributes
+  const readable = access.grants.content.readable.get(type.uid) ?? noAttributes
   return visibleEntry({ access, isThere, files }, type, stored, readable)
 }
 
@@ -108,19 +107,12 @@ async function readFiles({ documents }: ContentAccess, shape: Schema, stored: Bo
   const ids = [...new Set(fileIdsIn(model, shape, stored))].slice(0, maxFiles)
   const type = model.types.get(fileType)!
   if (ids.length === 0) return new Map()
-  const found = (await documents.findData(projectAccess, {
-    type,
-    mode: 'many',
-    action: `${fileType}.find`,
-    envelope: 'bare',
-    paged: false,
-    limits: unbounded,
-    parameters: {
-      filters: { id: { $in: ids } },
-      fields: ['documentId', 'name', 'alternativeText', 'mime', 'url', 'width', 'height'],
-      limit: ids.length,
-    },
-  })) as readonly Body[]
+  const parameters = {
+    filters: { id: { $in: ids } },
+    fields: ['documentId', 'name', 'alternativeText', 'mime', 'url', 'width', 'height'],
+    limit: ids.length,
+  }
+  const found = await findRows({ documents, grants: projectAccess }, type, parameters, { limits: unbounded })
   return new Map(found.map((file) => [file.id, file]))
 }
 
@@ -145,8 +137,8 @@ function visibleValue(showing: ViewContext, attribute: Attribute, value: unknown
   const { access, isThere, files } = showing
   const { model } = access.documents.context
   const each = (show: (one: Body) => Body | null): unknown => {
-    if (Array.isArray(value)) return value.filter(isEntry).flatMap((one) => show(one) ?? [])
-    return isEntry(value) ? show(value) : null
+    if (Array.isArray(value)) return value.filter(isObject).flatMap((one) => show(one) ?? [])
+    return isObject(value) ? show(value) : null
   }
   const linked = (uid: string, one: Body): Body | null => {
     const type = model.types.get(uid)
@@ -188,7 +180,7 @@ export async function restoreHistory(
   const { model } = access.documents.context
   const { data: stored } = await readStored(access, name, id)
   const data = await visibleData(access, name, stored)
-  const rights = access.grants.content?.toWrite(type.uid, 'update') ?? []
+  const rights = access.grants.content.toWrite(type.uid, 'update')
   if (rights.length === 0) throw forbidden(`${type.uid}.update`)
   const writable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
   const asked = fields ?? Object.keys(data)

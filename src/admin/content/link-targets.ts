@@ -1,9 +1,10 @@
 // Links in a version that was read with its components, and which of their targets exist.
 
+import { getComponentEntries } from '../../content/documents/guard/missing-targets.js'
 import type { Body } from '../../content/documents/input/types.js'
 import type { ContentType, Model, Relation, Schema } from '../../model/schema/types.js'
-import type { Parameters } from '../../query/request.js'
-import { type ContentAccess, inLocale, unbounded } from './content-access.js'
+import { isObject, type Parameters } from '../../query/request.js'
+import { type ContentAccess, findRows, inLocale, unbounded } from './content-access.js'
 
 /** A link at a position of a version. */
 export interface DocumentLink {
@@ -18,7 +19,8 @@ export interface DocumentLink {
 
 const idsPerRead = 200
 
-const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null
+/** The entries of a value: of a list, or itself. */
+export const toEntries = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isObject)
 
 /** Links to documents of types that `isWanted`, in the order of the model. */
 export function findLinks(
@@ -32,7 +34,7 @@ export function findLinks(
     const value = entry[attribute.name]
     const list = Array.isArray(value) ? value : [value]
     return list.flatMap((one: unknown, index): readonly DocumentLink[] => {
-      if (!isEntry(one)) return []
+      if (!isObject(one)) return []
       const path = [...above, attribute.name, ...(Array.isArray(value) ? [String(index)] : [])]
       const inside = (uid: string): readonly DocumentLink[] => {
         const component = model.components.get(uid)
@@ -59,15 +61,10 @@ export function hasMoreThan(model: Model, type: Schema, version: Body, most: num
       const { kind, name } = attribute
       const value = entry[name]
       if (kind === 'scalar' || value === undefined) continue
-      const items = (Array.isArray(value) ? value : [value]).filter(isEntry)
       const path = `${above}/${name}`
-      counts.set(path, (counts.get(path) ?? 0) + items.length)
-      if (attribute.kind === 'component') for (const item of items) visit(model.components.get(attribute.component)!, item, path)
-      if (attribute.kind !== 'dynamiczone') continue
-      for (const item of items) {
-        const component = model.components.get(String(item.__component))
-        if (component !== undefined) visit(component, item, `${path}:${component.uid}`)
-      }
+      counts.set(path, (counts.get(path) ?? 0) + toEntries(value).length)
+      for (const [component, item] of getComponentEntries(model, attribute, value))
+        visit(component, item, kind === 'dynamiczone' ? `${path}:${component.uid}` : path)
     }
   }
   visit(type, version, '')
@@ -83,7 +80,7 @@ export type TargetExists = (type: ContentType, documentId: string, locale: strin
 
 /** Finds the readable targets of links on one side. */
 export async function findTargets(
-  { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
+  reads: Pick<ContentAccess, 'documents' | 'grants'>,
   links: readonly Pick<DocumentLink, 'type' | 'documentId' | 'locale'>[],
   status: 'draft' | 'published',
 ): Promise<TargetExists> {
@@ -95,20 +92,12 @@ export async function findTargets(
   }
   const found = new Set<string>()
   for (const { type, locale, ids } of groups.values()) {
-    if (!grants.may(`${type.uid}.find`)) continue
+    if (!reads.grants.may(`${type.uid}.find`)) continue
     for (const part of chunk([...ids])) {
       const filters = { documentId: { $in: part } }
       const parameters: Parameters = { ...inLocale(locale), status, fields: ['documentId'], filters, limit: part.length }
-      const rows = await documents.findData(grants, {
-        type,
-        parameters,
-        mode: 'many',
-        action: `${type.uid}.find`,
-        envelope: 'bare',
-        paged: false,
-        limits: unbounded,
-      })
-      for (const { documentId } of rows as readonly { readonly documentId: string }[]) found.add(targetKey(type.uid, documentId, locale))
+      const rows = await findRows<{ readonly documentId: string }>(reads, type, parameters, { limits: unbounded })
+      for (const { documentId } of rows) found.add(targetKey(type.uid, documentId, locale))
     }
   }
   return (type, documentId, locale) => found.has(targetKey(type.uid, documentId, locale))
@@ -121,13 +110,8 @@ const chunk = (ids: readonly string[]): readonly (readonly string[])[] =>
 export function fileIdsIn(model: Model, shape: Schema, entry: Body): readonly number[] {
   return [...shape.attributes.values()].flatMap((attribute) => {
     const value = entry[attribute.name]
-    const entries = (Array.isArray(value) ? value : [value]).filter(isEntry)
-    if (attribute.kind === 'media') return entries.flatMap(({ id }) => (Number.isSafeInteger(id) ? [id as number] : []))
-    if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
-    return entries.flatMap((one) => {
-      const component = model.components.get(attribute.kind === 'component' ? attribute.component : String(one.__component))
-      return component === undefined ? [] : fileIdsIn(model, component, one)
-    })
+    if (attribute.kind === 'media') return toEntries(value).flatMap(({ id }) => (Number.isSafeInteger(id) ? [id as number] : []))
+    return getComponentEntries(model, attribute, value).flatMap(([component, one]) => fileIdsIn(model, component, one))
   })
 }
 

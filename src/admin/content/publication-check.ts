@@ -1,10 +1,9 @@
 // Checks before a publication: errors for each locale, and links to unpublished documents.
-import type { Body } from '../../content/documents/input/types.js'
 import type { PublicationError } from '../../content/documents/publication-checks.js'
 import { notFound, validationError } from '../../foundation/errors/errors.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { type ContentAccess, findVersions, inLocale, parseLocales } from './content-access.js'
-import { localeStates, toViewer, wholePopulate } from './document-view.js'
+import { type ContentAccess, findVersion, parseLocales } from './content-access.js'
+import { localeStates, wholePopulate } from './document-view.js'
 import { type DocumentLink, findLinks, findTargets, hasMoreThan } from './link-targets.js'
 
 /** The result for one locale. */
@@ -45,9 +44,8 @@ async function findWaiting(
   locale: string | null,
 ): Promise<Pick<LocaleCheck, 'waiting' | 'more'>> {
   const { checkedLinksPerRelation: mostOfRelation, checkedLinks: mostLinks } = access.limits
-  const parameters = { ...inLocale(locale), status: 'draft', populate: wholePopulate(toViewer(access), type) }
   const linkPage = { start: 0, limit: mostOfRelation + 1, others: mostLinks + 1 }
-  const draft = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as Body | null
+  const draft = await findVersion(access, { type, documentId, locale }, { populate: wholePopulate(access, type) }, linkPage)
   if (draft === null) return { waiting: [], more: false }
   const links = findLinks(access.documents.context.model, type, draft, ({ draftAndPublish }) => draftAndPublish)
   const isLong = [...type.attributes.values()].some(({ kind, name }) => {

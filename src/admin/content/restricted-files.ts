@@ -12,6 +12,8 @@ import type { Transaction } from '../../database/database.js'
 import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Model, Schema } from '../../model/schema/types.js'
+import { isObject } from '../../query/request.js'
+import { toEntries } from './link-targets.js'
 
 const none: ReadonlySet<number> = new Set()
 
@@ -23,7 +25,7 @@ export async function findRestrictedFiles(
   { linkableFiles, readable }: ContentRights,
   copied: ReadonlySet<number>,
 ): Promise<ReadonlySet<number>> {
-  if (linkableFiles.size === 0 || !isBody(data)) return none
+  if (linkableFiles.size === 0 || !isObject(data)) return none
   const { model } = context.read
   const { type } = operation.write
   const sent = Object.fromEntries(Object.entries(data).filter(([name]) => !operation.addedByHooks.has(name)))
@@ -73,7 +75,7 @@ function* filesIn({ model, shape, readable }: DataScope, body: Body, version: Bo
   for (const [name, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined || value === undefined) continue
-    const stored = isGranted(readable, name) ? toList(version[name]) : []
+    const stored = isGranted(readable, name) ? toEntries(version[name]) : []
     const entries = new Map(stored.map((entry) => [`${entry.__component ?? ''} ${entry.id}`, entry]))
     for (const [component, entry] of getComponentEntries(model, attribute, value)) {
       const former = entries.get(`${attribute.kind === 'dynamiczone' ? component.uid : ''} ${entry.id}`)
@@ -85,6 +87,3 @@ function* filesIn({ model, shape, readable }: DataScope, body: Body, version: Bo
     for (const reference of getReferences(value, attribute)) yield { reference, linked }
   }
 }
-
-const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
-const toList = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isBody)

@@ -2,8 +2,8 @@
 
 import { fileType } from '../../model/schema/link.js'
 import type { ContentType } from '../../model/schema/types.js'
-import type { ContentAccess } from './content-access.js'
-import { namingAttribute, namingFields, toViewer, type VersionData } from './document-view.js'
+import { type ContentAccess, findRows, type VersionData } from './content-access.js'
+import { namingAttribute, namingFields } from './document-view.js'
 
 const maxTypes = 50
 const maxDocumentsPerType = 5
@@ -53,22 +53,15 @@ export async function search(access: ContentAccess, text: string): Promise<Searc
 }
 
 async function searchDocuments(access: ContentAccess, type: ContentType, text: string): Promise<readonly SearchedDocument[]> {
-  const name = namingAttribute(toViewer(access), type)
+  const name = namingAttribute(access, type)
   if (name === null) return []
-  const rows = (await access.documents.findData(access.grants, {
-    type,
-    mode: 'many',
-    action: `${type.uid}.find`,
-    envelope: 'bare',
-    paged: false,
-    parameters: {
-      status: 'draft',
-      filters: { [name]: { $containsi: text } },
-      fields: namingFields(toViewer(access), type),
-      limit: maxDocumentsPerType,
-      ...(type.localized ? { locale: '*' } : {}),
-    },
-  })) as readonly VersionData[]
+  const rows = await findRows(access, type, {
+    status: 'draft',
+    filters: { [name]: { $containsi: text } },
+    fields: namingFields(access, type),
+    limit: maxDocumentsPerType,
+    ...(type.localized ? { locale: '*' } : {}),
+  })
   return rows.map(({ documentId, locale, [name]: shown }) => ({
     type: type.uid,
     documentId: String(documentId),
@@ -77,19 +70,11 @@ async function searchDocuments(access: ContentAccess, type: ContentType, text: s
   }))
 }
 
-async function searchFiles({ documents, grants }: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
+function searchFiles(access: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
   const contains = { $containsi: text }
-  const found = await documents.findData(grants, {
-    type,
-    mode: 'many',
-    action: `${fileType}.find`,
-    envelope: 'bare',
-    paged: false,
-    parameters: {
-      filters: { $or: [{ name: contains }, { alternativeText: contains }, { caption: contains }] },
-      fields: ['documentId', 'name', 'alternativeText', 'mime', 'url'],
-      limit: maxDocumentsPerType,
-    },
+  return findRows(access, type, {
+    filters: { $or: [{ name: contains }, { alternativeText: contains }, { caption: contains }] },
+    fields: ['documentId', 'name', 'alternativeText', 'mime', 'url'],
+    limit: maxDocumentsPerType,
   })
-  return found as readonly VersionData[]
 }

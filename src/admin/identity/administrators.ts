@@ -1,7 +1,7 @@
 // Rows of administrators (admin_users), which Strapi's panel shares. Callers check who may change them.
 
 import { sql } from 'kysely'
-import { insertRow, updateRow } from '../../content/documents/store/rows.js'
+import { insertRow, newEntry, updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { hasColumns } from '../../database/database.js'
 import type { Stored } from '../../database/portable-sql.js'
@@ -9,7 +9,6 @@ import { ApiError } from '../../foundation/errors/errors.js'
 import { endSessions, type SessionOwner } from '../../identity/access/sessions.js'
 import { revokeOneTimeTokens } from '../../identity/accounts/one-time-tokens.js'
 import { longestPassword } from '../../identity/accounts/passwords.js'
-import { newDocumentId } from '../../model/schema/names.js'
 
 /** The role of super administrators, which may do everything regardless of its permissions. */
 export const superAdminCode = 'strapi-super-admin'
@@ -121,16 +120,13 @@ export async function addAdministrator(transaction: Transaction, given: NewAdmin
   const email = given.email.toLowerCase()
   await checkEmailAvailable(transaction, email, null)
   const id = await insertRow(transaction, 'admin_users', {
-    document_id: newDocumentId(),
+    ...newEntry(now),
     email,
     firstname: given.firstname,
     lastname: given.lastname,
     password: given.password,
     is_active: Number(given.password !== null),
     blocked: 0,
-    created_at: now,
-    updated_at: now,
-    published_at: now,
   })
   await setRoles(transaction, id, given.roles)
   return id

@@ -6,7 +6,7 @@ import type { Secrets } from '../../foundation/config/secrets.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/terminal.js'
 import { strangerAt } from '../../identity/access/rate-limit.js'
-import { logActivity } from '../activity.js'
+import { logActivities } from '../activity.js'
 import type { Administration } from '../context.js'
 import { addDefaultRoles, findRoles } from '../manage/administrator-roles.js'
 import { addAdministrator, administratorById, anyAdministrator, type NewAdministrator, superAdminCode } from './administrators.js'
@@ -74,7 +74,7 @@ export async function createFirstAdministrator(
   { code, password, remember, ...given }: FirstAdministrator,
   address: string,
 ): Promise<AdministratorTokens> {
-  const { writer, keys, passwords, config, now } = administration
+  const { writer, keys, passwords, now } = administration
   // Attempts are limited by address only: with 80 bits no lock is needed, and a lock would let strangers keep the owner out.
   if (!isCode(keys.first, code, now())) throw validationError('Incorrect code provided')
   const hashed = await passwords.of(strangerAt(address)).hash(password)
@@ -86,10 +86,7 @@ export async function createFirstAdministrator(
     if (role === null || role === undefined) throw new ApiError('ApplicationError', `The database has no role ${superAdminCode}`)
     const id = await addAdministrator(transaction, { ...given, password: hashed, roles: [role.id] }, at)
     const act = { action: 'create', subject: 'administrator', id: String(id), name: given.email.toLowerCase() }
-    await logActivity(transaction, { administrator: { id, email: given.email.toLowerCase() }, address }, act, {
-      now: at,
-      most: config.limits.activityEntries,
-    })
+    await logActivities(administration, transaction, { administrator: { id, email: given.email.toLowerCase() }, address }, [act])
     return {
       row: (await administratorById(transaction, id))!,
       session: await startAdministratorSession(administration, transaction, id, { remember, deviceId: null }, at),

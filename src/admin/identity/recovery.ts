@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/database.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import { strangerAt } from '../../identity/access/rate-limit.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken, type Purpose } from '../../identity/accounts/one-time-tokens.js'
-import { logActivity } from '../activity.js'
+import { logActivities } from '../activity.js'
 import type { Administration } from '../context.js'
 import {
   type AdministratorRow,
@@ -103,19 +103,15 @@ export async function changeOwnPassword(
 }
 
 async function replacePassword(
-  { config, now }: Administration,
+  administration: Administration,
   transaction: Transaction,
   { id, email }: AdministratorRow,
   hashed: string,
   address: string,
 ): Promise<void> {
-  const at = now()
-  await setPassword(transaction, id, hashed, at)
+  await setPassword(transaction, id, hashed, administration.now())
   const act = { action: 'update', subject: 'administrator', id: String(id), name: email ?? '', fields: ['password'] }
-  await logActivity(transaction, { administrator: { id, email: email ?? '' }, address }, act, {
-    now: at,
-    most: config.limits.activityEntries,
-  })
+  await logActivities(administration, transaction, { administrator: { id, email: email ?? '' }, address }, [act])
 }
 
 async function startNewSession(administration: Administration, transaction: Transaction, id: number) {

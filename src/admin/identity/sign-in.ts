@@ -1,9 +1,8 @@
 // Sign-in of administrators with a password, refresh, sign-out, and their sessions. Unknown addresses take the same time as known ones.
 
-import { createHash } from 'node:crypto'
 import type { Transaction } from '../../database/database.js'
 import { ApiError, notFound, unauthorized, validationError } from '../../foundation/errors/errors.js'
-import { strangerAt } from '../../identity/access/rate-limit.js'
+import { hashIdentity, strangerAt } from '../../identity/access/rate-limit.js'
 import {
   endSessions,
   nextSession,
@@ -38,8 +37,6 @@ export interface AdministratorTokens {
   readonly isRemembered: boolean
 }
 
-const limiterKey = (email: string): string => `admin ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url')}`
-
 /** Signs in. @throws ApiError 400, the same for a wrong password and an unknown address; 400 for an account that is blocked or not active */
 export async function signInAdministrator(
   administration: Administration,
@@ -54,7 +51,7 @@ export async function signInAdministrator(
     if (found === null || !matches) throw validationError('Invalid email or password')
     return found
   }
-  const row = await limiter.perAccount(limiterKey(email), check, address)
+  const row = await limiter.perAccount(`admin ${hashIdentity(email)}`, check, address)
   checkMaySignIn(row)
   const actor = { administrator: { id: row.id, email: row.email ?? '' }, address }
   const session = await doAction(administration, actor, async (transaction, now) => {
@@ -83,17 +80,13 @@ export function startAdministratorSession(
 
 /** Signs the tokens of a session. */
 export async function issueTokens(
-  { jwts, keys, config, now }: Pick<Administration, 'jwts' | 'keys' | 'config' | 'now'>,
+  { jwts, keys, config }: Pick<Administration, 'jwts' | 'keys' | 'config'>,
   { id, document_id, password }: Pick<AdministratorRow, 'id' | 'document_id' | 'password'>,
-  { sessionId, expiresAt, type }: Session,
+  session: Session,
 ): Promise<AdministratorTokens> {
   const mark = passwordMark(keys.marks, document_id, password)
-  const accessEndsAt = Math.min(expiresAt, now() + config.admin.sessions.accessTokenLifespan)
-  const [accessToken, refreshToken] = await Promise.all([
-    jwts.ofSession('access', id, sessionId, Math.floor(accessEndsAt / 1000), mark),
-    jwts.ofSession('refresh', id, sessionId, Math.floor(expiresAt / 1000), mark),
-  ])
-  return { administratorId: id, accessToken, accessEndsAt, refreshToken, refreshEndsAt: expiresAt, isRemembered: type === 'refresh' }
+  const tokens = await jwts.ofSession(id, session, config.admin.sessions.accessTokenLifespan, mark)
+  return { ...tokens, administratorId: id, refreshEndsAt: session.expiresAt, isRemembered: session.type === 'refresh' }
 }
 
 /** Exchanges a refresh token for new tokens. @throws ApiError 401 */

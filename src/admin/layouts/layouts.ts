@@ -5,6 +5,7 @@ import { storedSettings, writeSetting } from '../../content/documents/store/sett
 import type { RowReader } from '../../database/database.js'
 import { ApiError, forbidden, mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import type { AttributeSource, Model, Schema } from '../../model/schema/types.js'
+import { isObject } from '../../query/request.js'
 import { type ActingAdministrator, doAction } from '../activity.js'
 import type { Administration } from '../context.js'
 import type { Administrator } from '../identity/identify.js'
@@ -198,10 +199,7 @@ export function checkLayout(model: Model, schema: Schema, { settings, metadatas,
 const settingKey = ({ uid, kind }: Schema): string =>
   `plugin_content_manager_configuration_${kind === 'component' ? 'components' : 'content_types'}::${uid}`
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const toRecord = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
+const toRecord = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {})
 
 /** Reads the settings of types and components, in this order. */
 export async function readLayouts(database: RowReader, model: Model, schemas: readonly Schema[]): Promise<readonly Layout[]> {
@@ -212,7 +210,7 @@ export async function readLayouts(database: RowReader, model: Model, schemas: re
 /** Stored settings adapted to the current model: without removed attributes, and with new ones added as Strapi adds them. */
 function toLayout(model: Model, schema: Schema, stored: unknown): Layout {
   const made = defaultLayout(model, schema)
-  if (!isRecord(stored)) return made
+  if (!isObject(stored)) return made
   const attributes = configurableAttributes(schema)
   const metadatas = toRecord(stored.metadatas)
   const { list, edit } = toRecord(stored.layouts)

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import * as z from 'zod'
-import { insertRow, updateRow } from '../../content/documents/store/rows.js'
+import { insertRow, newEntry, updateRow } from '../../content/documents/store/rows.js'
 import { storedSetting } from '../../content/documents/store/settings.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
@@ -44,14 +44,7 @@ export async function findRoles(database: RowReader, wanted: readonly (number | 
 export async function addDefaultRoles(transaction: Transaction, now: number): Promise<void> {
   const [any] = await transaction.rows(sql`select id from admin_roles limit 1`)
   if (any !== undefined) return
-  for (const role of defaultRoles)
-    await insertRow(transaction, 'admin_roles', {
-      document_id: newDocumentId(),
-      ...role,
-      created_at: now,
-      updated_at: now,
-      published_at: now,
-    })
+  for (const role of defaultRoles) await insertRow(transaction, 'admin_roles', { ...newEntry(now), ...role })
 }
 
 const shownRole = z.strictObject({
@@ -151,15 +144,12 @@ async function removeRows(transaction: Transaction, rows: readonly RolePermissio
 async function addRow(transaction: Transaction, role: number, row: ReturnType<typeof toRow>, now: number): Promise<void> {
   const { action, subject, properties, conditions } = row
   const permission = await insertRow(transaction, 'admin_permissions', {
-    document_id: newDocumentId(),
+    ...newEntry(now),
     action,
     subject,
     action_parameters: '{}',
     properties: JSON.stringify(properties),
     conditions: JSON.stringify(conditions),
-    created_at: now,
-    updated_at: now,
-    published_at: now,
   })
   await transaction.run(sql`insert into admin_permissions_role_lnk (permission_id, role_id, permission_ord) values
     (${permission}, ${role}, ${permission})`)
@@ -201,7 +191,7 @@ export const administratorRoles = {
     summary: 'List the roles of administrators',
     rights: right('read'),
     output: z.strictObject({ data: z.array(shownRole) }),
-    respond: async ({ database }) => ({ data: [...(await readRoles(database))] }),
+    respond: async ({ database }) => ({ data: await readRoles(database) }),
   }),
   create: operation({
     route: 'POST /roles',
@@ -219,14 +209,11 @@ export const administratorRoles = {
           .toLowerCase()
           .match(/[a-z\d]+/g) ?? ['role']
         const id = await insertRow(transaction, 'admin_roles', {
-          document_id: newDocumentId(),
+          ...newEntry(now),
           name,
           description,
           // Derived from the name, as in Strapi, with a suffix that makes it unique.
           code: `${words.join('-').slice(0, 200)}-${newDocumentId().slice(0, 8)}`,
-          created_at: now,
-          updated_at: now,
-          published_at: now,
         })
         return { id: String(id), name }
       }),

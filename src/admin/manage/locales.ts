@@ -26,7 +26,7 @@ export const locales = {
     summary: 'List the locales',
     rights: 'administrator',
     output: z.strictObject({ data: z.array(shownLocale) }),
-    respond: async ({ database }) => ({ data: [...(await readLocaleList(database))] }),
+    respond: async ({ database }) => ({ data: await readLocaleList(database) }),
   }),
   add: operation({
     route: 'POST /locales',

@@ -73,6 +73,13 @@ type Target<Route extends string> = Route extends `${string}:id${string}`
 
 export type InputOf<Route extends string, Input> = Target<Route> & (Input extends z.ZodType ? z.output<Input> : unknown)
 
+/** A value of which nothing is changed, at any depth. */
+export type Immutable<Value> = Value extends readonly (infer Member)[]
+  ? readonly Immutable<Member>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
+    : Value
+
 /** An operation. */
 export interface Operation<
   Route extends string = string,
@@ -100,7 +107,11 @@ export interface Operation<
   /** Carries out the change with its entry (`act`). */
   run?(context: AuditedContext, input: InputOf<Route, Input>): Promise<Done>
   /** The response, also to a repeated request; `done`: the result of `run`. */
-  respond?(context: OperationContext, input: InputOf<Route, Input>, done: Done): Promise<Output extends z.ZodType ? z.input<Output> : never>
+  respond?(
+    context: OperationContext,
+    input: InputOf<Route, Input>,
+    done: Done,
+  ): Promise<Output extends z.ZodType ? Immutable<z.input<Output>> : never>
 }
 
 /** Creates an operation, and checks its functions against its schemas. */

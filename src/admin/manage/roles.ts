@@ -19,7 +19,6 @@ const shownRole = z.strictObject({
   actions: z.array(z.string()),
 })
 const roleResponse = z.strictObject({ data: shownRole })
-const toShown = ({ actions, ...role }: Role): z.input<typeof shownRole> => ({ ...role, actions: [...actions] })
 
 const actionsInput = z
   .array(z.string().max(255))
@@ -35,7 +34,7 @@ async function readRole(database: RowReader, id: number): Promise<Role> {
   return found
 }
 
-const respondRole = async ({ database }: OperationContext, id: number) => ({ data: toShown(await readRole(database, id)) })
+const respondRole = async ({ database }: OperationContext, id: number) => ({ data: await readRole(database, id) })
 
 /** The operations on roles of the content API. */
 export const roles = {
@@ -54,7 +53,7 @@ export const roles = {
     summary: 'List the roles of the content API',
     rights: right('read'),
     output: z.strictObject({ data: z.array(shownRole) }),
-    respond: async ({ database }) => ({ data: (await listRoles(database)).map(toShown) }),
+    respond: async ({ database }) => ({ data: await listRoles(database) }),
   }),
   create: operation({
     route: 'POST /api-roles',

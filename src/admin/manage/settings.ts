@@ -10,14 +10,13 @@ import { ApiError, type InputMistake, mistakenInput } from '../../foundation/err
 import { httpUrl } from '../../identity/access/account-settings.js'
 import { isEmailAddress } from '../../identity/accounts/input.js'
 import { roleByType } from '../../identity/accounts/users.js'
+import { isObject } from '../../query/request.js'
 import { act, type Operation, operation, type RequestChangeContext, type RequestOperationContext } from './operation.js'
 
 type StoredMembers = Readonly<Record<string, unknown>>
 
-const isMembers = (value: unknown): value is StoredMembers => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The members of an object; none of other values. */
-const membersOf = (value: unknown): StoredMembers => (isMembers(value) ? value : {})
+const membersOf = (value: unknown): StoredMembers => (isObject(value) ? value : {})
 
 /** A part of the settings. */
 interface Part<Given extends z.ZodType, Shown extends z.ZodType> {
@@ -91,7 +90,7 @@ function changedMembers<Value extends object>(given: Value, shown: StoredMembers
   const changed = Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
     const present = Object.hasOwn(shown, name) ? shown[name] : undefined
     if (value === undefined || isDeepStrictEqual(value, present)) return []
-    return [[name, isMembers(value) && isMembers(present) ? changedMembers(value, present) : value]]
+    return [[name, isObject(value) && isObject(present) ? changedMembers(value, present) : value]]
   })
   return Object.fromEntries(changed) as ChangedMembers<Value>
 }

@@ -55,31 +55,21 @@ const toTime = (stored: number | string | null): string | null => toTimestampOrN
  * detects them fails on databases of older versions, and would end the transaction.
  */
 async function readTokens(database: RowReader, columns?: TokenColumns): Promise<Token[]> {
-  const tokens = new Map((await listTokens(database, columns)).map((token) => [token.id, token]))
-  const rows = await database.rows<{ id: number; description: string | null; lifespan: number | null; created_at: number | null }>(
-    sql`select id, description, lifespan, created_at from strapi_api_tokens order by id`,
-  )
+  const tokens = await listTokens(database, columns)
   const actions = await database.rows<{ token: number; action: string }>(sql`
     select l.api_token_id as token, p.action from strapi_api_token_permissions_token_lnk l
     join strapi_api_token_permissions p on p.id = l.api_token_permission_id order by p.action`)
-  return rows.flatMap(({ id, description, lifespan, created_at }) => {
-    const token = tokens.get(id)
-    if (token === undefined) return []
-    const { name, type, expires_at, last_used_at } = token
-    return [
-      {
-        id,
-        name,
-        description: description ?? '',
-        type,
-        lifespan: toNumber(lifespan),
-        expiresAt: toTime(expires_at),
-        lastUsedAt: toTime(last_used_at),
-        createdAt: toTime(created_at),
-        actions: actions.flatMap((one) => (one.token === id ? [one.action] : [])),
-      },
-    ]
-  })
+  return tokens.map(({ id, name, description, type, lifespan, expires_at, last_used_at, created_at }) => ({
+    id,
+    name,
+    description: description ?? '',
+    type,
+    lifespan: toNumber(lifespan),
+    expiresAt: toTime(expires_at),
+    lastUsedAt: toTime(last_used_at),
+    createdAt: toTime(created_at),
+    actions: actions.flatMap((one) => (one.token === id ? [one.action] : [])),
+  }))
 }
 
 /** @throws ApiError 404 */

@@ -13,7 +13,7 @@ import type { RowReader } from '../../database/database.js'
 import { ApiError, mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import { nameTaken } from '../error-paths.js'
 import { nameInput, pageInput, pageMeta, parseCursor, timestamp, toPage, toTimestamp, toTimestampOrNull } from '../values.js'
-import { act, type OperationContext, operation } from './operation.js'
+import { act, type Immutable, type OperationContext, operation } from './operation.js'
 
 const shownWebhook = z.strictObject({
   id: z.int(),
@@ -72,14 +72,14 @@ const resend = z.union([
 async function toShown(
   { database, now }: Pick<OperationContext, 'database' | 'now'>,
   { id, name, url, headers, events, isEnabled }: Webhook,
-): Promise<z.input<typeof shownWebhook>> {
+): Promise<Immutable<z.input<typeof shownWebhook>>> {
   const { waiting, failed, last, pausedUntil } = await webhookState(database, id, now())
   return {
     id,
     name,
     url,
     headers: Object.keys(headers),
-    events: [...events],
+    events,
     isEnabled,
     waiting,
     failed,

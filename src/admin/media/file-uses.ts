@@ -2,11 +2,12 @@
 // administrator.
 import { sql } from 'kysely'
 import type { RowReader } from '../../database/database.js'
-import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
+import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import { componentHolders } from '../../model/schema/graph.js'
 import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
-import type { VersionData } from '../content/document-view.js'
+import { findRows, unbounded, type VersionData } from '../content/content-access.js'
 import { namingFields } from '../content/document-view.js'
+import type { AdministratorGrants } from '../permissions/grants.js'
 import { readFileView } from './files.js'
 import type { MediaAccess } from './media-access.js'
 
@@ -35,7 +36,7 @@ interface FileHolder {
 /** Finds the readable documents that use a file. @throws ApiError 403; 404 where the file does not exist for the administrator */
 export async function listFileUses(
   access: MediaAccess,
-  grants: Grants,
+  grants: AdministratorGrants,
   file: number,
 ): Promise<{ readonly uses: readonly FileUses[]; readonly more: boolean }> {
   await readFileView(access, file)
@@ -107,9 +108,9 @@ function byAttribute(places: readonly FileHolder[]): ReadonlyMap<string, readonl
 }
 
 /** True if the administrator may read the type and the attributes of a path. A zone is granted as a whole. */
-function mayRead(model: Model, grants: Grants, type: ContentType, path: readonly string[]): boolean {
+function mayRead(model: Model, grants: AdministratorGrants, type: ContentType, path: readonly string[]): boolean {
   if (!type.exposed || !grants.may(`${type.uid}.find`)) return false
-  let granted: AttributeGrants = (grants.content as ContentRights).readable.get(type.uid) ?? noAttributes
+  let granted: AttributeGrants = grants.content.readable.get(type.uid) ?? noAttributes
   let shape: ContentType | ReturnType<Model['components']['get']> = type
   for (const name of path) {
     const attribute = shape?.attributes.get(name)
@@ -125,35 +126,23 @@ function mayRead(model: Model, grants: Grants, type: ContentType, path: readonly
 /** The drafts among these rows, and published versions without a draft among them. */
 async function readHoldingDocuments(
   { documents }: MediaAccess,
-  grants: Grants,
+  grants: AdministratorGrants,
   type: ContentType,
   ids: readonly number[],
 ): Promise<readonly VersionData[]> {
-  const viewer = { grants: grants as Grants & { readonly content: ContentRights } }
   const parameters = {
     filters: { id: { $in: [...new Set(ids)] } },
-    fields: namingFields(viewer, type),
+    fields: namingFields({ grants }, type),
     ...(type.localized ? { locale: '*' } : {}),
     sort: 'id',
     limit: maxLinks,
   }
   const found: VersionData[] = []
   for (const status of type.draftAndPublish ? ['draft', 'published'] : ['draft']) {
-    const versions = (await documents.findData(grants, {
-      type,
-      mode: 'many',
-      action: `${type.uid}.find`,
-      envelope: 'bare',
-      paged: false,
-      limits: unbounded,
-      parameters: { ...parameters, status },
-    })) as readonly VersionData[]
+    const versions = await findRows({ documents, grants }, type, { ...parameters, status }, { limits: unbounded })
     const isNew = (version: VersionData) =>
       found.every(({ documentId, locale }) => documentId !== version.documentId || locale !== version.locale)
     found.push(...versions.filter(isNew))
   }
   return found
 }
-
-/** Queries of the service itself have no limits of size. */
-const unbounded = { filterRelations: Infinity, queryComplexity: Infinity }

@@ -1,6 +1,5 @@
 // Files for administrators: lists, totals, and changes. Each change is one transaction with its rights, events and log entries.
 
-import type { Find } from '../../content/documents/read/find.js'
 import { fileConstants } from '../../content/documents/read/service-reads.js'
 import type { FileInfo } from '../../content/media/file-info.js'
 import { type FolderPlace, folderOfFile, markFiles, moveFiles, readFolder } from '../../content/media/folders.js'
@@ -13,8 +12,8 @@ import { mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Parameters } from '../../query/request.js'
 import { type AdministratorAction, doAction, logActivities } from '../activity.js'
+import { findRows, type VersionData } from '../content/content-access.js'
 import { type BoundedTotal, countRows, type DocumentPage, readPage } from '../content/document-list.js'
-import type { VersionData } from '../content/document-view.js'
 import {
   allowedIds,
   checkChangeable,
@@ -114,12 +113,9 @@ interface FileView extends VersionData {
 }
 
 /** Reads visible files by their row ids. @throws ApiError 403 */
-export async function readFileViews(access: MediaAccess, ids: readonly number[]): Promise<readonly VersionData[]> {
-  const grants = mediaGrants(access.administrator)
-  const constants: Find['constants'] = fileConstants(access.signsAddresses)
+export function readFileViews(access: MediaAccess, ids: readonly number[]): Promise<readonly VersionData[]> {
   const parameters = { filters: { id: { $in: ids } }, sort: 'id', ...selection, limit: ids.length }
-  const wanted = { type: toFileType(access), mode: 'many', action: `${fileType}.find`, envelope: 'bare', paged: false } as const
-  return (await access.documents.findData(grants, { ...wanted, parameters, constants: constants! })) as readonly VersionData[]
+  return findRows(toReads(access), toFileType(access), parameters, { constants: fileConstants(access.signsAddresses) })
 }
 
 /** Reads a file. @throws ApiError 403; 404 where it does not exist for the administrator */
@@ -146,8 +142,7 @@ export const logAll = (
   { administration, actor }: MediaAccess,
   transaction: Transaction,
   acts: readonly AdministratorAction[],
-): Promise<void> =>
-  logActivities(transaction, actor, acts, { now: administration.now(), most: administration.config.limits.activityEntries })
+): Promise<void> => logActivities(administration, transaction, actor, acts)
 
 /** The scope of a change of the library by the administrator. */
 export const toScope = ({ model, watch, administrator }: MediaAccess, author: Omit<FileAuthor, 'id'>): LibraryScope => ({

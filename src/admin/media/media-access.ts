@@ -5,13 +5,13 @@ import type { DocumentReads } from '../../content/documents/read/find.js'
 import type { FileWatch, Library } from '../../content/media/library.js'
 import type { RowReader, Transaction, WriteDatabase } from '../../database/database.js'
 import { forbidden, notFound } from '../../foundation/errors/errors.js'
-import { type AttributeGrants, type Grants, noScopes } from '../../foundation/grants.js'
+import { type AttributeGrants, noScopes } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Model } from '../../model/schema/types.js'
 import type { ActingAdministrator } from '../activity.js'
 import type { Administration } from '../context.js'
 import type { Administrator } from '../identity/identify.js'
-import { fileConditions, readsFiles, visibleAdministratorFields } from '../permissions/grants.js'
+import { type AdministratorGrants, fileConditions, readsFiles, visibleAdministratorFields } from '../permissions/grants.js'
 import { conditionFilters, creatorCondition, type RightsHolder, unionOfConditions } from '../permissions/permissions.js'
 
 export interface MediaAccess {
@@ -103,7 +103,7 @@ const fileFields: AttributeGrants = new Map(
 const folderFields: AttributeGrants = new Map(['id', 'documentId', 'name', 'path'].map((name) => [name, 'all' as const]))
 
 /** The grants of an administrator for files. @throws ApiError 403 without any right */
-export function mediaGrants(administrator: Administrator, action: MediaAction = 'read'): Grants {
+export function mediaGrants(administrator: Administrator, action: MediaAction = 'read'): AdministratorGrants {
   const conditions = actionConditions(administrator, action)
   if (conditions === 'nothing') throw forbidden(mediaActions[action])
   const scope = conditionFilters(conditions, toHolder(administrator)) as Exclude<ReturnType<typeof conditionFilters>, 'nothing'>

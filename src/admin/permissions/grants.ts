@@ -30,19 +30,22 @@ import {
   unionOfConditions,
 } from './permissions.js'
 
+/** The grants of an administrator, which name attributes. */
+export type AdministratorGrants = Grants & { readonly content: ContentRights }
+
 /** Returns the grants of an administrator by the committed rows. @throws ApiError 503 if the database is not available */
-export type FindGrants = (administrator: Pick<Administrator, 'id' | 'roles' | 'isSuperAdmin'>, model: Model) => Promise<Grants>
+export type FindGrants = (administrator: Pick<Administrator, 'id' | 'roles' | 'isSuperAdmin'>, model: Model) => Promise<AdministratorGrants>
 
 /** Creates the cache of grants. Each request is identified first, so that the cache is up to date. */
 export function createFindGrants(database: RowReader, { cacheRows }: Pick<Identification, 'cacheRows'>): FindGrants {
   const rows = cacheRows((roles: string) => readPermissions(database, JSON.parse(roles) as readonly number[]))
-  const made = new WeakMap<readonly PermissionRow[], WeakMap<Model, Map<number, Grants>>>()
+  const made = new WeakMap<readonly PermissionRow[], WeakMap<Model, Map<number, AdministratorGrants>>>()
   return async ({ id, roles, isSuperAdmin }, model) => {
     const holder = { id, isSuperAdmin, roles: roles.map((role) => role.id).sort((a, b) => a - b) }
     const ofRoles = isSuperAdmin ? noRows : await rows.get(JSON.stringify(holder.roles))
-    const ofModels = made.get(ofRoles) ?? new WeakMap<Model, Map<number, Grants>>()
+    const ofModels = made.get(ofRoles) ?? new WeakMap<Model, Map<number, AdministratorGrants>>()
     made.set(ofRoles, ofModels)
-    const known = ofModels.get(model) ?? new Map<number, Grants>()
+    const known = ofModels.get(model) ?? new Map<number, AdministratorGrants>()
     ofModels.set(model, known)
     const grants = known.get(id) ?? createGrants(ofRoles, model, holder)
     if (known.size < maxCachedPerRoles) known.set(id, grants)
@@ -85,7 +88,7 @@ export const fileConditions = (rows: readonly PermissionRow[], action: string): 
   rows.filter((row) => row.action === action && !row.subject).map(({ conditions }) => conditions)
 
 /** The grants of an administrator, by the rows of its roles. */
-export function createGrants(rows: readonly PermissionRow[], model: Model, administrator: RightsHolder): Grants {
+export function createGrants(rows: readonly PermissionRow[], model: Model, administrator: RightsHolder): AdministratorGrants {
   if (administrator.isSuperAdmin) return superAdminGrants(model)
   const rights = parseRights(rows, model, administrator)
   const actions = new Set([...rights].flatMap(([uid, ofType]) => contentActionsFor(uid, ofType)))
@@ -161,17 +164,17 @@ const alwaysReadable = (model: Model): readonly (readonly [string, AttributeGran
   [fileType, allAttributes(model.types.get(fileType)!)],
 ]
 
-const superAdmins = new WeakMap<Model, Grants>()
+const superAdmins = new WeakMap<Model, AdministratorGrants>()
 
 /** Grants of super administrators. */
-export function superAdminGrants(model: Model): Grants {
+export function superAdminGrants(model: Model): AdministratorGrants {
   const known = superAdmins.get(model)
   if (known !== undefined) return known
   const types = [...model.types.values()].filter(hasRights)
   const uids = new Set([...types.map(({ uid }) => uid), fileType])
   const everything = (type: ContentType): ContentRight => ({ attributes: allAttributes(type), locales: null, scope: null })
   const rights = new Map(types.map((type) => [type.uid, [everything(type)]]))
-  const made: Grants = {
+  const made: AdministratorGrants = {
     key: 'administrator everything',
     may: (action) => uids.has(action.slice(0, action.lastIndexOf('.'))),
     scopes: noScopes,

@@ -284,7 +284,7 @@ async function toOutcome(
   const seen = published !== null && target.kind === 'existing' ? target.row.seen : null
   if (seen === null || seen === undefined) return outcome
   const draft = toDraftKey(write.type.uid, documentId, locale)
-  return { ...outcome, synced: { draft, moment: transaction.history.moment(seen) } }
+  return { ...outcome, synced: { draft, moment: transaction.history.stateAfter(seen) } }
 }
 
 /** Written rows, and the basis for copying them to other locales. */

@@ -9,7 +9,7 @@ export interface QueuedWrite {
   readonly deadline: number
 }
 
-export const latestDeadline = (turns: readonly QueuedWrite[]): number => Math.max(...turns.map(({ deadline }) => deadline))
+export const latestDeadline = (writes: readonly QueuedWrite[]): number => Math.max(...writes.map(({ deadline }) => deadline))
 
 /** Outcome of a write: committed, or failed without effect. */
 export type WriteOutcome = { readonly result: unknown } | { readonly error: unknown }
@@ -17,29 +17,29 @@ export type WriteOutcome = { readonly result: unknown } | { readonly error: unkn
 /** A transaction shared by several writes. */
 interface SharedTransaction {
   /** Sets a savepoint before each write. */
-  mark(isFirst: boolean): unknown
+  savepoint(isFirst: boolean): unknown
   /** Executes a write. @throws its error */
-  run(turn: QueuedWrite): Promise<unknown>
+  run(write: QueuedWrite): Promise<unknown>
   /** Rolls back to the last savepoint. */
-  takeBack(): Promise<unknown>
+  rollback(): Promise<unknown>
   /** True if an error aborts the whole transaction. */
   isFatal(error: unknown): boolean
 }
 
 /** Executes writes one after the other, rolling back failed ones individually. @throws an error that aborts the whole transaction */
 export async function runWrites(
-  turns: readonly QueuedWrite[],
-  { mark, run, takeBack, isFatal }: SharedTransaction,
+  writes: readonly QueuedWrite[],
+  { savepoint, run, rollback, isFatal }: SharedTransaction,
 ): Promise<readonly WriteOutcome[]> {
   const outcomes: WriteOutcome[] = []
-  for (const turn of turns) {
-    await mark(outcomes.length === 0)
+  for (const write of writes) {
+    await savepoint(outcomes.length === 0)
     try {
-      outcomes.push({ result: await run(turn) })
+      outcomes.push({ result: await run(write) })
     } catch (error) {
       if (isFatal(error)) throw error
       // If the rollback fails, the transaction is gone, and with it the other writes.
-      await Promise.resolve(takeBack()).catch(() => {
+      await Promise.resolve(rollback()).catch(() => {
         throw error
       })
       outcomes.push({ error })
@@ -49,7 +49,7 @@ export async function runWrites(
 }
 
 /** Executes writes in one transaction. Resolves to their outcomes; rejects if nothing is known to be committed. */
-export type RunGroup = (turns: readonly QueuedWrite[]) => Promise<readonly WriteOutcome[]>
+export type RunGroup = (writes: readonly QueuedWrite[]) => Promise<readonly WriteOutcome[]>
 
 /** Maximum number of writes per commit. */
 const maxGroupSize = 16
@@ -73,13 +73,13 @@ export function createGroupCommit(run: RunGroup, { queue, mayPass }: GroupCommit
   let isRunning = false
 
   /** Retries halves of a group that conflicted with a write outside of it. */
-  async function runAll(turns: readonly QueuedWrite[]): Promise<readonly WriteOutcome[]> {
+  async function runAll(writes: readonly QueuedWrite[]): Promise<readonly WriteOutcome[]> {
     try {
-      return await run(turns)
+      return await run(writes)
     } catch (error) {
-      if (turns.length === 1 || !mayPass(error)) return turns.map(() => ({ error }))
-      const middle = turns.length >> 1
-      return [...(await runAll(turns.slice(0, middle))), ...(await runAll(turns.slice(middle)))]
+      if (writes.length === 1 || !mayPass(error)) return writes.map(() => ({ error }))
+      const middle = writes.length >> 1
+      return [...(await runAll(writes.slice(0, middle))), ...(await runAll(writes.slice(middle)))]
     }
   }
 
@@ -92,9 +92,9 @@ export function createGroupCommit(run: RunGroup, { queue, mayPass }: GroupCommit
   async function runWaiting(): Promise<void> {
     isRunning = true
     while (waiting.size > 0) {
-      const turns = take()
-      const outcomes = await runAll(turns)
-      for (const [index, { resolve }] of turns.entries()) resolve(outcomes[index]!)
+      const writes = take()
+      const outcomes = await runAll(writes)
+      for (const [index, { resolve }] of writes.entries()) resolve(outcomes[index]!)
     }
     isRunning = false
   }

@@ -34,15 +34,15 @@ const maxLosses = 2
 
 /** Retries until there is no conflict or the deadline (`elapsed`) has passed: in the queue, unless the conflict was a lock timeout. */
 export async function retryTransaction<Result>(
-  run: (inTurn: boolean) => Promise<Result>,
+  run: (isQueued: boolean) => Promise<Result>,
   deadline: number,
   { conflicts, isConflict, isLockWait, isConnectionLoss, toApiError, failed, repeated }: RetryOptions,
 ): Promise<Result> {
-  let inTurn = conflicts.areLikely()
+  let isQueued = conflicts.areLikely()
   let losses = 0
   for (let attempt = 1; ; attempt++) {
     try {
-      const result = await run(inTurn)
+      const result = await run(isQueued)
       conflicts.ended()
       return result
     } catch (error) {
@@ -52,11 +52,11 @@ export async function retryTransaction<Result>(
       const hasWaited = isLockWait(error)
       if (isLost) failed(error as Error)
       if (hasConflicted && !hasWaited) conflicts.happened()
-      const mayPass = hasConflicted || (isLost && losses++ < maxLosses)
-      if (!mayPass || elapsed() + wait > deadline) throw toApiError(error)
+      const mayRetry = hasConflicted || (isLost && losses++ < maxLosses)
+      if (!mayRetry || elapsed() + wait > deadline) throw toApiError(error)
       repeated()
       await pause(wait)
-      if (hasConflicted) inTurn = !hasWaited
+      if (hasConflicted) isQueued = !hasWaited
     }
   }
 }
@@ -95,7 +95,7 @@ export function createConflictMonitor(): ConflictMonitor {
 }
 
 /** Maximum attempts, each on another connection, before a connection loss is reported. */
-const tries = 3
+const maxAttempts = 3
 
 /** Maximum attempts after conflicts. Each schema change, such as a created index, costs one. */
 const maxConflicts = 20
@@ -129,7 +129,7 @@ export const lossRetrier =
         if (isLost) failed(error as Error)
         const over = isOver()
         if (over !== null) throw over
-        if (isLost ? ++losses === tries || isTimeout(error) : ++conflicts === maxConflicts) throw error
+        if (isLost ? ++losses === maxAttempts || isTimeout(error) : ++conflicts === maxConflicts) throw error
       }
     }
   }

@@ -38,14 +38,14 @@ const changesClocks = (year: number): boolean => new Set(getOffsets(year, year +
 export async function checkTimeZone(ask: AskZone, createTable: string, log: ZoneLog, now: Date): Promise<void> {
   const own = ownZone()
   const [name = 'UTC', digest] = own.split(' ')
-  const kept = await storedZone(ask, createTable, own).catch((error: Error) => {
+  const stored = await storedZone(ask, createTable, own).catch((error: Error) => {
     log.warn(`The time zone of the database cannot be stored (${error.message}): every process has to run with the same TZ`)
     return own
   })
-  const [keptName, keptDigest] = kept.split(' ')
-  if (keptDigest !== digest && keptName !== name)
+  const [storedName, storedDigest] = stored.split(' ')
+  if (storedDigest !== digest && storedName !== name)
     log.error(
-      `The times of this database were written in the time zone ${keptName}, and this process runs in ${name}: all of them are shown wrong, and tokens expire at another time. Start every process with TZ=${keptName}. If ${name} is right, empty the table ${zoneTable} while none runs`,
+      `The times of this database were written in the time zone ${storedName}, and this process runs in ${name}: all of them are shown wrong, and tokens expire at another time. Start every process with TZ=${storedName}. If ${name} is right, empty the table ${zoneTable} while none runs`,
     )
   if (changesClocks(now.getFullYear()))
     log.warn(
@@ -77,10 +77,10 @@ export interface WallClock {
 
 /** The local time of a timestamp in milliseconds. */
 export function toWallClock(milliseconds: number): WallClock {
-  const moment = new Date(milliseconds)
-  const day = `${twoDigits(moment.getMonth() + 1)}-${twoDigits(moment.getDate())}`
-  const time = `${twoDigits(moment.getHours())}:${twoDigits(moment.getMinutes())}:${twoDigits(moment.getSeconds())}.${String(moment.getMilliseconds()).padStart(3, '0')}`
-  return { year: moment.getFullYear(), rest: `${day} ${time}` }
+  const date = new Date(milliseconds)
+  const day = `${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`
+  const time = `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`
+  return { year: date.getFullYear(), rest: `${day} ${time}` }
 }
 
 /** True if the local time identifies the timestamp: in the repeated hour at the end of daylight saving time, two timestamps share one. */
@@ -104,7 +104,7 @@ export function fromWallClock(shown: string): number | null {
   const [, year, month, day, hour, minute, second, fraction = '', isBefore] = parts
   // Servers in non-strict modes accept such dates.
   if (month === '00' || day === '00') return null
-  const moment = new Date(2000, 0, 1)
-  moment.setFullYear(isBefore === undefined ? Number(year) : 1 - Number(year), Number(month) - 1, Number(day))
-  return moment.setHours(Number(hour), Number(minute), Number(second), Number(fraction.padEnd(3, '0').slice(0, 3)))
+  const date = new Date(2000, 0, 1)
+  date.setFullYear(isBefore === undefined ? Number(year) : 1 - Number(year), Number(month) - 1, Number(day))
+  return date.setHours(Number(hour), Number(minute), Number(second), Number(fraction.padEnd(3, '0').slice(0, 3)))
 }

@@ -58,29 +58,20 @@ export function registerPlans<Reader>(prepare: (plan: ReadPlan) => Reader): Regi
 export function createServerWrites(
   { writeQueue, writeTimeoutMs: writeTimeout }: WriteOptions,
   { register, unregister }: Pick<WriteDatabase, 'register' | 'unregister'>,
-  {
-    runAlone: alone,
-    runGroup: together,
-    isAlwaysGrouped: isAlwaysTogether = false,
-    activity,
-    waiting,
-    errors,
-    failed,
-    close,
-  }: WriteExecution,
+  { runAlone, runGroup, isAlwaysGrouped = false, activity, waiting, errors, failed, close }: WriteExecution,
 ): ServerWrites {
   let retries = 0
   const repeated = () => void retries++
   const conflicts = createConflictMonitor()
   // A group that timed out waiting for its lock would wait as long again.
   const mayPass = (error: unknown): boolean => errors.isConflict(error) && !errors.isLockWait(error)
-  const inTurn = createGroupCommit(together, { queue: writeQueue, mayPass })
+  const runQueued = createGroupCommit(runGroup, { queue: writeQueue, mayPass })
 
-  async function transaction<Result>(asked: (transaction: Transaction) => Promise<Result>, change: number | null = null): Promise<Result> {
+  async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change: number | null = null): Promise<Result> {
     if (waiting() >= writeQueue) throw unavailableError('Too many writes are waiting')
     const deadline = elapsed() + writeTimeout
-    return checkingModel(change, asked, (work) => {
-      const run = (isInTurn: boolean) => (isInTurn || isAlwaysTogether ? inTurn(work, deadline) : alone(work, deadline))
+    return checkingModel(change, work, (checkedWork) => {
+      const run = (isQueued: boolean) => (isQueued || isAlwaysGrouped ? runQueued(checkedWork, deadline) : runAlone(checkedWork, deadline))
       return retryTransaction(run, deadline, { ...errors, conflicts, failed, repeated })
     })
   }

@@ -9,7 +9,7 @@ import {
   readableType,
 } from '../../admin/content/content-access.js'
 import { knownPublicationFilters } from '../../admin/content/document-list.js'
-import { type DocumentView, viewDocument } from '../../admin/content/document-view.js'
+import { viewDocument } from '../../admin/content/document-view.js'
 import { pageInput } from '../../admin/values.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
 import { type AdmittedRequest, type HeaderInput, type ResourceResponse, respond } from './resource.js'
@@ -34,6 +34,13 @@ export const documentStateOrNew: HeaderInput = { state: { of: 'the document', or
 export const attributesInput = z.record(z.string().max(500), z.unknown())
 /** A version of a document in a response. */
 export const versionSchema = z.looseObject({ documentId: z.string() })
+/** `meta` of a list with pages in both directions. */
+export const cursorMeta = z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() })
+export const totalSchema = z.strictObject({ data: z.strictObject({ total: z.int(), exact: z.boolean() }) })
+/** Documents that use another one, or a file, by attribute. */
+export const usesSchema = z.array(
+  z.strictObject({ type: z.string(), path: z.string(), documents: z.array(versionSchema), more: z.boolean() }),
+)
 
 const state = z.enum(['draft', 'changed', 'published'])
 
@@ -88,39 +95,41 @@ export const admitTo =
     if (!access.grants.may(needed)) throw forbidden(needed)
   }
 
-/** The document of a path and a query. @throws ApiError 404, 403, 400 */
-export async function parseDocumentName(
-  access: ContentAccess,
-  params: z.output<typeof byDocument>,
-  { locale }: z.output<typeof localeQuery>,
-): Promise<DocumentName> {
+/** A request that names a document by its path, and a locale by its query. */
+export type DocumentRequest = AdmittedRequest<z.output<typeof byDocument>, z.output<typeof localeQuery>>
+
+/** The document of a request. @throws ApiError 404, 403, 400 */
+export async function openDocument(context: DocumentRequest): Promise<{ readonly access: ContentAccess; readonly name: DocumentName }> {
+  const { params, query } = context
+  const access = await contentAccess(context)
   const type = readableType(access, params.type)
-  return { type, documentId: params.document, locale: await parseLocale(access, type, locale) }
+  return { access, name: { type, documentId: params.document, locale: await parseLocale(access, type, query.locale) } }
 }
 
-/** The document of a path and a query as a response with ETag. @throws ApiError 404, 403, 400 */
-export async function respondNamed(
-  context: AdmittedRequest<z.output<typeof byDocument>, z.output<typeof localeQuery>>,
-): Promise<ResourceResponse<{ data: DocumentView }>> {
-  const access = await contentAccess(context)
-  return respondDocument(access, await parseDocumentName(access, context.params, context.query))
+type DocumentResponse = ResourceResponse<z.input<typeof documentSchema>>
+
+/** The document of a request as a response with ETag. @throws ApiError 404, 403, 400 */
+export async function respondNamed(context: DocumentRequest): Promise<DocumentResponse> {
+  const { access, name } = await openDocument(context)
+  return respondDocument(access, name)
 }
 
 /** A document as a response with ETag. @throws ApiError 404 if it does not exist for the administrator */
-export async function respondDocument(access: ContentAccess, name: DocumentName): Promise<ResourceResponse<{ data: DocumentView }>> {
+export async function respondDocument(access: ContentAccess, name: DocumentName): Promise<DocumentResponse> {
   const view = await viewDocument(access, name)
   if (view === null) throw notFound()
-  return respond({ data: view }, { etag: documentTag(view) })
+  return respond({ data: view as never }, { etag: documentTag(view) })
 }
 
-/** Runs a write; if the document has another state than expected, the response is 412 with the current document. */
-export async function orStale<Value>(
+/** Runs a write and responds with the document; if it has another state than expected, the response is 412 with the current document. */
+export async function respondWritten<Value = z.input<typeof documentSchema>>(
   access: ContentAccess,
   name: DocumentName,
-  write: () => Promise<ResourceResponse<Value>>,
+  write: () => Promise<void>,
+  present = (): Promise<ResourceResponse<Value>> => respondDocument(access, name) as never,
 ): Promise<ResourceResponse<Value>> {
   try {
-    return await write()
+    await write()
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 412) throw error
     const view = await viewDocument(access, name)
@@ -129,6 +138,7 @@ export async function orStale<Value>(
     const value = { data: null, error: { status, name: kind, message, details: { document: view } } }
     return { status, value: value as never, headers: { etag: documentTag(view) } }
   }
+  return present()
 }
 
 const text = { type: 'string' } as const

@@ -8,7 +8,7 @@ import type { ActingAdministrator } from '../../admin/activity.js'
 import type { Administration } from '../../admin/context.js'
 import type { FormerResult } from '../../admin/idempotency.js'
 import type { Administrator } from '../../admin/identity/identify.js'
-import type { AllowedCaller, CountedAttempts } from '../../admin/manage/operation.js'
+import type { AllowedCaller, CountedAttempts, Immutable } from '../../admin/manage/operation.js'
 import type { Once } from '../../content/documents/operation.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Installation } from '../../project/installation.js'
@@ -117,7 +117,7 @@ interface ResourceInput<
   ): Promise<ResponseOf<Response>>
 }
 
-type ResponseOf<Answer extends z.ZodType | null> = ResourceResponse<Answer extends z.ZodType ? z.input<Answer> : undefined>
+type ResponseOf<Answer extends z.ZodType | null> = ResourceResponse<Answer extends z.ZodType ? Immutable<z.input<Answer>> : undefined>
 
 type OutputOf<Schema extends z.ZodType | null> = Schema extends z.ZodType ? z.output<Schema> : undefined
 

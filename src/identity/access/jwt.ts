@@ -1,5 +1,6 @@
 // The JWTs of users in Strapi's two modes: one long-lived JWT, or a short-lived access token with a refresh token.
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import type { Session } from './sessions.js'
 
 /** The claims of a verified JWT. Times are in seconds. */
 export type Claims =
@@ -19,12 +20,19 @@ export type Claims =
       readonly mark: string | null
     }
 
+/** The tokens of a session. Times are milliseconds since 1970. */
+interface SessionTokens {
+  readonly accessToken: string
+  readonly accessEndsAt: number
+  readonly refreshToken: string
+}
+
 /** Signs and verifies JWTs with the secret of the project. */
 export interface Jwts {
   /** Signs a long-lived JWT. */
   single(userId: number, mark: string, seconds: number): Promise<string>
-  /** Signs the access or refresh token of a session. */
-  ofSession(kind: 'access' | 'refresh', userId: number, sessionId: string, expiresAt: number, mark?: string): Promise<string>
+  /** Signs the tokens of a session. `accessLifespan`: of the access token, which ends with the session at the latest. */
+  ofSession(userId: number, session: Session, accessLifespan: number, mark?: string): Promise<SessionTokens>
   /** Signs values that a browser stores and sends back, such as the OAuth state. Not a credential. */
   signValues(values: Readonly<Record<string, string>>, seconds: number): Promise<string>
   /** Verifies and returns signed values; null for anything else. */
@@ -51,8 +59,13 @@ export function openJwts(secret: string, now: () => number = Date.now): Jwts {
 
   return {
     single: (id, mark, seconds) => sign({ id, mark }, second() + seconds),
-    ofSession: (type, userId, sessionId, expiresAt, mark) =>
-      sign({ userId: String(userId), sessionId, type, ...(mark === undefined ? {} : { mark }) }, expiresAt),
+    ofSession: async (userId, { sessionId, expiresAt }, accessLifespan, mark) => {
+      const accessEndsAt = Math.min(expiresAt, now() + accessLifespan)
+      const signOne = (type: string, endsAt: number) =>
+        sign({ userId: String(userId), sessionId, type, ...(mark === undefined ? {} : { mark }) }, Math.floor(endsAt / 1000))
+      const [accessToken, refreshToken] = await Promise.all([signOne('access', accessEndsAt), signOne('refresh', expiresAt)])
+      return { accessToken, accessEndsAt, refreshToken }
+    },
     signValues: (sealed, seconds) => sign({ type: 'sealed', sealed }, second() + seconds),
     async verifyValues(text) {
       const payload = await payloadOf(text)

@@ -174,7 +174,7 @@ export function openLimiter(counters: Counters, { authRateLimit: perMinute, auth
         const identity = await identify().catch((error: unknown) => ({ error }))
         if (identity === null) return work()
         const isKnown = typeof identity === 'string'
-        return count(`identity ${from} ${hashOf(isKnown ? identity : '')}`, perMinute, counted, async () => {
+        return count(`identity ${from} ${hashIdentity(isKnown ? identity : '')}`, perMinute, counted, async () => {
           if (!isKnown) throw identity.error
           return work()
         })
@@ -193,7 +193,7 @@ export function openLimiter(counters: Counters, { authRateLimit: perMinute, auth
 }
 
 /** A short key for input of any length. */
-const hashOf = (identity: string): string => createHash('sha256').update(identity.trim().toLowerCase()).digest('base64url')
+export const hashIdentity = (identity: string): string => createHash('sha256').update(identity.trim().toLowerCase()).digest('base64url')
 
 /** True if the service failed, not the caller. */
 const isServiceFailure = (error: unknown): boolean => !(error instanceof ApiError) || error.status >= 500

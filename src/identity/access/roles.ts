@@ -1,12 +1,11 @@
 // Roles and their permissions: rows of up_roles and up_permissions. Changes take effect at the next request.
 import { sql } from 'kysely'
-import { insertRow, updateRow } from '../../content/documents/store/rows.js'
+import { insertRow, newEntry, updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { linkLast } from '../../database/portable-sql.js'
 import { ApiError, notFound, takenMessage, validationError } from '../../foundation/errors/errors.js'
 import type { CustomRoute } from '../../foundation/public/routes.js'
 import { getPluginLinks } from '../../model/schema/graph.js'
-import { newDocumentId } from '../../model/schema/names.js'
 import type { Model } from '../../model/schema/types.js'
 import { bodyMembers } from '../accounts/input.js'
 import { readAccountSettings } from './account-settings.js'
@@ -64,14 +63,7 @@ export async function createRole(
   if (same !== undefined) {
     throw new ApiError('ApplicationError', takenMessage).about({ kind: 'fields', errors: [{ path: ['name'], message: takenMessage }] })
   }
-  const dates = { created_at: now, updated_at: now, published_at: now }
-  const id = await insertRow(transaction, 'up_roles', {
-    document_id: newDocumentId(),
-    name,
-    description: description ?? '',
-    type,
-    ...dates,
-  })
+  const id = await insertRow(transaction, 'up_roles', { ...newEntry(now), name, description: description ?? '', type })
   await addActions(transaction, model, id, [...new Set(actions)], now)
   return id
 }
@@ -134,8 +126,7 @@ export async function addActions(
 ): Promise<void> {
   const links = getPluginLinks(model, 'plugin::users-permissions.permission', 'role')
   for (const action of actions) {
-    const dates = { created_at: now, updated_at: now, published_at: now }
-    const permission = await insertRow(transaction, 'up_permissions', { document_id: newDocumentId(), action, ...dates })
+    const permission = await insertRow(transaction, 'up_permissions', { ...newEntry(now), action })
     await transaction.run(linkLast(links, permission, role))
   }
 }

@@ -2,10 +2,9 @@
 // again after a short time, two parties have it, so the whole family of sessions ends.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { insertRow } from '../../content/documents/store/rows.js'
+import { insertRow, newEntry } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { isSame } from '../../database/portable-sql.js'
-import { newDocumentId } from '../../model/schema/names.js'
 
 export type SessionOrigin = 'users-permissions' | 'admin'
 
@@ -110,7 +109,7 @@ async function addSession(
   const type = typeOf(family)
   const session = { sessionId: randomBytes(16).toString('hex'), type, expiresAt: Math.min(absolute_expires_at, now + limits.idle) }
   await insertRow(transaction, 'strapi_sessions', {
-    document_id: newDocumentId(),
+    ...newEntry(now),
     user_id,
     session_id: session.sessionId,
     device_id,
@@ -120,9 +119,6 @@ async function addSession(
     status: 'active',
     type,
     metadata,
-    created_at: now,
-    updated_at: now,
-    published_at: now,
   })
   return session
 }

@@ -2,10 +2,9 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { insertRow } from '../../content/documents/store/rows.js'
+import { insertRow, newEntry } from '../../content/documents/store/rows.js'
 import { hasColumns, type RowReader, type Transaction, type WriteDatabase } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import { newDocumentId } from '../../model/schema/names.js'
 
 /** The types of API tokens in Strapi. */
 export type TokenType = 'read-only' | 'full-access' | 'custom'
@@ -51,9 +50,8 @@ export async function createToken(
     const message = 'A token with this name or key already exists'
     throw new ApiError('ApplicationError', message).about({ kind: 'fields', errors: [{ path: ['name'], message }] })
   }
-  const dates = { created_at: now, updated_at: now, published_at: now }
   const id = await insertRow(transaction, 'strapi_api_tokens', {
-    document_id: newDocumentId(),
+    ...newEntry(now),
     name: token.name,
     description: token.description,
     ...(columns.has('kind') ? { kind: 'content-api' } : {}),
@@ -61,16 +59,14 @@ export async function createToken(
     access_key,
     expires_at: token.lifespan === null ? null : now + token.lifespan,
     lifespan: token.lifespan,
-    ...dates,
   })
   await addTokenActions(transaction, id, token.actions, now)
   return id
 }
 
 async function addTokenActions(transaction: Transaction, id: number, actions: readonly string[], now: number): Promise<void> {
-  const dates = { created_at: now, updated_at: now, published_at: now }
   for (const [index, action] of actions.entries()) {
-    const permission = await insertRow(transaction, 'strapi_api_token_permissions', { document_id: newDocumentId(), action, ...dates })
+    const permission = await insertRow(transaction, 'strapi_api_token_permissions', { ...newEntry(now), action })
     await insertRow(transaction, 'strapi_api_token_permissions_token_lnk', {
       api_token_permission_id: permission,
       api_token_id: id,
@@ -89,7 +85,10 @@ export async function setTokenActions(transaction: Transaction, id: number, acti
 interface ListedToken {
   readonly id: number
   readonly name: string
+  readonly description: string | null
   readonly type: TokenType
+  readonly lifespan: number | null
+  readonly created_at: number | null
   readonly expires_at: number | null
   readonly last_used_at: number | null
 }
@@ -98,7 +97,7 @@ interface ListedToken {
 export async function listTokens(database: RowReader, columns?: TokenColumns): Promise<readonly ListedToken[]> {
   const known = columns ?? (await tokenColumns(database))
   return database.rows<ListedToken>(
-    sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where ${ofContentApi(known)} order by id`,
+    sql`select id, name, description, type, lifespan, created_at, expires_at, last_used_at from strapi_api_tokens where ${ofContentApi(known)} order by id`,
   )
 }
 

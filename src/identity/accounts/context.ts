@@ -143,11 +143,7 @@ export async function issue(accounts: AccountContext, userId: number, deviceId: 
 }
 
 /** Signs the access and refresh token of a session. */
-export async function issueSession({ jwts, signIn, now }: AccountContext, userId: number, session: Session): Promise<Issued> {
-  const accessEnd = Math.min(session.expiresAt, now() + signIn.accessTokenLifespan)
-  const [jwt, token] = await Promise.all([
-    jwts.ofSession('access', userId, session.sessionId, Math.floor(accessEnd / 1000)),
-    jwts.ofSession('refresh', userId, session.sessionId, Math.floor(session.expiresAt / 1000)),
-  ])
+export async function issueSession({ jwts, signIn }: AccountContext, userId: number, session: Session): Promise<Issued> {
+  const { accessToken: jwt, refreshToken: token } = await jwts.ofSession(userId, session, signIn.accessTokenLifespan)
   return { userId, jwt, refresh: { token, expiresAt: session.expiresAt } }
 }

@@ -1,9 +1,9 @@
 // Sign-in with a password, registration, refresh, sign-out and sessions. Unknown accounts take the same time as known ones.
-import { createHash } from 'node:crypto'
 import { scalarColumns } from '../../content/documents/input/attributes.js'
 import { attributeErrors, readAttributes } from '../../content/documents/input/input.js'
 import { checkUniqueAttributes, writeAttributes } from '../../content/documents/user-attributes.js'
 import { ApiError, notFound, unauthorized, validationError } from '../../foundation/errors/errors.js'
+import { hashIdentity } from '../access/rate-limit.js'
 import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from '../access/sessions.js'
 import { type AccountContext, attributeWriting, type Issued, issue, issueSession, ofUser, userTransaction, userType } from './context.js'
 import { type Email, renderEmail } from './email.js'
@@ -25,14 +25,13 @@ export async function signIn(accounts: AccountContext, body: unknown, address: s
   await checkPasswordService(accounts.database)
   const { identifier, password } = readFields(body, [{ name: 'identifier' }, { name: 'password' }])
   const device = deviceId(body)
-  const account = createHash('sha256').update(identifier!.trim().toLowerCase()).digest('base64url')
   const check = async () => {
     const found = await userByIdentifier(accounts.database, identifier!)
     const matches = await accounts.passwords.matches(password!, found?.password ?? null)
     if (found === null || !matches) throw validationError('Invalid identifier or password')
     return found
   }
-  const user = await accounts.limiter.perAccount(account, check, address)
+  const user = await accounts.limiter.perAccount(hashIdentity(identifier!), check, address)
   await checkMaySignIn(accounts, user)
   return issue(accounts, user.id, device)
 }

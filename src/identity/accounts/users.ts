@@ -1,12 +1,11 @@
 // Finds, inserts, changes and deletes rows of users. Permissions are checked by the callers.
 import { sql } from 'kysely'
-import { insertRow, updateRow } from '../../content/documents/store/rows.js'
+import { insertRow, newEntry, updateRow } from '../../content/documents/store/rows.js'
 import { type AttributeWriting, removeRow } from '../../content/documents/user-attributes.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { linkLast, type Stored } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { ownedLink } from '../../model/schema/graph.js'
-import { newDocumentId } from '../../model/schema/names.js'
 import type { ContentType } from '../../model/schema/types.js'
 import { revokeCredentials } from '../access/identify.js'
 import type { RoleReference } from './input.js'
@@ -109,8 +108,7 @@ export async function addUser(
     if (attribute.kind !== 'scalar' || attribute.source.default === undefined) continue
     defaults[attribute.column] = asColumn(attribute.source.default)
   }
-  const dates = { created_at: now, updated_at: now, published_at: now }
-  const id = await insertRow(transaction, 'up_users', { document_id: newDocumentId(), ...defaults, ...values, ...dates })
+  const id = await insertRow(transaction, 'up_users', { ...defaults, ...values, ...newEntry(now) })
   // If the row id was used before, tokens of the earlier user become invalid.
   await transaction.run(sql`update octavo_credential_versions set epoch = epoch + 1, changed_at = ${now} where user_id = ${id}`)
   if (role !== null) await setRole(transaction, type, id, role)

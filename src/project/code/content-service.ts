@@ -17,10 +17,8 @@ import type { FileTarget, FileUpload, Upload, UploadedFile } from '../../foundat
 import { outsideOfCode } from '../../foundation/runtime/project-code.js'
 import type { Installation } from '../installation.js'
 
-/** Returns the content service of an actor. */
 export type ContentServices = (actor: Actor) => ContentService
 
-/** Opens the content services of a project's code. */
 export function openContentServices(
   { folder, limits }: Config,
   mail: SendMail,
@@ -36,7 +34,7 @@ export function openContentServices(
   })
 }
 
-/** Runs work with the installation in force, which lasts until the work has ended. */
+/** Runs work with the current installation, which stays open until the work has ended. */
 export type WithInstallation = <Result>(work: (installation: Installation) => Promise<Result>) => Promise<Result>
 
 interface UploadServiceOptions {
@@ -44,14 +42,13 @@ interface UploadServiceOptions {
   readonly library: Library
   /** True if every file in a response states whether its URL is signed. */
   readonly signsAddresses: boolean
-  /** The folder that paths of files are relative to. */
+  /** Base folder of relative file paths. */
   readonly folder: string
 }
 
-/** The action that `POST /api/upload` needs. */
+/** The action that `POST /api/upload` requires. */
 const uploadAction = 'plugin::upload.content-api.upload'
 
-/** The uploads of an actor. */
 function openUploadService({ withInstallation, library, signsAddresses, folder }: UploadServiceOptions, actor: Actor): Upload {
   return async (file, { grants } = {}) => {
     const allowed = withGrants(actor, grants)
@@ -90,7 +87,7 @@ const known = [
   'linkTo',
 ] satisfies readonly (keyof FileUpload)[]
 
-/** @throws TypeError for anything but a file to upload */
+/** @throws TypeError unless `file` is a valid upload */
 function checkFile(file: FileUpload): void {
   const unknown = Object.keys(file ?? {}).find((key) => !(known as readonly string[]).includes(key))
   if (unknown !== undefined) throw new TypeError(`upload has no parameter ${unknown}: there are ${known.join(', ')}`)
@@ -99,19 +96,19 @@ function checkFile(file: FileUpload): void {
   if (file.path === undefined && typeof file.name !== 'string') throw new TypeError('upload needs the name of a file whose content it gets')
 }
 
-/** The name and the bytes of a file. @throws Error if there is no file at its path */
+/** Returns name and content of a file. @throws Error if its path does not exist */
 async function contentOf(
   file: FileUpload,
   folder: string,
 ): Promise<{ readonly name: string; readonly content: AsyncIterable<Uint8Array> }> {
   if (file.content !== undefined) return { name: file.name, content: checkedChunks(file.name, file.content) }
   const path = resolve(folder, file.path)
-  // Opened first, because a disk that fails later means that nothing can be stored.
+  // Opened first: a missing file is an error of the caller, while later disk errors mean that nothing can be stored.
   const handle = await open(path)
   return { name: file.name ?? basename(path), content: checkedChunks(path, handle.createReadStream()) }
 }
 
-/** The chunks of a content. Its errors are not failures of the storage, whatever their codes. */
+/** The chunks of a content. Its errors never count as storage failures, whatever their codes. */
 async function* checkedChunks(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of content instanceof Uint8Array ? [content] : content) {
@@ -123,7 +120,7 @@ async function* checkedChunks(name: string, content: Uint8Array | AsyncIterable<
   }
 }
 
-/** The row and the media attribute that a file is linked to. @throws ApiError 400 if there is none; 403 */
+/** The row and media attribute that a file is linked to. @throws ApiError 400 if it does not exist; 403 */
 async function linkOf({ documents }: Installation, { caller, grants, requestId }: ReadyActor, target: FileTarget): Promise<MediaLink> {
   const { uid, documentId, field, locale } = target
   const type = documents.context.model.types.get(uid)

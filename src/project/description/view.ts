@@ -1,4 +1,4 @@
-// The part of a model that a description is about: which content-types, components and attributes its reader may know of.
+// The part of a model in a description: the content-types, components and attributes that its reader may know.
 import { isReadOnly, isWritable } from '../../content/documents/input/keys.js'
 import { isAlwaysRequired } from '../../model/schema/conditions.js'
 import { getComponents } from '../../model/schema/graph.js'
@@ -6,7 +6,6 @@ import { fileType, isClosedType, isPolymorphicTarget } from '../../model/schema/
 import { type Attribute, assertNever, type Component, type ContentType, type Model } from '../../model/schema/types.js'
 import type { Contract } from '../../query/contract.js'
 
-/** A content-type or component. */
 export type DescribedShape = ContentType | Component
 
 /** An attribute that leads to other rows. */
@@ -15,15 +14,15 @@ export type DescribedLink = Exclude<Attribute, { kind: 'scalar' }>
 export interface View {
   readonly model: Model
   readonly contract: Contract
-  /** The name of each content-type and component by uid. */
+  /** Names of content-types and components by uid. */
   readonly names: ReadonlyMap<string, string>
-  /** The types that a relation to any type shows. */
+  /** Possible types of a relation to any type. */
   readonly anyTypes: readonly ContentType[]
-  /** True if relations to this type can be followed. */
+  /** True if the reader may follow relations to this type. */
   leadsTo(uid: string): boolean
 }
 
-/** Opens a view on a model. `mayFind`: whether the reader may find documents of a type. */
+/** `mayFind`: true if the reader may find documents of a type. */
 export function viewOf(model: Model, contract: Contract, mayFind: (uid: string) => boolean): View {
   return {
     model,
@@ -34,7 +33,7 @@ export function viewOf(model: Model, contract: Contract, mayFind: (uid: string) 
   }
 }
 
-/** The attributes that `populate` can show. */
+/** Attributes that `populate` can show. */
 export const linksOf = (view: View, { attributes }: DescribedShape): readonly DescribedLink[] =>
   [...attributes.values()].filter(
     (attribute): attribute is DescribedLink => attribute.kind !== 'scalar' && !attribute.private && isOpen(view, attribute),
@@ -78,18 +77,18 @@ export function targetsOf({ model, anyTypes }: View, attribute: DescribedLink): 
   }
 }
 
-/** The links that conditions and sort keys lead through. */
+/** True if conditions or sort keys may traverse a link. */
 export function isPath(view: View, attribute: DescribedLink, use: 'condition' | 'order'): boolean {
   if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') return false
   return attribute.kind !== 'media' || use === 'order' || view.contract.mediaFilters
 }
 
-/** Every type and component that `roots` lead to, themselves included, in a stable order. */
+/** Everything reachable from `roots`, including these, in a stable order. */
 export function reachableFrom(view: View, roots: readonly DescribedShape[]): readonly DescribedShape[] {
   const found = new Map(roots.map((root) => [root.uid, root]))
   for (const shape of found.values()) {
     for (const link of linksOf(view, shape)) for (const target of targetsOf(view, link)) found.set(target.uid, target)
-    // Components can be written where they are not read.
+    // Components may be writable where they are not readable.
     for (const attribute of writableOf(shape))
       for (const component of getComponents(view.model, attribute)) found.set(component.uid, component)
   }
@@ -98,19 +97,19 @@ export function reachableFrom(view: View, roots: readonly DescribedShape[]): rea
 
 const rank = (shape: DescribedShape): number => (shape.kind === 'component' ? 2 : shape.exposed ? 0 : 1)
 
-/** The attributes that the data of a write may give, private ones and passwords included. */
+/** Attributes that data of a write may contain, including private ones and passwords. */
 export const writableOf = (shape: DescribedShape): readonly Attribute[] =>
   [...shape.attributes.values()].filter(
     (attribute) => isWritable(shape, attribute) && !isReadOnly(attribute) && !(attribute.kind === 'morphTo' && !attribute.many),
   )
 
-/** True if a response may contain null for an attribute of a complete version. Attributes with a condition may be absent. */
+/** True if an attribute of a complete version may be null in a response. Attributes with a condition may be absent. */
 export function isNullable(attribute: Attribute): boolean {
   if (attribute.kind === 'scalar' && attribute.system) return false
   return !isAlwaysRequired(attribute)
 }
 
-/** True if a new document cannot be published without a value for the attribute. Relations and media are never required. */
+/** True if a new document cannot be published without the attribute. Relations and media are never required. */
 export function mustBeGiven({ contract }: View, shape: DescribedShape, attribute: Attribute): boolean {
   if (!isAlwaysRequired(attribute)) return false
   if (attribute.kind === 'component' || attribute.kind === 'dynamiczone') return true
@@ -119,10 +118,10 @@ export function mustBeGiven({ contract }: View, shape: DescribedShape, attribute
   return !isGenerated || shape.kind === 'component'
 }
 
-/** Names derived from a name; it is free only if all of these are. */
+/** Suffixes of derived names; a name is available only if all derived ones are. */
 const suffixes = ['', 'Type', 'Filters', 'Input', 'DraftInput', 'HookData', 'Entry', 'Populate', 'Level']
 
-/** Returns a unique name for each uid. Types of the project have the shortest one; on a conflict the name says more of the uid. */
+/** A unique name per uid. The project's types get the shortest ones; conflicting names include more of the uid. */
 function namesOf({ types, components }: Model): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   const taken = new Set<string>(reserved)
@@ -147,10 +146,10 @@ export function nounsOf({ singularName, pluralName }: ContentType): { readonly o
   return { one: `${soundsLikeVowel.test(singular) ? 'an' : 'a'} ${singular}`, many: plural }
 }
 
-/** `user`, `unit` and `one` begin with a consonant when they are spoken. */
+/** Excludes `user`, `unit` and `one`, which are pronounced with a leading consonant. */
 const soundsLikeVowel = /^(?!uni|us[aeiou]|ut[aeiou]|eu|one\b|once)[aeiou]/i
 
-/** Names that generated files use themselves. */
+/** Names reserved for generated files. */
 const reserved = ['Types', 'Octavo']
 
 function shortName(shape: ContentType | Component): string {

@@ -1,25 +1,24 @@
 // Strapi's update-schema request as a change of the model.
 import type { LiveModel } from './live-model.js'
 
-/** Strapi's response. */
 export interface BuilderResponse {
   readonly status: number
   readonly body: unknown
 }
 
-/** Applies the body of an update-schema request; resolves once the change is active, or with Strapi's refusal. */
+/** Applies the body of an update-schema request; resolves once the change is active, or to Strapi's refusal. */
 export type ChangeByBuilder = (body: unknown, agreed: ReadonlySet<string>) => Promise<BuilderResponse>
 
-/** Changes of the model, by this service's own requests and by those of Strapi's content-type builder. */
+/** Model changes by Octavo's own requests and by those of Strapi's content-type builder. */
 export interface ModelChanges {
   readonly live: LiveModel
   readonly byBuilder: ChangeByBuilder
 }
 
-/** Loads the code of the builder; a service with a locked model does not need it. */
+/** Loads the builder, which a service with a locked model does not need. */
 export const loadBuilder = () => Promise.all([import('../../model/builder/update-schema.js'), import('./project-schemas.js')])
 
-/** The returned function throws what `LiveModel.change` throws. */
+/** The returned function throws the errors of `LiveModel.change`. */
 export function openContentTypeBuilder(folder: string, liveModel: LiveModel): ChangeByBuilder {
   return async (body, agreed) => {
     const [{ updateSchema }, { readProjectSchemas }] = await loadBuilder()

@@ -10,25 +10,24 @@ import type { InForce, LiveModelOptions } from './change.js'
 import * as log from './change-log.js'
 import { type CountedPlan, onlyAdds } from './counted-plan.js'
 
-/** Time for a change that moves content to wait for running requests. */
+/** Milliseconds that a change that moves content waits for requests in progress. */
 const requestDrainMs = 5_000
 
-/** A change that is ready to be made. */
 interface ReadyChange {
   readonly change: log.NewChange
   readonly model: Model
   readonly plan: CountedPlan
-  /** Statements that note who makes it, in the transaction that records it. */
+  /** Statements that record the author, in the transaction that records the change. */
   readonly notes: readonly RawBuilder<unknown>[]
 }
 
-/** The errors of changes that another process was faster than. */
+/** Errors of changes that lost a race against another process. */
 const outrun = new WeakSet<object>()
 
-/** True for the error of a change that lost against a change by another process. */
+/** True for the error of a change that lost a race against another process. */
 export const isOutrun = (error: unknown): boolean => error instanceof ApiError && outrun.has(error)
 
-/** Marks an error as that of a change that another process was faster than, and returns it. */
+/** Marks the error of a change that lost a race against another process. */
 export function asOutrun(error: ApiError): ApiError {
   outrun.add(error)
   return error
@@ -38,8 +37,8 @@ const conflict = (): ApiError =>
   asOutrun(new ApiError('ConflictError', 'Another process has changed the model. This change was not applied; send it again'))
 
 /**
- * Makes a change; `made` is called with its id before any request is let in again.
- * @throws ApiError 409 if another process was faster, 503 if tables are in use or requests do not end
+ * Applies a change; `made` is called with its id before requests are admitted again.
+ * @throws ApiError 409 if it lost a race against another process, 503 if tables are in use or requests do not end
  */
 export async function makeChange(
   options: LiveModelOptions,
@@ -56,7 +55,7 @@ export async function makeChange(
   return inForce.installations.alone(requestDrainMs, make)
 }
 
-/** Adds what the database lacks, and makes the change. */
+/** Adds missing tables and columns, and records the change. */
 async function add(options: LiveModelOptions, inForce: InForce, { change, model, plan, notes }: ReadyChange): Promise<number> {
   const { database } = options
   const adding = async () => {
@@ -73,7 +72,7 @@ async function add(options: LiveModelOptions, inForce: InForce, { change, model,
 
 async function record({ database }: LiveModelOptions, { change }: InForce, statements: log.RecordingStatements): Promise<number> {
   const id = await log.recordChange(database.writes, change, statements).catch(async (error: unknown) => {
-    // The row of another process that follows the same change refuses ours.
+    // The row of another change with the same predecessor violates the constraint.
     if ((await log.lastChange(database.main)) !== change) return null
     throw error
   })
@@ -81,7 +80,7 @@ async function record({ database }: LiveModelOptions, { change }: InForce, state
   return id
 }
 
-/** Carries out the steps of a plan, and makes the change with them. */
+/** Executes the steps of a plan, and records the change with them. */
 async function move(options: LiveModelOptions, inForce: InForce, { change, model, plan, notes }: ReadyChange): Promise<number> {
   const { database, now } = options
   const { steps } = plan
@@ -106,12 +105,12 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
     })
   if (!isMade) throw conflict()
   const id = await log.lastChange(database.main)
-  // Tables left by an earlier model and used again may lack columns.
+  // Tables left by an earlier model and reused may lack columns.
   await database.addMissing(model)
   return id
 }
 
-/** The error of a change of which nothing was done, for the caller; transient and internal errors are returned as they are. */
+/** Converts the error of a change that had no effect; returns transient and internal errors unchanged. */
 function refused({ log: logger }: LiveModelOptions, error: unknown): unknown {
   const { cause } = error as Error
   const isItsWord = error instanceof ApiError && (error.status < 500 || isSchemaDrift(error)) && cause instanceof Error
@@ -121,7 +120,7 @@ function refused({ log: logger }: LiveModelOptions, error: unknown): unknown {
   return new ApiError('ConflictError', `The database cannot make this change: ${said.message}. Nothing was changed`)
 }
 
-/** Carries out the steps that are left. @throws ApiError 503 with the step that failed; the next try continues there */
+/** Executes the remaining steps. @throws ApiError 503 with the failed step, from which the next attempt continues */
 async function carryOutFrom(
   { database, now }: LiveModelOptions,
   { id, steps }: { readonly id: number; readonly steps: readonly PlanStep[] },
@@ -143,8 +142,8 @@ async function carryOutFrom(
 }
 
 /**
- * Finishes a change whose steps are committed one by one: another process has begun it, and is waited for, or has ended. Resolves to whether
- * one was made.
+ * Finishes a change whose steps are committed one by one, which another process has begun: waits for that process, or continues if it has
+ * ended. Resolves to true if the change was applied.
  */
 export async function finishInSteps(
   options: LiveModelOptions,

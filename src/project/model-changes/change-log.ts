@@ -1,4 +1,4 @@
-// The changes of the model as rows. A row that is made is what makes a change: without it the former model holds.
+// Model changes as rows. The row marked as made applies the change; without it, the former model is in force.
 
 import { type RawBuilder, sql } from 'kysely'
 import { type RowReader, serviceTransaction, type WriteDatabase } from '../../database/database.js'
@@ -6,47 +6,44 @@ import type { PlanStep } from '../../model/diff/steps.js'
 import type { ArchivedContent, Rename } from '../../model/diff/types.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 
-/** A change as it is written. */
 export interface NewChange {
-  /** The version of the model that it leads to. */
+  /** Version of the resulting model. */
   readonly version: string
   /** A summary for people: the uids, or `POST /content-type-builder/update-schema`. */
   readonly summary: string
   readonly files: FileChanges
-  /** The texts that the files had before. */
+  /** Former texts of the files. */
   readonly former: FileChanges
   readonly renames: readonly Rename[]
   /** Tables and columns of archived content. */
   readonly kept: readonly ArchivedContent[]
-  /** The attributes that it leaves with more than one link or entry, as `CountedPlan.narrowed`. */
+  /** Attributes left with several links or entries, as in `CountedPlan.narrowed`. */
   readonly narrowed: readonly string[]
-  /** The change that it undoes; 0 for none. */
+  /** The change that it undoes; 0: none. */
   readonly undoes: number
-  /** Whether it moves content, so that writes begun for an earlier model must fail. */
+  /** True if it moves content, so that writes begun under an earlier model must fail. */
   readonly moves: boolean
 }
 
-/** A change of the model. Its superfluous remains are read by the doctor alone. */
+/** A change of the model. `narrowed` is read only by the doctor. */
 export interface RecordedChange extends Omit<NewChange, 'narrowed'> {
   readonly id: number
 }
 
-/** A change whose steps are committed one by one, and are not all done yet. */
+/** A change whose steps are committed one by one and are not complete. */
 export interface UnfinishedChange extends RecordedChange {
   readonly steps: readonly PlanStep[]
-  /** The number of completed steps. */
   readonly done: number
 }
 
-/** A change of the model as it is listed. */
 export interface ListedChange extends Pick<RecordedChange, 'id' | 'version' | 'summary' | 'undoes'> {
   /** Milliseconds since 1970. */
   readonly madeAt: number
-  /** Whether the files are on the disk of the process that applied the change. */
+  /** True if the files are on the disk of the process that applied the change. */
   readonly isFiled: boolean
 }
 
-/** The table of changes and the columns that show a new row. */
+/** The table of changes and the columns that reveal a new row. */
 export const changeColumns = { octavo_model_history: ['id', 'is_made'] } as const
 
 interface ChangeRow {
@@ -93,7 +90,7 @@ export const changesAfter = (database: RowReader, id: number): Promise<readonly 
 export const unfiledChanges = (database: RowReader): Promise<readonly RecordedChange[]> =>
   changesWhere(database, sql`is_filed = 0 and is_made = 1`)
 
-/** The change that is under way in steps, by this process or another, or that one did not finish. */
+/** The change in progress, by any process, or left unfinished. */
 export async function unfinishedChange(database: RowReader): Promise<UnfinishedChange | null> {
   const [change = null] = await changesWhere(database, sql`is_made = 0`)
   return change
@@ -113,19 +110,19 @@ export async function listChanges(database: RowReader): Promise<readonly ListedC
   }))
 }
 
-/** The id of the last change; 0 if there was none. */
+/** The id of the last change; 0 if there is none. */
 export async function lastChange(database: RowReader): Promise<number> {
   const [row] = await database.rows<{ last: number | null }>(sql`select max(id) as last from octavo_model_history where is_made = 1`)
   return Number(row?.last ?? 0)
 }
 
-/** Selects a row if a change follows this one already. */
+/** Selects a row if another change already follows this one. */
 export const isFollowed = (change: number): RawBuilder<unknown> => sql`select id from octavo_model_history where id > ${change} limit 1`
 
-/** Selects a row if all steps of this change are done. */
+/** Selects a row if all steps of this change are complete. */
 export const isFinished = (id: number): RawBuilder<unknown> => sql`select id from octavo_model_history where id = ${id} and is_made = 1`
 
-/** Makes a change that follows the change `follows`; with steps that are still to be committed one by one, it is only noted. */
+/** Inserts a change with the predecessor `follows`. With steps to be committed one by one, it is not marked as made yet. */
 export const insertChange = (
   follows: number,
   { version, summary, files, former, renames, kept, narrowed, undoes, moves }: NewChange,
@@ -137,21 +134,20 @@ export const insertChange = (
     values (${follows}, ${version}, ${summary}, ${textOf(files)}, ${textOf(former)}, ${JSON.stringify(renames)}, ${JSON.stringify(kept)},
       ${JSON.stringify(narrowed)}, ${undoes}, ${moves ? 1 : 0}, ${JSON.stringify(steps)}, 0, ${steps.length === 0 ? 1 : 0}, ${now}, 0)`
 
-/** Makes a change whose steps are all done. */
+/** Marks a change as made after all its steps. */
 export const makeChange = (id: number, now: number): RawBuilder<unknown> =>
   sql`update octavo_model_history set is_made = 1, steps = '[]', made_at = ${now} where id = ${id}`
 
-/** Selects how many steps of a change are done. */
+/** Selects the number of completed steps. */
 export const doneOf = (id: number): RawBuilder<unknown> => sql`select done from octavo_model_history where id = ${id}`
 
-/** Records the number of completed steps. */
 export const noteDone = (id: number, done: number): RawBuilder<unknown> =>
   sql`update octavo_model_history set done = ${done} where id = ${id}`
 
-/** `insertChange`, and statements that belong to it. */
+/** `insertChange`, and statements of the same transaction. */
 export type RecordingStatements = readonly [insert: RawBuilder<unknown>, ...notes: readonly RawBuilder<unknown>[]]
 
-/** Runs `insertChange`; resolves to the id of the change, or to null if another one follows the same change already. */
+/** Runs `insertChange`; resolves to the id of the change, or to null if another one already has the same predecessor. */
 export const recordChange = (writer: WriteDatabase, follows: number, [insert, ...notes]: RecordingStatements): Promise<number | null> =>
   serviceTransaction(writer, async (transaction) => {
     const later = await transaction.rows(isFollowed(follows))
@@ -161,14 +157,14 @@ export const recordChange = (writer: WriteDatabase, follows: number, [insert, ..
     return id
   })
 
-/** Notes that the files of a change, and of all before it, are on disk. */
+/** Records that the files of a change, and of all earlier ones, are on disk. */
 export const noteFiled = (writer: WriteDatabase, id: number): Promise<void> =>
   writer.run(sql`update octavo_model_history set is_filed = 1 where id <= ${id} and is_filed = 0 and is_made = 1`)
 
-/** Texts of schema files by their paths in the project. */
+/** Texts of schema files by path in the project. */
 export type SchemaTexts = ReadonlyMap<string, string>
 
-/** Reads them, with the changes that were made since they were stored; null if a database has none. */
+/** Reads the stored schema files and applies later changes; null if none are stored. */
 export async function storedSchemas(database: RowReader): Promise<SchemaTexts | null> {
   const rows = await database.rows<{ readonly path: string; readonly text: string; readonly change: number }>(
     sql`select path, text, ${sql.id('change')} from octavo_schemas`,
@@ -185,17 +181,17 @@ export async function storedSchemas(database: RowReader): Promise<SchemaTexts | 
   return texts
 }
 
-/** Changes also write code. */
+/** Excludes code, which changes write too. */
 export const isSchema = (path: string): boolean => path.endsWith('.json')
 
-/** The writes that turn files with the first texts into files with the second ones. */
+/** The file changes that lead from the first texts to the second. */
 export function differencesOf(from: SchemaTexts, to: SchemaTexts): FileChanges {
   const written = [...to].filter(([path, text]) => from.get(path) !== text)
   const deleted = [...from.keys()].filter((path) => !to.has(path)).map((path) => [path, null] as const)
   return new Map<string, string | null>([...written, ...deleted])
 }
 
-/** Stores them; `change`: the last change that they contain. */
+/** Stores schema files; `change`: the last change in them. */
 export async function storeSchemas(writer: WriteDatabase, before: SchemaTexts, now: SchemaTexts, change: number): Promise<void> {
   const changed = differencesOf(before, now)
   await serviceTransaction(writer, async (transaction) => {

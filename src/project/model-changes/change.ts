@@ -1,4 +1,4 @@
-// A change of the model in progress: the request, the plan and the dependencies.
+// A model change in progress: request, plan and dependencies.
 
 import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
@@ -17,102 +17,99 @@ import type { SchemaTexts } from './change-log.js'
 import type { CountedPlan, UndoneChange } from './counted-plan.js'
 import type { DescribedPlan } from './described-plan.js'
 
-/** A change as it is asked for. */
+/** A requested change. */
 export interface ChangeRequest {
   /** A summary for the log of changes. */
   readonly summary: string
   readonly files: FileChanges
-  /** Locations in the body of the request by file path; absent: the files come from elsewhere. */
+  /** Locations in the request body by file path; absent: the files come from elsewhere. */
   readonly places?: ReadonlyMap<string, readonly string[]>
-  /** The former texts; undefined: those on disk. */
+  /** The former texts; default: those on disk. */
   readonly former?: FileChanges
   readonly renames?: readonly Rename[]
   readonly choices?: Pick<PlanChoices, 'neverPublished'>
   /** Names of content that may be hidden (`PlanLoss.name`). */
   readonly agreed: ReadonlySet<string>
-  /** The version of the model that it was planned for; undefined: the current one. */
+  /** The version of the model that it was planned for; default: the current one. */
   readonly version?: string
   readonly undoes?: UndoneChange
-  /** The steps that restore archived values, for a request that changes no file. */
+  /** Steps that restore archived values, for a request that changes no file. */
   readonly restores?: readonly PlanStep[]
   readonly note?: NoteChange
-  /** Locations of schemas in the request by uid; undefined: it has none. */
+  /** Location of schemas in the request; absent: it has none. */
   readonly path?: readonly string[]
 }
 
-/** The statement that notes who makes a change. It is executed in the transaction that records the change. */
+/** Statement that records the author of a change, in the transaction that records the change. */
 export type NoteChange = (change: { readonly version: string; readonly summary: string }) => RawBuilder<unknown>
 
 /** The basis of a change: the current model, its files that are not on disk, and the state of the project. */
 export interface ChangeableModel extends Pick<InForce, 'model' | 'unwritten'>, Pick<LiveModelOptions, 'findFields'> {
-  /** Whether Strapi must start with the files too. */
+  /** True if Strapi must be able to start with the files. */
   readonly isStrapis: boolean
 }
 
-/** Returns a change from the project's files as they are when it is its turn, or null for none. */
+/** Computes a change from the current files when its turn has come; null: no change. */
 export type PrepareChange = (inForce: ChangeableModel) => Promise<ChangeRequest | null>
 
-/** The prepared change. */
 export interface PlannedChange {
-  /** The version of the model in force. */
+  /** Version of the current model. */
   readonly version: string
-  /** Null if nothing was asked for. */
+  /** Null if nothing changes. */
   readonly plan: DescribedPlan | null
 }
 
-/** The applied change. */
 export interface ChangeResult {
-  /** The version of the model in force. */
+  /** Version of the current model. */
   readonly version: string
-  /** Null if nothing was asked for. */
+  /** Null if nothing changes. */
   readonly plan: CountedPlan | null
 }
 
-/** The model of the project's files, and what the database has. */
+/** The model of the project's files, and the state of the database. */
 export interface StartOfModel {
   readonly model: Model
-  /** The schema files of the model. */
+  /** Schema files of the model. */
   readonly texts: SchemaTexts
-  /** The schema files that the database knows; null: it knows none, because no start has stored them. */
+  /** Schema files in the database; null if no start has stored them yet. */
   readonly stored: SchemaTexts | null
-  /** The last change that was made before all this was read; 0: none; null: the database had no log of changes that could be read yet. */
+  /** The last change before all this was read; 0: none; null: the database had no log of changes yet. */
   readonly change: number | null
-  /** The model of the database; null if it is assumed to be that of the files. */
+  /** The model of the database; null if it is assumed to equal that of the files. */
   readonly former: Model | null
-  /** Files as changes have left them that this process was not there for. They are on disk as they were before. */
+  /** Current texts of files that changes by other processes have written; the disk has former texts. */
   readonly behind: FileChanges
 }
 
-/** An operator's choices about a change of the files. */
+/** An operator's decisions about a change of the files. */
 export type StartDecisions = Pick<ChangeRequest, 'agreed' | 'renames' | 'choices'>
 
 export interface LiveModelOptions {
   readonly config: Config
-  /** Finds the types of custom fields, for every model that is loaded. */
+  /** Finds the types of custom fields, for every loaded model. */
   readonly findFields: FindFields
   readonly start: StartOfModel
-  /** Choices about a change of the files since the last start. */
+  /** Decisions about changes of the files since the last start. */
   readonly decisions: StartDecisions
   readonly database: Database
   readonly log: Logger
-  /** The time of day in milliseconds since 1970. */
   now(): number
   /** Checks the project's code against a model. @throws ConfigError */
   check(model: Model): Promise<void>
 }
 
-/** The model in force, and the last change that led to it. */
+/** The current model, and the last change in it. */
 export interface InForce {
   model: Model
   /** Its schema files. */
   texts: SchemaTexts
-  /** Their state in the database. */
+  /** Schema files in the database. */
   stored: SchemaTexts
   /** 0: the model is that of the files. */
   change: number
-  /** Current texts of them, and of the code that changes write, that are not on disk. */
+  /** Current texts of schema files, and of code written by changes, that are not on disk. */
   unwritten: FileChanges
-  /** The last change that is noted as filed once its files are on disk, because this process could not write them; 0: none. */
+  /** The last change to mark as filed once its files are on disk, because this process failed to write them; 0: none. */
   unfiled: number
   installations: Installations | null
 }
@@ -120,7 +117,7 @@ export interface InForce {
 /** Prefixes of the tables of Strapi and Octavo. */
 const reservedTable = /^(?:strapi|octavo)_/i
 
-/** The first fault of the names that a schema gives, and `former` did not; messages are ends of sentences. Null: there is none. */
+/** The first error among names that a schema introduces; messages are ends of sentences. Null: there is none. */
 export function faultOfNames(
   uid: string,
   content: SchemaContent,

@@ -1,5 +1,4 @@
-// The plan of a change for the actual database: existing remains are neither created twice nor in the way, and the cost of the change is
-// counted.
+// The plan of a change for the actual database: takes leftovers into account, and counts the affected content.
 
 import { sql } from 'kysely'
 import { type Database, hasColumns, type MainConnection } from '../../database/database.js'
@@ -14,7 +13,6 @@ import type { PlanStep } from '../../model/diff/steps.js'
 import type { ArchivedContent, ConvertedValues, ModelPlan, PlanChoices, PlanLoss, Rename } from '../../model/diff/types.js'
 import type { Model } from '../../model/schema/types.js'
 
-/** The change that another one undoes. */
 export interface UndoneChange {
   readonly id: number
   /** Its archived content. */
@@ -30,27 +28,26 @@ interface ChangeToPlan {
   readonly undoes: UndoneChange | null
 }
 
-/** Content that a change hides, or leaves although it violates the new model. */
+/** Content that a change hides, or that violates the new model. */
 export interface CountedContent {
   readonly name: string
-  /** One sentence. */
   readonly about: string
-  /** The number of values, rows or links; an upper bound if `exact` is false. */
+  /** Number of values, rows or links; an upper bound unless `exact`. */
   readonly count: number
   readonly exact: boolean
 }
 
-/** A plan with its counts. Losses that are no losses, because nothing is there, are left out. */
+/** A plan with its counts, without losses of which there are none. */
 export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'responses'> {
   readonly losses: readonly CountedContent[]
   readonly conditions: readonly CountedContent[]
   /** Tables and columns of archived content. */
   readonly kept: readonly ArchivedContent[]
-  /** The attributes of the new model that hold more than one link or entry until the next write. */
+  /** Attributes of the new model with several links or entries until the next write. */
   readonly narrowed: readonly string[]
 }
 
-/** Plans a change and counts its cost. @throws ApiError 400 if renames contradict the models, 409 if content cannot be restored */
+/** Plans a change and counts its effects. @throws ApiError 400 if renames contradict the models, 409 if content cannot be restored */
 export async function countedPlan(database: Database, change: ChangeToPlan): Promise<CountedPlan> {
   const { from, to, renames, choices, undoes } = change
   const plan = orRefused('ValidationError', () => planModelChange(from, to, renames, { ...choices, spans: database.spans }))
@@ -83,11 +80,11 @@ export async function countedPlan(database: Database, change: ChangeToPlan): Pro
   }
 }
 
-/** Content to restore, by its names in the model of the undo. */
+/** Content to restore, by its names in the model before the undo. */
 async function placesOf(database: Database, pairs: ModelPairs, { kept }: UndoneChange): Promise<readonly ArchivedContent[]> {
   const places: ArchivedContent[] = []
   for (const each of kept) {
-    // Without archived rows there is no table of them.
+    // Without archived rows, their table does not exist.
     if (each.kind !== 'rows' || (await hasColumns(database.main, each.as))) places.push(formerPlace(each, pairs))
   }
   return places
@@ -102,8 +99,8 @@ function orRefused<Result>(name: 'ValidationError' | 'ConflictError', work: () =
 }
 
 /**
- * The values that a conversion truncates, where a query cannot count them: they have to be read,
- * and which of them come back as they were. Null: the query of the loss counts them.
+ * Counts the values that a conversion truncates if a query cannot: reads them, and compares those that are restored. Null: the query of the
+ * loss counts them.
  */
 async function lostValues(
   database: MainConnection,
@@ -122,12 +119,11 @@ async function counted(database: MainConnection, query: SqlText): Promise<number
   return Number(row!.count)
 }
 
-/** Steps that only add: they neither move content nor change what requests under way read and write. */
+/** Steps that only add, without moving content or affecting requests in progress. */
 const adding: ReadonlySet<PlanStep['kind']> = new Set(['createTable', 'addColumn', 'createIndex', 'storeContentTypes'])
 
 export const onlyAdds = ({ steps }: Pick<ModelPlan, 'steps'>): boolean => steps.every(({ kind }) => adding.has(kind))
 
-/** Rows that are read at once. */
 const batch = 1_000
 
 type Value = string | number | bigint | object | null
@@ -138,22 +134,22 @@ interface Row {
   readonly former: Value
 }
 
-/** A value as conversions take it. */
+/** A value in the form that conversions accept. */
 function plainValue(value: Value): string | number | null {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 }
 
-/** A time of day with the fraction that the API shows; databases leave out zeros. */
+/** A time of day with the fraction that the API shows; databases omit zeros. */
 const timed = (value: string | number | null): string | number | null =>
   typeof value === 'string' && /^\d\d:\d\d:\d\d(?:\.\d+)?$/.test(value)
     ? `${value.slice(0, 8)}.${value.slice(9).padEnd(3, '0').slice(0, 3)}`
     : value
 
-/** A column; no number holds every `biginteger`. */
+/** A column; no number type covers every `biginteger`. */
 const selected = (column: string, type: ScalarType) => (type === 'biginteger' ? sql`cast(${sql.id(column)} as text)` : sql.id(column))
 
-/** `restores`: an earlier conversion led to these values from those of another column; where its result is still there, the value comes back. */
+/** `restores`: an earlier conversion from another column produced these values; where its result is unchanged, the original is restored. */
 async function countLostValues(
   database: MainConnection,
   { table, column, conversion }: ConvertedValues,
@@ -177,27 +173,27 @@ async function countLostValues(
   }
 }
 
-/** The tables and columns that are left over, before a change. */
+/** Leftover tables and columns before a change. */
 interface Leftovers {
   readonly tables: ReadonlySet<string>
-  /** `table.column`, under the names before the change. */
+  /** `table.column`, with names before the change. */
   readonly columns: ReadonlySet<string>
-  /** Those of `columns`, and of the columns of `tables`, that do not fit the new model. */
+  /** Columns of these, and of `tables`, that do not match the new model. */
   readonly unfit: ReadonlySet<string>
-  /** The former name of a table that the change renames. */
+  /** The former name of a renamed table. */
   formerName(table: string): string
-  /** The step that moves a column away. */
+  /** A step that renames a column out of the way. */
   aside(table: string, column: string): PlanStep
 }
 
-/** The replacement of a step, by its kind. */
+/** Replaces a step, by its kind. */
 type Replacements = {
   readonly [Kind in PlanStep['kind']]?: (step: Extract<PlanStep, { kind: Kind }>, left: Leftovers) => readonly PlanStep[]
 }
 
-/** For the kinds that leftovers may be in the way of. */
+/** For kinds of steps that leftovers may obstruct. */
 const besides: Replacements = {
-  // Renamed content has priority over remains.
+  // Renamed content takes precedence over leftovers.
   renameColumn: (step, { columns, formerName, aside }) =>
     columns.has(`${formerName(step.table)}.${step.to}`) ? [aside(step.table, step.to), step] : [step],
 
@@ -216,7 +212,7 @@ const besides: Replacements = {
   },
 }
 
-/** The steps of change `number` from one model to another, with the remains in the database. */
+/** Adapts the steps of change `number` to leftovers in the database. */
 async function besideLeftovers(
   { mismatches }: Pick<Database, 'mismatches'>,
   { from, to, number }: { readonly from: Model; readonly to: Model; readonly number: number },
@@ -227,7 +223,7 @@ async function besideLeftovers(
   const known = new Set(before.types)
   const unfit = after.types.filter((sentence) => !known.has(sentence)).map((sentence) => sentence.slice(0, sentence.indexOf(' is ')))
   const formerNames = new Map<string, string>()
-  // A table may get its name by way of another one.
+  // A table may get its name through an intermediate one.
   for (const step of steps) if (step.kind === 'renameTable') formerNames.set(step.to, formerNames.get(step.table) ?? step.table)
   const kept = archiveNames(number)
   const left: Leftovers = {

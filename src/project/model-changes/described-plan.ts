@@ -1,4 +1,4 @@
-// A plan for readers: the SQL of its steps, the rows that they visit, access to new attributes, and possible renames.
+// A plan for readers: the SQL of its steps, affected rows, access to new attributes, and possible renames.
 import { sql } from 'kysely'
 import type { Database, RowReader } from '../../database/database.js'
 import { mayContain } from '../../model/diff/entries.js'
@@ -9,35 +9,33 @@ import type { ModelChange, Rename } from '../../model/diff/types.js'
 import type { Model, Schema } from '../../model/schema/types.js'
 import type { CountedPlan } from './counted-plan.js'
 
-/** A step with its SQL in the words of the database: values are in their places, and what the service computes is a comment. */
+/** A step with its SQL in the database's dialect, with values inlined; computations of the service are comments. */
 export type DescribedStep = PlanStep & {
   readonly sql: readonly string[]
-  /** The number of rows that it visits; null: it changes a definition. */
+  /** Number of affected rows; null for a change of definitions. */
   readonly rows: number | null
 }
 
-/** Callers with access to new attributes, from their access to the type. Full access and super administrators are not listed. */
+/** Callers with access to new attributes through their access to the type. Full access and super administrators are not listed. */
 export interface Gain {
   /** The uid of the content-type. */
   readonly schema: string
-  /** The path of the new attribute, through components; null: the type itself is new. */
+  /** The path of the new attribute through components; null: the type itself is new. */
   readonly attribute: string | null
-  /** The names of roles of the content API, and of API tokens, that read or write it. */
+  /** Roles of the content API, and API tokens, that read or write it. */
   readonly roles: readonly string[]
   readonly tokens: readonly string[]
-  /** The names of roles of administrators whose permissions name no fields. */
+  /** Roles of administrators whose permissions name no fields. */
   readonly administrators: readonly string[]
 }
 
-/** A plan for readers. */
 export interface DescribedPlan extends Omit<CountedPlan, 'steps'> {
   readonly steps: readonly DescribedStep[]
   readonly gains: readonly Gain[]
-  /** Possible renames that would preserve content which the plan hides. */
+  /** Possible renames that would preserve content hidden by the plan. */
   readonly possibleRenames: readonly Rename[]
 }
 
-/** Describes a plan that leads from one model to another. */
 export async function describedPlan(database: Database, plan: CountedPlan, from: Model, to: Model): Promise<DescribedPlan> {
   const texts = await database.describeSteps(plan.steps)
   const rows = await rowsOf(database.main, plan.steps)
@@ -49,9 +47,9 @@ export async function describedPlan(database: Database, plan: CountedPlan, from:
   }
 }
 
-/** Counts the rows of each step in the tables as they are before the first one. */
+/** Counts the rows of each step in the tables before the first step. */
 async function rowsOf(database: RowReader, steps: readonly PlanStep[]): Promise<readonly (number | null)[]> {
-  /** The present names of tables by those that steps give them; null: a table that is not there yet. */
+  /** Current names of tables by the names that steps give them; null: a new table. */
   const present = new Map<string, string | null>()
   const counts = new Map<string, Promise<number>>()
   const count = (name: string, where: Parameters<typeof countText>[1] = null): Promise<number> | number => {
@@ -76,7 +74,7 @@ async function rowsOf(database: RowReader, steps: readonly PlanStep[]): Promise<
       }
       case 'keepRows':
       case 'deleteRows':
-        // After tables are renamed, a condition may name a missing one.
+        // After renames, a condition may refer to a missing table.
         return count(step.table, present.size === 0 ? step.where : null)
       case 'moveRows':
         return count(step.from)
@@ -95,7 +93,7 @@ async function rowsOf(database: RowReader, steps: readonly PlanStep[]): Promise<
   return found
 }
 
-/** The permissions of one reader. */
+/** A permission of a role or token. */
 interface PermittedCaller {
   readonly name: string
   readonly action: string

@@ -1,4 +1,4 @@
-// Follows the changes of the model that other processes make: before a request that comes after them is responded to.
+// Follows model changes of other processes before later requests are served.
 import { type Database, type DatabaseView, hasColumns } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
@@ -20,7 +20,7 @@ import { changesAfter, differencesOf, lastChange, noteFiled, storeSchemas, unfin
 import { plain, refusedName } from './refusals.js'
 import { stageFiles } from './write-files.js'
 
-/** Follows other processes. If nothing has changed it does not wait: a change of this process may be waiting for the caller. */
+/** Follows other processes. Returns without waiting if nothing changed: a change of this process may be waiting for the caller. */
 export async function reload(
   options: LiveModelOptions,
   inForce: InForce,
@@ -34,7 +34,7 @@ export async function reload(
 const notFollowed = (why: string): ApiError => new ApiError('ServiceUnavailableError', `The model was changed by another process, ${why}`)
 
 /**
- * Follows the changes that other processes have made. `writesFiles`: their files are written into the folder of this one.
+ * Follows the changes of other processes. `writesFiles`: writes their files to the folder of this process.
  * @throws ApiError 503 if the files of this process lead to another model
  */
 export async function follow(options: LiveModelOptions, inForce: InForce, writesFiles = true): Promise<void> {
@@ -58,8 +58,8 @@ export async function follow(options: LiveModelOptions, inForce: InForce, writes
 }
 
 /**
- * Writes current texts that are not on disk yet. If a start has left the files of an older deployment as they are, all of them stay so: some
- * of the newer ones mixed with them may not form a model.
+ * Writes current texts that are not on disk. If a start left the files of an older deployment unchanged, none are written: a mixture of old
+ * and new files may not form a model.
  */
 async function writeAgain({ config, start, database, log }: LiveModelOptions, inForce: InForce): Promise<void> {
   const files = inForce.unwritten
@@ -75,10 +75,9 @@ async function writeAgain({ config, start, database, log }: LiveModelOptions, in
   }
 }
 
-/** A model with its schema files. */
 export type LoadedModel = Pick<InForce, 'model' | 'texts'>
 
-/** Loads the model from the files on disk, with the current texts that are not written there, and with changes of both. */
+/** Loads the model from the files on disk, overridden by current texts that are not on disk, and by `files`. */
 export async function loadWith(
   { config, findFields }: Pick<LiveModelOptions, 'config' | 'findFields'>,
   { unwritten }: Pick<InForce, 'unwritten'>,
@@ -89,15 +88,15 @@ export async function loadWith(
   return { model: await load(config, read, findFields), texts: read.texts }
 }
 
-/** The same for files that were in force. */
+/** Like `loadWith`, for files that were in force. */
 export const loadFormerWith = (...[options, inForce, files]: Parameters<typeof loadWith>): Promise<LoadedModel> =>
   loadWith(options, inForce, files, loadFormerModel)
 
-/** The files as several changes, one after the other, leave them. */
+/** The files after several changes, in order. */
 export const filesOf = (changes: readonly { readonly files: FileChanges }[]): FileChanges =>
   new Map(changes.flatMap(({ files }) => [...files]))
 
-/** Puts a model in force for the requests that come from now on. `change`: the last change that it contains. */
+/** Installs a model for subsequent requests. `change`: the last change in it. */
 export function putInForce(inForce: InForce, { model, texts }: LoadedModel, change: number): void {
   inForce.model = model
   inForce.texts = texts
@@ -105,7 +104,7 @@ export function putInForce(inForce: InForce, { model, texts }: LoadedModel, chan
   inForce.installations?.replace(model, change)
 }
 
-/** Notes whether files that are in force are on disk. */
+/** Records whether current files are on disk. */
 export function noteWritten(inForce: InForce, files: FileChanges, isWritten: boolean): void {
   const unwritten = new Map(inForce.unwritten)
   for (const [path, text] of files) {
@@ -115,7 +114,7 @@ export function noteWritten(inForce: InForce, files: FileChanges, isWritten: boo
   inForce.unwritten = unwritten
 }
 
-/** Lets the database know the schema files of the model in force. Where that fails, the log of changes has them. */
+/** Stores the schema files of the current model in the database. If that fails, the log of changes still has them. */
 export async function store({ database, log }: LiveModelOptions, inForce: InForce): Promise<void> {
   if (differencesOf(inForce.stored, inForce.texts).size === 0) return
   try {
@@ -126,12 +125,15 @@ export async function store({ database, log }: LiveModelOptions, inForce: InForc
   }
 }
 
-/** @throws ConfigError with a sentence that says what to do */
+/** @throws ConfigError with a remedy */
 export async function refuseForeignDatabase(config: Config, view: DatabaseView, model: Model): Promise<void> {
   refuseForeign(model, await foundTables(config, view))
 }
 
-/** The tables that do not belong to the project, each with a missing column: `things lacks document_id`. @throws ConfigError for a database of Strapi 3 or 4 */
+/**
+ * Tables that do not belong to the project, each with missing columns: `things lacks document_id`. @throws ConfigError for a database of
+ * Strapi 3 or 4
+ */
 export async function foreignIn(config: Config, view: DatabaseView, model: Model): Promise<readonly string[]> {
   const found = await foundTables(config, view)
   refuseOlderStrapi(found)
@@ -146,7 +148,7 @@ async function foundTables(config: Config, view: DatabaseView): Promise<FoundTab
 const schemaOf = ({ database: { client, server } }: Config): string | null => (client === 'postgres' ? (server?.schema ?? null) : null)
 
 /**
- * Refuses a change of the model that needs a table which another program has made. `path`: where schemas are in the request.
+ * Refuses a model change that needs a table of another program. `path`: location of schemas in the request.
  * @throws ApiError 400
  */
 export async function refuseForeignTables(

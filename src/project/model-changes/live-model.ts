@@ -1,6 +1,6 @@
-// Changes the model while serving. A change is prepared next to the current model: its files are staged, its schemas loaded and checked, its
-// plan computed. One row commits it; then the installation is replaced and the files are renamed into place. A process that dies before the
-// row leaves the former model; one that dies after it leaves the rest to the next start.
+// Changes the model while serving. A change is prepared next to the current model: files are staged, schemas loaded and checked, the plan
+// computed. A single row commits it; then the installation is replaced and the files are renamed into place. A process that dies before the
+// commit leaves the former model; after it, the next start does the rest.
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { openQueue } from '../../foundation/runtime/queues.js'
 import { commandLine } from '../../foundation/runtime/terminal.js'
@@ -30,29 +30,28 @@ import { changeOfFiles, explained } from './start.js'
 import { requestToRestore, requestToUndo, type UndoDecisions } from './undo.js'
 import { discardLeftovers, formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
-/** The model of a service that changes while it serves. */
 export interface LiveModel {
-  /** The model in force. */
+  /** The current model. */
   model(): Model
-  /** The last change that is in force; 0 for none. */
+  /** The last change in force; 0: none. */
   changeInForce(): number
-  /** Changes by other processes, followed like the access rules, which are reread after a commit. */
+  /** Changes by other processes, followed like access rules, which are reloaded after a commit. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
-  /** The changes that were made, oldest first. */
+  /** All changes, oldest first. */
   history(): Promise<readonly ListedChange[]>
-  /** From now on, changes come into force in these installations. */
+  /** Applies subsequent changes to these installations. */
   serve(installations: Installations): void
-  /** Plans a change, and does nothing. @throws ApiError 400 as `change` */
+  /** Plans a change without applying it. @throws ApiError 400 as `change` */
   plan(prepare: PrepareChange): Promise<PlannedChange>
   /**
-   * Makes a change; resolves once it is in force. Changes wait for each other.
-   * @throws ApiError 400 if the schemas that result cannot be loaded or do not fit the project's code, 409 if content would be hidden that
+   * Applies a change; resolves once it is in force. Changes are serialized.
+   * @throws ApiError 400 if the resulting schemas cannot be loaded or do not match the project's code, 409 if content would be hidden that
    * the request does not name (`details.losses`) or if another process changed the model concurrently, 412 if it was planned for another
-   * version, 503 if requests under way do not end, where content is moved
+   * version, 503 if requests in progress do not end before content is moved
    */
   change(prepare: PrepareChange): Promise<ChangeResult>
   /**
-   * Undoes the last change, and restores its archived content; `id`: its id, or null.
+   * Undoes the last change, and restores its archived content; `id`: its expected id, or null.
    * @throws ApiError 404 if there is none, 409 if it is not the last one or if files were changed since, and as `change`
    */
   undo(id: number | null, decisions: UndoDecisions): Promise<ChangeResult>
@@ -63,15 +62,15 @@ export interface LiveModel {
   restore(attribute: string, decisions: Pick<UndoDecisions, 'note'>): Promise<ChangeResult>
 }
 
-/** Changes of the model that may wait for another one. */
+/** Maximum number of queued changes. */
 const maxWaitingChanges = 100
 
-/** Opens the model for changes, and finishes what an earlier process began: its files are written, and the model is loaded again. */
+/** Opens the model for changes, and finishes those of earlier processes: writes their files and reloads the model. */
 export async function openLiveModel(options: LiveModelOptions): Promise<LiveModel> {
   const { main } = options.database
   const line = openQueue(1, maxWaitingChanges, 'Too many changes of the model wait')
   const inForce = await modelInForce(options)
-  /** Runs work in line, on the model that results from all changes so far. */
+  /** Runs work in the queue of changes, on the resulting model. */
   const inLine = <Result>(work: () => Promise<Result>): Promise<Result> =>
     line.run(async () => {
       await follow(options, inForce)
@@ -108,7 +107,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
   }
 }
 
-/** The model of the files, after what leads to it from that of the database. */
+/** The model of the files, after applying the change from the model of the database. */
 async function modelInForce(options: LiveModelOptions): Promise<InForce> {
   const { start, decisions } = options
   const hasFinished = await finishInSteps(
@@ -125,7 +124,7 @@ async function modelInForce(options: LiveModelOptions): Promise<InForce> {
     )
   const { model, texts, former } = start
   const stored = start.stored ?? new Map()
-  // A change that was made since the files were read is followed before the first request.
+  // A change made after the files were read is followed before the first request.
   const change = start.change ?? (await lastChange(options.database.main))
   const inForce: InForce = { model: former ?? model, texts, stored, change, unwritten: new Map(), unfiled: 0, installations: null }
   await discardLeftovers(options.config.folder)
@@ -142,7 +141,7 @@ async function modelInForce(options: LiveModelOptions): Promise<InForce> {
   return inForce
 }
 
-/** Writes the files of changes that were made without them; resolves to these files. */
+/** Writes the files of changes that were applied without them; resolves to these files. */
 async function placeUnfiled({ config, database, log }: LiveModelOptions, inForce: InForce): Promise<FileChanges> {
   const unfiled = await unfiledChanges(database.main)
   const files = filesOf(unfiled)
@@ -161,8 +160,8 @@ async function placeUnfiled({ config, database, log }: LiveModelOptions, inForce
 }
 
 /**
- * Writes the files of changes that were made while this process was not there. Where the model is locked, the files are those of a
- * deployment and stay as they are.
+ * Writes the files of changes made while this process was not running. If the model is locked, the files belong to a deployment and are not
+ * changed.
  */
 async function placeBehind({ config, start: { behind }, log }: LiveModelOptions, inForce: InForce): Promise<void> {
   if (behind.size === 0) return
@@ -184,7 +183,7 @@ async function placeBehind({ config, start: { behind }, log }: LiveModelOptions,
   }
 }
 
-/** Puts the model of files in force that an earlier process did not write. */
+/** Installs the model of files that an earlier process did not write. */
 async function putUnfiledInForce(options: LiveModelOptions, inForce: InForce, files: FileChanges): Promise<void> {
   const loaded = await loadWith(options, inForce, files)
   await options.check(loaded.model)
@@ -194,7 +193,7 @@ async function putUnfiledInForce(options: LiveModelOptions, inForce: InForce, fi
 
 type PlannedFrom = Pick<InForce, 'model' | 'change' | 'unwritten'>
 
-/** The model that a change leads to, and its plan. */
+/** Computes the model and the plan of a change. */
 async function planned(options: LiveModelOptions, inForce: PlannedFrom, request: ChangeRequest) {
   const { version } = inForce.model
   if (request.version !== undefined && request.version !== version)
@@ -207,7 +206,6 @@ async function planned(options: LiveModelOptions, inForce: PlannedFrom, request:
   return { loaded, plan: { ...plan, steps: request.restores ?? plan.steps } }
 }
 
-/** Plans a change for readers. */
 async function described(options: LiveModelOptions, inForce: PlannedFrom, request: ChangeRequest): Promise<DescribedPlan> {
   const { loaded, plan } = await planned(options, inForce, request)
   return describedPlan(options.database, plan, inForce.model, loaded.model)
@@ -245,7 +243,7 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
   return plan
 }
 
-/** Plans what leads from the model of the database to that of the files; null: nothing. @throws as `LiveModel.plan` */
+/** Plans the change from the model of the database to that of the files; null: no change. @throws as `LiveModel.plan` */
 export async function planOfFiles(options: LiveModelOptions): Promise<DescribedPlan | null> {
   const { database, start, decisions } = options
   const { former } = start
@@ -254,7 +252,7 @@ export async function planOfFiles(options: LiveModelOptions): Promise<DescribedP
   return described(options, inForce, changeOfFiles(start, decisions))
 }
 
-/** Loads the model that a change leads to. @throws ApiError 400 */
+/** Loads the model that results from a change. @throws ApiError 400 */
 async function checkedModel(options: LiveModelOptions, inForce: PlannedFrom, request: ChangeRequest): Promise<LoadedModel> {
   const { files, path = [] } = request
   const loaded = await loadWith(options, inForce, files).catch((error: unknown) => {
@@ -270,7 +268,7 @@ async function checkedModel(options: LiveModelOptions, inForce: PlannedFrom, req
   return loaded
 }
 
-/** Puts the files of a change that was made into their places. Where that fails, the next start does it. Resolves to true once the files are in place. */
+/** Renames the staged files of an applied change into place, or leaves that to the next start. True on success. */
 async function file({ database, log }: LiveModelOptions, staged: StagedFiles, change: number, summary: string): Promise<boolean> {
   try {
     await staged.place()

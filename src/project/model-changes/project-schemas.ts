@@ -11,13 +11,13 @@ import { type FileChanges, filesWithChanges, parseSchemaFile } from '../../model
 import type { ChangeableModel } from './change.js'
 import { plain } from './refusals.js'
 
-/** The files of a project: its folder, and current texts that are not written there. */
+/** The folder of a project, and current texts that are not on disk. */
 export interface FilesInForce {
   readonly folder: string
   readonly unwritten: FileChanges
 }
 
-/** Reads the schema files of a project, and what else a request depends on. */
+/** Reads the schema files of a project, and other dependencies of a request. */
 export async function readProjectSchemas(folder: string, inForce: ChangeableModel, body: unknown): Promise<ProjectSchemas> {
   const { unwritten, isStrapis } = inForce
   const project = { folder, unwritten }
@@ -42,14 +42,14 @@ export async function readProjectSchemas(folder: string, inForce: ChangeableMode
   }
 }
 
-/** The paths of the schema files of a project by uid. @throws ApiError 400 if one of them cannot be read */
+/** Paths of schema files by uid. @throws ApiError 400 if one cannot be read */
 export async function schemaPlaces({ folder, unwritten }: FilesInForce): Promise<ReadonlyMap<string, string>> {
   return findSchemaFiles(folder, filesWithChanges(folder, unwritten)).catch((error: unknown) => {
     throw new ApiError('ValidationError', plain(error, folder))
   })
 }
 
-/** The content of a schema file; `builtin`: the type that it extends, whose keys it may leave out. */
+/** The content of a schema file; `builtin`: the type that it extends, whose keys it may omit. */
 async function contentOf({ folder, unwritten }: FilesInForce, path: string, builtin?: SchemaContent): Promise<SchemaContent> {
   const text = await filesWithChanges(folder, unwritten).read(join(folder, path))
   const { info = {}, attributes = {}, ...others } = { ...builtin, ...(parseSchemaFile(text!) as Partial<SchemaContent>) }
@@ -57,8 +57,8 @@ async function contentOf({ folder, unwritten }: FilesInForce, path: string, buil
 }
 
 /**
- * The custom fields that a request may name: those that schemas use, that octavo.config or the code of the project names, and, where Strapi
- * does not have to start, those whose type is known. Which plugins a Strapi would load is not known.
+ * Custom fields that a request may reference: those used by schemas, those named by octavo.config or project code and, unless Strapi must
+ * start, those with a known type. Which plugins Strapi would load is unknown.
  */
 export async function customFieldsFor(
   body: unknown,
@@ -68,7 +68,7 @@ export async function customFieldsFor(
   const used = [...schemas.values()].flatMap(({ content }) =>
     Object.values(content.attributes).flatMap(({ customField }) => (typeof customField === 'string' ? [customField] : [])),
   )
-  // Most requests have none and skip the search.
+  // Most requests reference none and skip the search.
   if (!JSON.stringify(body ?? null).includes('"customField"')) return new Set(used)
   const { configured, registered } = await findFields()
   return new Set([...used, ...Object.keys(configured), ...registered.keys(), ...(isStrapis ? [] : knownPluginFields)])

@@ -1,4 +1,4 @@
-// Refuses changes of the model: names that the database cannot use, and losses of content without consent.
+// Refuses model changes: names that the database cannot use, and losses of content without consent.
 import { relative, sep } from 'node:path'
 import type { DatabaseNames } from '../../database/database.js'
 import { ApiError, ConfigError, mistakenInput, validationError } from '../../foundation/errors/errors.js'
@@ -11,14 +11,14 @@ import { describeTables } from '../../model/tables/tables.js'
 import type { ChangeRequest } from './change.js'
 import type { CountedContent } from './counted-plan.js'
 
-/** A table whose name the database cannot give, or the column that has it. */
+/** A table, or one of its columns, with a refused name. */
 interface RefusedName {
   readonly table: string
   readonly column: string | null
   readonly message: string
 }
 
-/** The first of `tables` that has the name of another one, or a new name that the database has for itself; null: none. */
+/** The first of `tables` with the name of another one, or with a new name that the database reserves; null: none. */
 function refusedNameOf(
   tables: readonly Table[],
   former: ReadonlyMap<string, ReadonlySet<string>>,
@@ -40,8 +40,8 @@ function refusedNameOf(
 }
 
 /**
- * Refuses names of a new model that the database cannot give: tables that two schemas would share, as Strapi would at its next start, and
- * new names that it has for itself. `path`: where schemas are in the request. @throws ApiError 400
+ * Refuses invalid names of a new model: tables shared by two schemas, as Strapi would on its next start, and new names that the database
+ * reserves. `path`: location of schemas in the request. @throws ApiError 400
  */
 export function refuseNames(from: Model, to: Model, names: DatabaseNames, path: readonly string[]): void {
   const former = new Map(describeTables(from).map(({ name, columns }) => [name, new Set(columns.map((column) => column.name))]))
@@ -49,7 +49,7 @@ export function refuseNames(from: Model, to: Model, names: DatabaseNames, path: 
   if (refused !== null) throw refusedName(to, refused.table, refused.column, refused.message, path)
 }
 
-/** The same for the tables that a first start makes: those that the database lacks. @throws ConfigError */
+/** Like `refuseNames`, for the tables that a first start creates. @throws ConfigError */
 export function refuseNewNames(model: Model, names: DatabaseNames, has: (table: string) => boolean): void {
   const lacking = describeTables(model).filter(({ name }) => !has(name))
   const refused = refusedNameOf(lacking, new Map(), names)
@@ -58,13 +58,13 @@ export function refuseNewNames(model: Model, names: DatabaseNames, has: (table: 
   throw new ConfigError(`${place === null ? '' : `${place.join('.')}: `}${refused.message}`)
 }
 
-/** The refusal of a table, or of a column of it, with the place of the schema or attribute that has it. */
+/** The error for a table or column, located at its schema or attribute. */
 export function refusedName(model: Model, table: string, column: string | null, message: string, path: readonly string[]): ApiError {
   const place = placeOf(model, table, column)
   return place === null ? new ApiError('ValidationError', message) : mistakenInput([{ path: [...path, ...place], message }])
 }
 
-/** The schema and attribute that have a table or a column; null: a table that is no schema's own. */
+/** The schema and attribute of a table or column; null: the table belongs to no schema. */
 function placeOf(model: Model, table: string, column: string | null): readonly string[] | null {
   const schema = allSchemas(model).findLast((each) => each.table === table)
   if (schema === undefined) return null
@@ -72,12 +72,12 @@ function placeOf(model: Model, table: string, column: string | null): readonly s
   return [schema.uid, ...(attribute === undefined ? ['collectionName'] : ['attributes', attribute.name])]
 }
 
-/** The message of an error without the folder of the project. */
+/** The message of an error without the project's folder. */
 export const plain = (error: unknown, folder: string): string => withoutFolder((error as Error).message, folder)
 
 const withoutFolder = (message: string, folder: string): string => message.replaceAll(`${folder}/`, '')
 
-/** Why the model that a change leads to cannot be loaded, with the places in the body of the request where it has the schema. */
+/** The error for a model that cannot be loaded, located in the request body where possible. */
 export function unloadable(error: unknown, folder: string, { places = new Map() }: Pick<ChangeRequest, 'places'>): ApiError {
   const inBody = ({ file, path }: SchemaFault): readonly string[] | null => {
     const place = places.get(relative(folder, file).split(sep).join('/'))
@@ -88,17 +88,17 @@ export function unloadable(error: unknown, folder: string, { places = new Map() 
     const path = inBody(mistake)
     return path === null ? [] : [{ path, message: mistake.message, name: 'ValidationError' }]
   })
-  // The file of a new schema is not there yet.
+  // The file of a new schema does not exist yet.
   const said =
     errors.length === 0 ? (error as Error).message : describeFaults(mistakes, (one) => inBody(one)?.join('.') ?? fileAndPath(one))
   return validationError(withoutFolder(said, folder), errors.length === 0 ? {} : { errors })
 }
 
-/** Content by its names, with counts: `api::note.note.body (12)`. */
+/** Content by name, with counts: `api::note.note.body (12)`. */
 export const named = (contents: readonly Pick<CountedContent, 'name' | 'count'>[]): string =>
   contents.map(({ name, count }) => `${name} (${count})`).join(', ')
 
-/** A rename as people write it: `api::note.note.body=text`, or two uids. */
+/** A rename as users write it: `api::note.note.body=text`, or two uids. */
 export const renameText = (rename: Rename): string => `${rename.kind === 'attribute' ? `${rename.schema}.` : ''}${rename.from}=${rename.to}`
 
 /** Refuses losses without consent; `renames`: possible intentions. @throws ApiError 409 */

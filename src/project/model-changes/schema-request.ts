@@ -1,4 +1,5 @@
-// Reads a request that changes schemas: complete schemas in the format of schema.json by uid, null to delete one. Returns the files to write.
+// Reads a request that changes schemas: complete schemas in the format of schema.json by uid, null to delete one. Returns the files to
+// write.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -31,10 +32,9 @@ const type = z.looseObject({
   pluginOptions: z.looseObject({}).optional(),
 })
 const component = z.looseObject({ ...common, info })
-/** Renames of one request. */
 const mostRenames = 1_000
 const renamed = { from: z.string(), to: z.string() }
-/** The body of a request that changes schemas; each schema of `data` is checked by itself. */
+/** The body of a request; schemas in `data` are validated separately. */
 export const schemaRequest = z.strictObject({
   data: z.record(z.string(), z.looseObject({}).nullable()),
   renames: z
@@ -54,7 +54,7 @@ type TypeSchema = z.output<typeof type>
 type ComponentSchema = z.output<typeof component>
 
 /**
- * Reads the body of a request. `folder`: of the project; `agreed`: what may be hidden.
+ * Reads the body of a request. `folder`: of the project; `agreed`: content that may be hidden.
  * @throws ApiError 400 with `details.errors`, each with its path in the body
  */
 export async function readSchemaRequest(
@@ -76,7 +76,7 @@ export async function readSchemaRequest(
   }
 }
 
-/** The files that schemas become, and which schema of the body each is of. @throws ApiError 400 */
+/** The files of schemas, and the location of each in the body. @throws ApiError 400 */
 async function filesOfSchemas(
   folder: string,
   { unwritten }: ChangeableModel,
@@ -111,7 +111,7 @@ async function filesOfSchemas(
   return { files, places }
 }
 
-/** Refuses what this service could serve, and what Strapi does not start with. @throws ApiError 400 */
+/** Refuses schemas that Strapi would not start with, although this service could serve them. @throws ApiError 400 */
 async function refuseUnstartable(
   inForce: ChangeableModel,
   data: Readonly<Record<string, object | null>>,
@@ -141,20 +141,20 @@ async function refuseUnstartable(
   throw invalid(['data', uid!, ...(attribute.length === 0 ? [] : ['attributes', ...attribute])], mistake.message)
 }
 
-/** Refuses the first name that a schema gives, and did not have before, and that a request cannot give. @throws ApiError 400 */
+/** Refuses the first invalid name that a schema introduces. @throws ApiError 400 */
 function refuseName(uid: string, content: SchemaContent, former: SchemaContent | undefined, isStrapis: boolean): void {
   const fault = faultOfNames(uid, content, former, isStrapis)
   if (fault !== null) throw invalid(['data', uid, ...fault.path], fault.message)
 }
 
-/** The path of a new schema; null if there is none by this uid. */
+/** The path of a new schema; null for an invalid uid. */
 function placeOf(uid: string): string | null {
   const [, api, singular] = apiUid.exec(uid) ?? []
   const isKnown = api === undefined ? componentUid.test(uid) || isBuiltin(uid) : api === singular
   return isKnown ? schemaPath(uid) : null
 }
 
-/** The text of the file, with the keys in Strapi's order. */
+/** The text of the file, with keys in Strapi's order. */
 function textOf(uid: string, sent: object): string {
   const path = ['data', uid]
   if (!uid.includes('::')) return fileText(inOrder(checked(component, sent, path), componentKeys))

@@ -1,4 +1,4 @@
-// The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
+// The model on start: that of the project's files and, if the database has another one, the change from that to the model of the files.
 import { isDeepStrictEqual } from 'node:util'
 import { type DatabaseView, databaseNames, hasColumns, type RowReader } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
@@ -24,23 +24,23 @@ import type { CountedContent } from './counted-plan.js'
 import { filesOf, loadFormerWith, loadWith, refuseForeignDatabase } from './follow.js'
 import { named, refuseNewNames, renameText } from './refusals.js'
 
-/** Without a decision nothing is hidden or renamed. */
+/** Without decisions, nothing is hidden or renamed. */
 export const undecided: StartDecisions = { agreed: new Set() }
 
-/** The project whose model a start reads. */
+/** The project to start. */
 export type StartingProject = Pick<LiveModelOptions, 'config' | 'findFields'> & {
   /** A command compares the files as they are. */
   readonly isCommand: boolean
 }
 
-/** Reads the files of a project, and what its database knows; `view`: null if there is no database. */
+/** Reads the files of a project, and the state of its database; `view`: null without a database. */
 export async function readStart({ config, findFields, isCommand }: StartingProject, view: DatabaseView | null): Promise<StartOfModel> {
   const tables = await view?.tables()
   const isKnown = tables?.has('octavo_schemas') === true && tables.has('octavo_model_history')
-  // First, so that it notices all later changes.
+  // Read first, so that later changes are noticed.
   const change = isKnown ? await lastChange(view!.main) : null
   const stored = isKnown ? await storedSchemas(view!.main) : null
-  // Files of changes that were made and not written are as good as written.
+  // Files of changes that were applied but not written count as written.
   const unfiled = isKnown ? filesOf(await unfiledChanges(view!.main)) : new Map()
   const load = (files: FileChanges) => loadWith({ config, findFields }, { unwritten: unfiled }, files)
   let { model, texts } = await load(new Map())
@@ -59,7 +59,7 @@ export async function readStart({ config, findFields, isCommand }: StartingProje
   return { model, texts, stored, change, former: isAnother ? former : null, behind }
 }
 
-/** Whether a database has the tables and columns of a model; otherwise Strapi has changed it since. */
+/** True if a database has the tables and columns of a model; otherwise Strapi has changed it since. */
 async function isModelOf(database: RowReader, model: Model): Promise<boolean> {
   const panel = unmanagedTables(model, false)
   for (const { name, columns } of describeTables(model)) {
@@ -70,14 +70,14 @@ async function isModelOf(database: RowReader, model: Model): Promise<boolean> {
   return true
 }
 
-/** The change that leads from the model of the database to that of the files. */
+/** The change from the model of the database to that of the files. */
 export function changeOfFiles({ stored, texts }: StartOfModel, decisions: StartDecisions): ChangeRequest {
   const files = differencesOf(stored!, texts)
   const former: FileChanges = new Map([...files.keys()].map((path) => [path, stored!.get(path) ?? null]))
   return { ...decisions, summary: `files: ${[...files.keys()].join(', ')}`, files, former }
 }
 
-/** Explains why a start does not make the change of the files. What may pass, such as tables in use, is no matter of the files. */
+/** Explains why a start does not apply the change of the files. Temporary errors, such as tables in use, are returned unchanged. */
 export function explained(error: unknown, folder: string): unknown {
   if (!(error instanceof ApiError) || error.status === 503) return error
   const losses = error.details?.losses as readonly CountedContent[] | undefined
@@ -93,10 +93,10 @@ export function explained(error: unknown, folder: string): unknown {
 }
 
 /**
- * The files that are still as a change of the model found them, with their texts of today: the change was made while this process was not
- * there. Where the model may be changed in production, processes have separate folders, and the code that was written with the files is
- * among them. Where it is locked, such files are those of an older deployment. A service then serves the newer model if it only adds to
- * theirs (`onlyAddsTo`), because to take the additions back would take them from newer processes too.
+ * Files that still have the texts from before a model change made while this process was not running, with their current texts. If the
+ * model may change in production, processes have separate folders, and code written with the files is included. If it is locked, such files
+ * belong to an older deployment; a service then serves the newer model if it only adds to theirs (`onlyAddsTo`), because removing the
+ * additions would affect newer processes too.
  */
 function filesBehind(
   { production, modelChanges }: Config,
@@ -116,8 +116,8 @@ function filesBehind(
 }
 
 /**
- * Whether a model has everything of another one unchanged, plus further types, components and attributes. Steps do not
- * show that: who may read an attribute, and which values are valid, is no matter of tables.
+ * True if a model contains all of another one unchanged, plus further types, components and attributes. Plan steps do not reveal this,
+ * because access to attributes and validity of values do not affect tables.
  */
 function onlyAddsTo(older: Model, newer: Model): boolean {
   const sources = new Map(allSchemas(newer).map(({ uid, source }) => [uid, source]))

@@ -1,5 +1,5 @@
-// Undoes the last change of the model: files get their former texts, renames are reversed, archived content is restored. Archived values of
-// one attribute are restored by its name.
+// Undoes the last model change: restores the former texts of files, reverses renames, and restores archived content. Also restores archived
+// values of a single attribute.
 import { hasColumns } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { getSchema } from '../../model/diff/comparison.js'
@@ -11,7 +11,7 @@ import { formerTexts } from './write-files.js'
 
 export type UndoDecisions = Pick<ChangeRequest, 'agreed' | 'note'>
 
-/** Returns the request that undoes the last change; `wanted`: its id, or null. @throws ApiError 404, 409 */
+/** The request that undoes the last change; `wanted`: its expected id, or null. @throws ApiError 404, 409 */
 export async function requestToUndo(
   { config, database }: LiveModelOptions,
   { unwritten }: Pick<InForce, 'unwritten'>,
@@ -36,7 +36,7 @@ export async function requestToUndo(
   return { ...decisions, summary: `undo ${id}: ${summary}`, files: former, renames: renames.map(turned), undoes: { id, kept } }
 }
 
-/** A rename the other way. The schema of an attribute is named as the later model does. */
+/** Reverses a rename. The schema of an attribute has its name in the later model. */
 function turned(rename: Rename, _index: number, all: readonly Rename[]): Rename {
   const { from, to } = rename
   if (rename.kind !== 'attribute') return { kind: rename.kind, from: to, to: from }
@@ -45,7 +45,7 @@ function turned(rename: Rename, _index: number, all: readonly Rename[]): Rename 
   return { kind: 'attribute', schema: ofSchema?.to ?? schema, from: to, to: from }
 }
 
-/** Returns the request that restores the archived values of an attribute, such as `api::note.note.body`. @throws ApiError 404, 409 */
+/** The request that restores the archived values of an attribute (`api::note.note.body`). @throws ApiError 404, 409 */
 export async function requestToRestore(
   { database }: Pick<LiveModelOptions, 'database'>,
   { model, change }: Pick<InForce, 'model' | 'change'>,

@@ -1,33 +1,32 @@
-// Writes the files of a change into the project's folder: first as staged files, so that a full disk or a missing permission is found
-// before anything is changed, then into their places.
+// Writes the files of a change to the project's folder: stages them first, so that a full disk or missing permissions are detected before
+// anything is changed, then renames them into place.
 import { createHash } from 'node:crypto'
 import { access, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 
 export interface StagedFiles {
-  /** Renames the files into place and deletes removed ones; may be called again after a failure. */
+  /** Renames the files into place and deletes removed ones; may be repeated after a failure. */
   place(): Promise<void>
-  /** Removes the staged files. */
   discard(): Promise<void>
 }
 
 const suffix = '.octavo-new'
-/** Bytes of a name in a folder, on most file systems. */
+/** Maximum bytes of a file name on most file systems. */
 const longestName = 255
 
-/** The folders of `src` that have schema files. Others may be large. */
+/** The folders of `src` with schema files. Others may be large. */
 const schemaFolders = ['api', 'components', 'extensions']
 
 interface StagedFile {
   readonly file: string
   readonly beside: string
   readonly text: string
-  /** The former text; null: there is none. */
+  /** The former text; null: a new file. */
   readonly former: string | null
 }
 
-/** Stages the texts. Files that already have their text are left alone. @throws if the disk refuses them */
+/** Stages the texts, except unchanged ones. @throws on disk errors */
 export async function stageFiles(folder: string, changes: FileChanges): Promise<StagedFiles> {
   const staged: StagedFile[] = []
   const discard = async (): Promise<void> => {
@@ -56,7 +55,7 @@ export async function stageFiles(folder: string, changes: FileChanges): Promise<
   }
 }
 
-/** Removes files that a process staged and did not place before it ended. */
+/** Removes staged files of processes that ended before placing them. */
 export async function discardLeftovers(folder: string): Promise<void> {
   const source = join(folder, 'src')
   for (const [parent, recursive] of [
@@ -65,12 +64,12 @@ export async function discardLeftovers(folder: string): Promise<void> {
     ...schemaFolders.map((name) => [join(source, name), true] as const),
   ]) {
     const paths = await readdir(parent, { recursive }).catch(() => [])
-    // A staged file that cannot be removed does no harm: it is never read.
+    // A remaining staged file is harmless, because it is never read.
     for (const path of paths) if (path.endsWith(suffix)) await rm(join(parent, path), { force: true }).catch(() => {})
   }
 }
 
-/** A name in the nearest folder that there is: Strapi does not start with a folder of a type that has no schema yet. */
+/** A path in the nearest existing folder: Strapi does not start with a type's folder without a schema. */
 async function besideOf(file: string): Promise<string> {
   let folder = dirname(file)
   while (!(await isThere(folder))) folder = dirname(folder)
@@ -80,7 +79,7 @@ async function besideOf(file: string): Promise<string> {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** The current texts of files before a write, including those not on disk; null where there is no file. */
+/** Current texts of files, including those not on disk; null for missing files. */
 export async function formerTexts(folder: string, changes: FileChanges, unwritten: FileChanges): Promise<FileChanges> {
   const former = new Map<string, string | null>()
   for (const path of changes.keys()) {
@@ -116,21 +115,21 @@ async function placeFile({ file, beside, text, former }: StagedFile): Promise<vo
     await rename(beside, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    // Another process has placed it, or has removed it at a start as a leftover.
+    // Another process has placed it, or removed it on start as a leftover.
     if ((await textOf(file)) !== former) return
     await writeThrough(beside, text)
     await rename(beside, file)
   }
 }
 
-/** Makes the names in a folder last; some file systems cannot. */
+/** Syncs a folder, if the file system supports that. */
 async function sync(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null)
   await handle?.sync().catch(() => {})
   await handle?.close()
 }
 
-/** Deletes a file, and the folders that it leaves empty, up to `src`. */
+/** Deletes a file, and folders that become empty, up to `src`. */
 async function remove(project: string, file: string): Promise<void> {
   await rm(file, { force: true })
   let folder = dirname(file)
@@ -138,7 +137,7 @@ async function remove(project: string, file: string): Promise<void> {
     try {
       await rmdir(folder)
     } catch (error) {
-      // A process that ended in the midst of this has removed some of them.
+      // An interrupted process has already removed some of them.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return
     }
     folder = dirname(folder)

@@ -1,4 +1,4 @@
-// Decides when one schedule is run: claims its times, and passes those that come while it runs or that were missed.
+// Runs one schedule: claims its times, and skips those during a run or missed ones.
 
 import { setTimeout as pauseUnlessAborted } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -14,27 +14,26 @@ import { elapsed, pause } from '../../foundation/runtime/clock.js'
 import { codeLog, failureOf, runCode } from '../../foundation/runtime/project-code.js'
 import type { ScheduleTimes } from './times.js'
 
-/** Dependencies of a runner. Times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 interface RunnerOptions extends ScheduledRun {
   readonly times: ScheduleTimes
-  /** The last time with a run, by any process. */
+  /** Time of the last run, by any process. */
   readonly last: number
   readonly now: number
 }
 
-/** One schedule. */
 export interface Runner {
-  /** The next time; null: there are no more. */
+  /** The next time; null: there is none. */
   next(): number | null
-  /** Begins a run if a time has come. */
+  /** Starts a run if one is due. */
   look(now: number): void
-  /** Aborts the run, and waits for at most `within` milliseconds until it has ended. */
+  /** Aborts the run, and waits at most `within` milliseconds for its end. */
   close(within: number): Promise<void>
 }
 
-/** Milliseconds after its time until a run counts as missed. */
+/** Milliseconds after which a time counts as missed. */
 const lateness = 60_000
-/** Milliseconds until a claim is tried again. */
+/** Milliseconds between attempts to claim. */
 const retryAfter = 1_000
 
 export function openRunner(options: RunnerOptions): Runner {
@@ -46,7 +45,7 @@ export function openRunner(options: RunnerOptions): Runner {
   let working: Promise<void> | null = null
   let running: ClaimedTime | null = null
 
-  /** Claims and runs all due schedules. */
+  /** Claims and runs all due times. */
   async function work(): Promise<void> {
     while (due !== null && !closing.signal.aborted) {
       const { tried, claimed } = await claim(() => due)
@@ -84,7 +83,7 @@ export function openRunner(options: RunnerOptions): Runner {
 
 const detailsOf = ({ schedule }: ScheduledRun, time: number) => ({ schedule: schedule.name, time: new Date(time).toISOString() })
 
-/** The last time that was missed while no process ran, if it is recent or must be made up for; null: none. */
+/** The last time missed while no process was running, if it is recent or must be caught up; null: none. */
 function dueAtStart(options: RunnerOptions): number | null {
   const { schedule, times, last, now, log } = options
   const missed = times.last(last, now)
@@ -93,7 +92,7 @@ function dueAtStart(options: RunnerOptions): number | null {
   return null
 }
 
-/** A time that comes while the former run goes on is not made up for. */
+/** A time during the previous run is skipped. */
 function passOver(options: ScheduledRun, time: number, running: ClaimedTime): void {
   const { schedule, claims, log } = options
   const details = detailsOf(options, time)
@@ -101,19 +100,19 @@ function passOver(options: ScheduledRun, time: number, running: ClaimedTime): vo
   claims.pass(schedule.name, time, running).catch((error) => log.error({ err: error, ...details }, 'a schedule could not be passed'))
 }
 
-/** A time that was claimed while the service began to stop is run by another process, or after the next start. */
+/** A time claimed during shutdown is returned to other processes and the next start. */
 const releaseClaim = ({ schedule, log }: ScheduledRun, claimed: ClaimedTime): Promise<void> =>
   claimed.giveBack().catch((error: unknown) => {
     log.error({ err: error, schedule: schedule.name, time: new Date(claimed.time).toISOString() }, 'a schedule could not be left to others')
   })
 
-/** The time that was tried last, and its claim; null: this process is not to run it. */
+/** The last attempted time, and its claim; null: this process does not run it. */
 interface Tried {
   readonly tried: number
   readonly claimed: ClaimedTime | null
 }
 
-/** Claims the time that is due; tries again while another process runs the schedule, in case that process has ended, until it is too late. */
+/** Claims a due time; retries while another process runs the schedule, because that may have ended, until it is too late. */
 function openClaiming(options: ScheduledRun, stopping: AbortSignal): (due: () => number | null) => Promise<Tried> {
   const { schedule, claims, log } = options
   return async (due) => {
@@ -150,7 +149,7 @@ interface ScheduledRun {
   readonly limits: { readonly scheduleTimeout: number }
 }
 
-/** Runs a schedule for the time that was claimed, and releases it. Never throws: what fails is logged. `stopping`: the service stops. */
+/** Runs a schedule for a claimed time, and releases the claim. Never throws; failures are logged. `stopping`: the service stops. */
 async function runSchedule({ time, lease, doubted }: ClaimedTime, stopping: AbortSignal, options: ScheduledRun): Promise<void> {
   const { schedule, log } = options
   const details = { schedule: schedule.name, time: new Date(time).toISOString() }
@@ -171,7 +170,9 @@ async function runSchedule({ time, lease, doubted }: ClaimedTime, stopping: Abor
   }
 }
 
-/** Calls the function, and resolves only when it has ended, so that runs never overlap. @throws its error, with the name of the schedule */
+/**
+ * Calls the function, and resolves only after it has ended, so that runs never overlap. @throws its error, with the name of the schedule
+ */
 async function call(
   time: number,
   ending: AbortController,
@@ -200,29 +201,27 @@ interface ClaimedTime {
   /** Milliseconds since 1970. */
   readonly time: number
   readonly lease: WorkLease
-  /** Aborted when another process has taken over, or may do so because no sign of life could be stored. */
+  /** Aborted once another process has taken over, or may because the heartbeat could not be written. */
   readonly doubted: AbortSignal
-  /** Leaves the time to other processes and to the next start, because it is not run here. */
+  /** Returns the time to other processes and the next start. */
   giveBack(): Promise<void>
 }
 
 /**
- * The result of a claim. `done`: another process took this time or a later one. `busy`: a former run is still in progress. `early`: by the clock of
- * the database the time comes in this many milliseconds.
+ * The result of a claim. `done`: another process claimed this time or a later one. `busy`: the previous run is in progress. `early`: by the
+ * clock of the database, the time is this many milliseconds ahead.
  */
 type ClaimOutcome =
   | { readonly kind: 'mine'; readonly claimed: ClaimedTime }
   | { readonly kind: 'done' | 'busy' }
   | { readonly kind: 'early'; readonly by: number }
 
-/** The claims of this process. */
 interface ScheduleClaims {
   readonly clock: DatabaseClock
-  /** Adds schedules that were never there; for them, time begins now. Resolves to the last time of each. */
+  /** Registers new schedules, starting now. Resolves to the last time of each. */
   register(names: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** Claims a time of a schedule for this process. */
   claim(name: string, time: number): Promise<ClaimOutcome>
-  /** Passes a time while this process runs the schedule for a former one. */
+  /** Skips a time while this process runs the schedule for an earlier one. */
   pass(name: string, time: number, running: ClaimedTime): Promise<void>
 }
 
@@ -235,10 +234,10 @@ export interface ClaimDatabase {
   readonly dialect: Pick<Dialect, 'timeOfDay'>
 }
 
-/** The statement that makes a time the last one, unless a later one is. */
+/** Sets the last time, unless it is later already. */
 const taking = (name: string, time: number) => sql`update ${table} set last_time = ${time} where name = ${name} and last_time < ${time}`
 
-/** Makes `last` the last time again in place of one that was claimed, and releases the lease. */
+/** Restores `last` as the last time after a claim, and releases the lease. */
 async function giveBack(
   writer: WriteDatabase,
   lease: WorkLease,
@@ -254,7 +253,6 @@ async function giveBack(
   }
 }
 
-/** Opens the claims of a process. */
 export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDatabase, leases: Pick<Leases, 'acquire'>): ScheduleClaims {
   const clock = openDatabaseClock(async () => {
     const [row] = await database.rows<{ readonly moment: number }>(sql`select ${timeOfDay} as moment`)
@@ -282,7 +280,7 @@ export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDa
     claim: async (name, time) => {
       const last = (await read([name])).get(name)
       if (last === undefined || last >= time) return { kind: 'done' }
-      // No process is first because its clock is fast.
+      // Prevents a process with a fast clock from being first.
       const now = clock.now()
       if (now < time) return { kind: 'early', by: time - now }
       const doubt = new AbortController()
@@ -305,20 +303,20 @@ export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDa
   }
 }
 
-/** A clock that goes on from what the database said last. Moments are milliseconds since 1970. */
+/** A clock that continues from the last known time of the database. Times are milliseconds since 1970. */
 interface DatabaseClock {
   /** Never ahead of the database, unless its clock is set back. */
   now(): number
-  /** Sets the clock to what the database has just said. */
+  /** Sets the clock to the database's current time. */
   set(moment: number): void
-  /** Asks the database, unless it said what time it is a moment ago. Where it cannot be asked, the clock goes on. */
+  /** Reads the time of the database unless it was read recently. Keeps running if that fails. */
   look(): Promise<void>
 }
 
-/** Milliseconds until the clock of the database is read again: a clock may be set, and a machine may be suspended. */
+/** Milliseconds between reads of the database clock: clocks may be set, and machines suspended. */
 const goodFor = 10_000
 
-/** Opens a clock; it shows nothing before it is set. */
+/** Not valid until it is set. */
 function openDatabaseClock(ask: () => Promise<number>): DatabaseClock {
   let said = { moment: Number.NaN, at: Number.NEGATIVE_INFINITY }
   // The response took time, so its value is in the past.

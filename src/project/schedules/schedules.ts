@@ -1,4 +1,4 @@
-// Runs the schedules of a project: each at its times, in one process at a time, and never twice at once.
+// Runs the schedules of a project: each at its times, in one process at a time, without overlap.
 import type { Logger } from 'pino'
 import { openLeases } from '../../content/leases.js'
 import type { ContentService } from '../../foundation/public/content-service.js'
@@ -12,21 +12,19 @@ export interface ScheduleOptions extends ClaimDatabase {
   readonly limits: { readonly scheduleTimeout: number; readonly drainTimeout: number }
 }
 
-/** The schedules of a service. */
 export interface Schedules {
-  /** Begins to run them. */
   start(): Promise<void>
-  /** Aborts what runs, and waits for a moment until it has ended. */
+  /** Aborts runs, and waits briefly for their end. */
   close(): Promise<void>
 }
 
-/** Milliseconds to wait for runs when the service stops, and the share of the shutdown that this may be. */
+/** Maximum milliseconds to wait for runs on shutdown, and maximum share of the shutdown time. */
 const [longestClosing, closingShare] = [5_000, 1 / 5]
 
-/** Milliseconds between two looks at the clock at most: it may be set, and a process may be paused. */
+/** Maximum milliseconds between checks of the clock, which may be set, and the process suspended. */
 const longestWait = 30_000
 
-/** Opens the schedules of a project. @throws ConfigError for a pattern that cannot be used */
+/** @throws ConfigError for an invalid pattern */
 export function openSchedules(schedules: readonly Schedule[], options: ScheduleOptions): Schedules {
   const { database, writer, log, limits } = options
   const timed = schedules.map((schedule) => ({ schedule, times: readTimes(schedule) }))

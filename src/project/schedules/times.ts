@@ -3,20 +3,19 @@ import { Cron } from 'croner'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import type { Schedule } from '../../foundation/public/schedules.js'
 
-/** The times of a schedule. */
 export interface ScheduleTimes {
-  /** The first time after `moment`; null: there are no more. */
+  /** The first time after `moment`; null: there is none. */
   next(moment: number): number | null
-  /** The last time after `since` and not after `until`, if a few steps find it; null: there is none. */
+  /** The last time after `since`, up to `until`, if a few steps find it; null: there is none. */
   last(since: number, until: number): number | null
 }
 
-/** Steps of the search for the last time: a minute, an hour, a day, a month, a year, further. */
+/** Steps of the backward search: a minute, an hour, a day, a month, a year, further. */
 const steps = [60_000, 3_600_000, 86_400_000, 2_764_800_000, 31_968_000_000, Number.POSITIVE_INFINITY]
-/** Times that are looked at after a step, at most: more than the seconds of a minute. */
+/** Maximum number of times examined after a step: more than seconds in a minute. */
 const mostTimes = 100
 
-/** Reads the pattern of a schedule. @throws ConfigError for one that is not right, and for an unknown time zone */
+/** @throws ConfigError for an invalid pattern or an unknown time zone */
 export function readTimes({ name, cron, timeZone }: Schedule): ScheduleTimes {
   const pattern = openPattern(name, cron, timeZone)
   const next = (moment: number): number | null => pattern.nextRun(new Date(moment))?.getTime() ?? null
@@ -33,7 +32,7 @@ export function readTimes({ name, cron, timeZone }: Schedule): ScheduleTimes {
   }
 }
 
-/** @throws ConfigError for a schedule whose pattern or time zone cannot be used */
+/** @throws ConfigError for an invalid pattern or time zone */
 export function checkSchedules(schedules: readonly Schedule[]): void {
   for (const schedule of schedules) readTimes(schedule)
 }

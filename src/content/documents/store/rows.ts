@@ -13,6 +13,7 @@ import {
   type Stored,
   updateFrom,
 } from '../../../database/portable-sql.js'
+import { newDocumentId } from '../../../model/schema/names.js'
 import type { Attribute, ContentType, Model, Scalar, Schema } from '../../../model/schema/types.js'
 import { areOutOfSync, isModified, type VersionComparison } from '../../../query/compile/modified.js'
 
@@ -133,6 +134,9 @@ export function reserveIds(transaction: Transaction, table: string, found: reado
 export const releaseIds = (transaction: Transaction): void => void reserved.delete(transaction)
 
 const nextId = (transaction: Transaction, table: string): number | null => reserved.get(transaction)?.get(table)?.() ?? null
+
+/** The columns that Strapi gives a new row of any type. */
+export const newEntry = (now: number) => ({ document_id: newDocumentId(), created_at: now, updated_at: now, published_at: now })
 
 export async function insertRow(transaction: Transaction, table: string, row: Readonly<Record<string, Stored>>): Promise<number> {
   const columns = Object.keys(row)

@@ -68,7 +68,7 @@ export async function runGroup(client: Client, turns: readonly QueuedWrite[], op
   let hasWritten = false
   await lockGroup(client)
   const outcomes = await runWrites(turns, {
-    mark: () => client.query('savepoint turn'),
+    savepoint: () => client.query('savepoint turn'),
     run: async ({ work, deadline }) => {
       const part = beginWrite(client, deadline, options)
       try {
@@ -82,7 +82,7 @@ export async function runGroup(client: Client, turns: readonly QueuedWrite[], op
         throw part.failure() ?? error
       }
     },
-    takeBack: () => client.query('rollback to savepoint turn'),
+    rollback: () => client.query('rollback to savepoint turn'),
     isFatal: (error) => (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error),
   })
   const commit = openCommit(client, () => hasWritten)

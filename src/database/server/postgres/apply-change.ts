@@ -42,8 +42,8 @@ export interface PostgresChangeOptions {
 }
 
 /** Attempts to lock the tables, and the pause between them in milliseconds, in which waiting requests run. */
-const tries = 3
-const pauseBetween = 500
+const maxAttempts = 3
+const pauseMs = 500
 
 /** A lock timeout or a deadlock. */
 const isRetryable = (error: unknown): boolean => isConflict(error) || getCode(error) === cancelled
@@ -52,14 +52,14 @@ const isRetryable = (error: unknown): boolean => isConflict(error) || getCode(er
 export async function applyPostgresChange(options: PostgresChangeOptions, work: ModelWork): Promise<boolean> {
   const pool = openPool(options.settings, { max: 1, pipelined: false, failed: options.failed })
   try {
-    for (let left = tries; ; left--) {
+    for (let left = maxAttempts; ; left--) {
       try {
         return await onConnection(pool, (client) => applyOn(client, pool, options, work))
       } catch (error) {
         if (isConnectionLoss(error)) options.failed(error as Error)
         if (!isRetryable(error)) throw toApiError(preparationError(error, options.wait, options.settings.schema))
         if (left === 1) throw unavailableError('The tables of the change are in use. Nothing was changed; try again', error)
-        await pause(pauseBetween)
+        await pause(pauseMs)
       }
     }
   } finally {
@@ -118,7 +118,7 @@ export interface StepSession {
   ask(query: RawBuilder<unknown>): Promise<readonly ScriptRow[]>
 }
 
-const words: ScriptDialect = {
+const scriptDialect: ScriptDialect = {
   rows: postgresDialect.rows,
   newIds: (table, count) => sql`select ${postgresDialect.newIds(table, count)}`,
   idsFrom: (found) => postgresDialect.idsFrom(found) as () => number,
@@ -147,7 +147,7 @@ async function runStep(session: StepSession, step: PlanStep, model: Model): Prom
     case 'storeContentTypes':
       return runScript(storeContentTypes(step, model), session.ask)
     case 'makeDrafts':
-      return runScript(createDrafts(step, model, words), session.ask)
+      return runScript(createDrafts(step, model, scriptDialect), session.ask)
     case 'convertColumn':
       return convert(session, { ...step, former: { ...step.former, name: step.column.name } })
     case 'declareColumn':
@@ -173,16 +173,16 @@ async function keepRows(session: StepSession, step: StepOf<'keepRows'>): Promise
 
 /** Moves rows, with their archived columns on request. */
 async function moveRows(session: StepSession, step: StepOf<'moveRows'>): Promise<void> {
-  const kept: MovedColumn[] = []
+  const archived: MovedColumn[] = []
   if (step.withKept === true) {
     const { tables } = await readCatalog(session.client)
-    const there = new Set(tables.get(storedName(step.to))!.map(({ name }) => name))
+    const existing = new Set(tables.get(storedName(step.to))!.map(({ name }) => name))
     for (const { name, type } of tables.get(storedName(step.from))!.filter((column) => isArchived(column.name))) {
-      kept.push({ from: name, to: name })
-      if (!there.has(name)) await session.client.query(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type}`)
+      archived.push({ from: name, to: name })
+      if (!existing.has(name)) await session.client.query(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type}`)
     }
   }
-  for (const statement of moveRowsStatements({ ...step, columns: [...step.columns, ...kept] })) await session.ask(statement)
+  for (const statement of moveRowsStatements({ ...step, columns: [...step.columns, ...archived] })) await session.ask(statement)
 }
 
 /** `former` has the name of the new column. */
@@ -252,9 +252,9 @@ export async function lockTables({ client }: StepSession, steps: readonly PlanSt
   // Waits for writers, which lock the history in row share mode, and blocks new ones, but not readers of the current model.
   await client.query('lock table octavo_model_history in exclusive mode')
   const { ownTables } = await readCatalog(client)
-  const there = new Set(ownTables)
+  const existing = new Set(ownTables)
   const named = (some: readonly PlanStep[]) =>
-    [...new Set(some.flatMap(getTables).map(storedName))].filter((name) => there.has(name)).sort()
+    [...new Set(some.flatMap(getTables).map(storedName))].filter((name) => existing.has(name)).sort()
   const whole = named(steps.filter((step) => !allowsReads(step)))
   const read = named(steps).filter((name) => !whole.includes(name))
   if (read.length > 0) await client.query(`lock table ${read.map(quoted).join(', ')} in exclusive mode`)

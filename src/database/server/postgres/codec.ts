@@ -28,9 +28,9 @@ function wallClock(milliseconds: number): string {
 /** Converts milliseconds that were computed from a local time as if it were UTC. */
 export function fromWallMilliseconds(counted: number): number {
   const shown = new Date(counted)
-  const moment = new Date(2000, 0, 1)
-  moment.setFullYear(shown.getUTCFullYear(), shown.getUTCMonth(), shown.getUTCDate())
-  return moment.setHours(shown.getUTCHours(), shown.getUTCMinutes(), shown.getUTCSeconds(), shown.getUTCMilliseconds())
+  const date = new Date(2000, 0, 1)
+  date.setFullYear(shown.getUTCFullYear(), shown.getUTCMonth(), shown.getUTCDate())
+  return date.setHours(shown.getUTCHours(), shown.getUTCMinutes(), shown.getUTCSeconds(), shown.getUTCMilliseconds())
 }
 
 const falses: readonly unknown[] = [0, false, '0', 'f', 'false', '']

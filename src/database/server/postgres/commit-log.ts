@@ -28,9 +28,9 @@ export function logCommit(pipeline: StatementPipeline, access: CommitLogAccess, 
 /** Transactions retained in the log. A service that has not polled for longer assumes that everything has changed. */
 const maxTransactions = 20_000
 /** Commits of one service between cleanups. */
-const removeEvery = 100
+const cleanupInterval = 100
 /** Timeout of a cleanup in milliseconds; the next one continues. */
-const removalTimeout = 1_000
+const cleanupTimeoutMs = 1_000
 
 /** Records that the cleanup itself has changed no table. */
 const logRemoval = `insert into ${commitTable} (id, tables) select ${ownId}, '[]' from (select count(*) from old) counted
@@ -52,11 +52,11 @@ export const tryWritingLog = async (ask: AskServer): Promise<void> => void (awai
 /** Limits the size of the log. Returns a function to call after each commit. */
 export function createLogCleanup(small: pg.Pool, statements: Statements, access: CommitLogAccess): () => void {
   let commits = 0
-  let isRemoving = false
+  let isCleaning = false
   /** Start of the retained rows: lets the index scan skip dead entries at its beginning. */
   let from = '0'
 
-  async function removeOnce(client: pg.PoolClient): Promise<void> {
+  async function cleanUpOnce(client: pg.PoolClient): Promise<void> {
     await execute(statements, client, removeForeign, [])
     const { rows } = await execute(statements, client, newest, [])
     await execute(statements, client, removeOld, [from])
@@ -64,13 +64,13 @@ export function createLogCleanup(small: pg.Pool, statements: Statements, access:
   }
 
   return () => {
-    if (++commits % removeEvery !== 0 || isRemoving || !access.isUsed()) return
-    isRemoving = true
+    if (++commits % cleanupInterval !== 0 || isCleaning || !access.isUsed()) return
+    isCleaning = true
     // On failure, the next cleanup continues.
-    onConnection(small, removeOnce, removalTimeout)
+    onConnection(small, cleanUpOnce, cleanupTimeoutMs)
       .catch((error: unknown) => void access.refused(error))
       .finally(() => {
-        isRemoving = false
+        isCleaning = false
       })
   }
 }
@@ -238,14 +238,14 @@ export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: 
   /** Start time of the last successful poll (`elapsed`). */
   let known = Number.NEGATIVE_INFINITY
   let isLogged = false
-  let told = -1
+  let reported = -1
 
   function forget(): void {
     dependents.forget()
     changes.noteAll()
   }
 
-  async function lookOnce(): Promise<void> {
+  async function pollOnce(): Promise<void> {
     const began = elapsed()
     const withLog = log.isUsed()
     try {
@@ -253,8 +253,8 @@ export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: 
       const { hasEpoch, ended, ...now } = parsePoll(row!, seen)
       const isUnchanged = now.snapshot === seen.snapshot && now.server === seen.server
       seen = now
-      const isKept = hasEpoch || (await beginEpoch(ask))
-      if (!isKept || !(isUnchanged || (ended !== null && noteEnded(changes, ended)))) forget()
+      const isEpochSet = hasEpoch || (await beginEpoch(ask))
+      if (!isEpochSet || !(isUnchanged || (ended !== null && noteEnded(changes, ended)))) forget()
       else if (withLog) await dependents.load()
       known = began
       isLogged = withLog
@@ -262,27 +262,27 @@ export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: 
       // Changes during an outage are unknown, so assume that there were some.
       seen = nothing
       forget()
-      if (withLog && log.refused(error)) return lookOnce()
+      if (withLog && log.refused(error)) return pollOnce()
       throw error
     }
   }
 
-  const asked = shared(lookOnce, minPollIntervalMs)
+  const poll = shared(pollOnce, minPollIntervalMs)
   const isKnown = () => isLogged && dependents.isKnowable()
   return {
     watch: {
       changes,
-      look: (since) => log.isUsed() && dependents.isKnowable() && ((isLogged && known > since) || asked().then(isKnown)),
+      look: (since) => log.isUsed() && dependents.isKnowable() && ((isLogged && known > since) || poll().then(isKnown)),
     },
     positionAfter: async (since) => {
-      if (known <= since) await asked()
+      if (known <= since) await poll()
       return seen.position
     },
     changed: async () => {
-      await asked()
+      await poll()
       const now = changes.now()
-      if (now === told) return false
-      told = now
+      if (now === reported) return false
+      reported = now
       return true
     },
   }

@@ -124,7 +124,7 @@ function createHistory(ledger: Ledger, own: Own, hasWritten: () => boolean): His
       return server === ledger.server && first >= ledger.forgotten && !own.parts.slice(0, part).some(isBreak)
     },
     isUnchanged: ({ mark }, seen) => isUnchanged(ledger, mark as Mark, parseSnapshot(String(seen)), own),
-    moment: (seen) => {
+    stateAfter: (seen) => {
       const snapshot = parseSnapshot(String(seen))
       observe(ledger, snapshot)
       return { seen, mark: { own, part, first: snapshot.first, server: snapshot.server } satisfies Mark }

@@ -107,12 +107,12 @@ async function createMissing(
 }
 
 /** Conflicts with another session on the table: a deadlock or a lock timeout. */
-const inTheWay: ReadonlySet<unknown> = new Set(['40P01', '55P03'])
+const conflictCodes: ReadonlySet<unknown> = new Set(['40P01', '55P03'])
 
 async function createOne(pool: pg.Pool, index: OwnIndex, statement: string, stop: AbortSignal | undefined): Promise<void> {
   const name = indexName(index)
   for (let attempt = 1; ; attempt++) {
-    await untilUnchanging(pool, index.table, stop)
+    await waitForTable(pool, index.table, stop)
     const usable = await isUsable(pool, name)
     if (usable === true || isStopped(stop)) return
     try {
@@ -121,7 +121,7 @@ async function createOne(pool: pg.Pool, index: OwnIndex, statement: string, stop
       return
     } catch (error) {
       if (isStopped(stop)) return
-      if (inTheWay.has((error as { readonly code?: unknown }).code) && attempt < attempts) continue
+      if (conflictCodes.has((error as { readonly code?: unknown }).code) && attempt < attempts) continue
       await pool.query(`drop index concurrently if exists ${quoted(name)}`).catch(() => {})
       throw error
     }
@@ -138,7 +138,7 @@ async function isUsable(pool: pg.Pool, name: string): Promise<boolean | undefine
 }
 
 /** Waits while another session creates an index on the table or alters it, for up to a minute. */
-async function untilUnchanging(pool: pg.Pool, table: string, stop: AbortSignal | undefined): Promise<void> {
+async function waitForTable(pool: pg.Pool, table: string, stop: AbortSignal | undefined): Promise<void> {
   for (let waited = 0; waited < 60_000 && !isStopped(stop); waited += interval) {
     const { rows } = await pool.query<{ readonly busy: number }>(
       `select exists (

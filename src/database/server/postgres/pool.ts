@@ -188,16 +188,16 @@ export function createStatements(pool: pg.Pool): Statements {
       if (statement === undefined || statement.name !== undefined) return statement
       // Statements are prepared from their second execution on.
       const name = createHash('sha256').update(`${age} ${text}`).digest('base64url').slice(0, 32)
-      const begun = age
-      const named: PreparedStatement = { ...statement, name, outdated: () => void (begun === age && forget()) }
+      const ageBefore = age
+      const named: PreparedStatement = { ...statement, name, outdated: () => void (ageBefore === age && forget()) }
       statements.set(text, named)
       return named
     },
     describe: async (text, client) => {
-      const begun = age
+      const ageBefore = age
       const types = await (client === undefined ? askTypes(text) : parameterTypes(client, text)).catch(failureOf(text))
       const statement = { name: undefined, text, types }
-      if (begun === age) statements.set(text, statement)
+      if (ageBefore === age) statements.set(text, statement)
       return statement
     },
     forget,
@@ -244,13 +244,13 @@ interface Messages {
 }
 
 /** Maximum characters of a statement in an error. */
-const shownText = 4_000
+const maxShownChars = 4_000
 
 /** Adds the statement, without values, to its error, for the log. */
 const failureOf =
   (text: string) =>
   (error: Error): never => {
-    throw Object.assign(error, { statement: text.slice(0, shownText) })
+    throw Object.assign(error, { statement: text.slice(0, maxShownChars) })
   }
 
 export type Connection = Pick<pg.ClientBase, 'query'>
@@ -266,17 +266,17 @@ export interface Executed {
 }
 
 /** Sockets corked until the end of the tick. */
-const held = new WeakSet<Socket>()
+const corked = new WeakSet<Socket>()
 
 /** Sends the statements of one tick in a single network write, which costs as much as a statement. */
 export function sendTogether(client: Connection): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection
-  if (held.has(stream)) return
-  held.add(stream)
+  if (corked.has(stream)) return
+  corked.add(stream)
   stream.cork()
   // Runs after all settled promises.
   process.nextTick(() => {
-    held.delete(stream)
+    corked.delete(stream)
     stream.uncork()
   })
 }

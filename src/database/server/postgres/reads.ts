@@ -75,8 +75,8 @@ interface KnownTotal {
 }
 
 /** Maximum cached totals per plan, and maximum length of a cache key. */
-const keptTotals = 100
-const longestKey = 500
+const maxTotals = 100
+const maxKeyLength = 500
 
 /** Whether this process's time zone is equivalent to UTC. */
 const isUtc = (): boolean =>
@@ -88,7 +88,7 @@ const isUtc = (): boolean =>
  */
 export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStandby = false): PlanReader {
   const composed = composeRead(plan, onStandby)
-  const totals = composed.total === null ? null : new LRUCache<string, KnownTotal>({ max: keptTotals })
+  const totals = composed.total === null ? null : new LRUCache<string, KnownTotal>({ max: maxTotals })
   const write = prepareResult(plan, signer, true)
   const readParts = composed.parts.map(({ columns }) => partReader(columns))
   return {
@@ -111,7 +111,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStand
 function totalKey({ total }: ComposedRead, values: Values): string | null {
   if (total === null || total.values === null) return null
   const key = JSON.stringify(total.values.map((index) => values[index]))
-  return key.length <= longestKey ? key : null
+  return key.length <= maxKeyLength ? key : null
 }
 
 /** `snapshot`: that of the cached total; empty: none. */
@@ -264,6 +264,6 @@ const columnNames = (width: number): readonly string[] => Array.from({ length: w
 
 /** Number of columns used of a level's rows. */
 function countColumns({ idAt, parentAt, orderAt, columns }: Level): number {
-  const places = [idAt, parentAt ?? 0, ...orderAt, ...columns.flatMap(({ at, validAt = 0 }) => [at, validAt])]
-  return Math.max(...places) + 1
+  const columnIndexes = [idAt, parentAt ?? 0, ...orderAt, ...columns.flatMap(({ at, validAt = 0 }) => [at, validAt])]
+  return Math.max(...columnIndexes) + 1
 }

@@ -60,9 +60,9 @@ export function readsWithReplicas(
       if (standby === null) continue
       try {
         executing('replica')
-        const answer = await replica.execute(known, values, { isGone, end, standby })
+        const result = await replica.execute(known, values, { isGone, end, standby })
         counts.used++
-        return answer
+        return result
       } catch (error) {
         if (isBusy(error)) continue
         if (isRefusal(error)) throw error
@@ -115,9 +115,9 @@ export interface Replica {
 }
 
 /** Milliseconds: minimum interval of polls, interval while suspended, and response timeout. */
-const apart = 1
-const askAgain = 200
-const responseTime = 1_000
+const minPollIntervalMs = 1
+const retryIntervalMs = 200
+const responseTimeoutMs = 1_000
 
 /** The identity of a standby, and its position. */
 const state = `select ${standby}, ${replayedLog}`
@@ -141,10 +141,10 @@ function createReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
       () => wanted === null || includesPosition(seen().position, wanted),
       () => false,
     )
-  const alone = createOutages(isRecent, changed)
+  const outages = createOutages(isRecent, changed)
 
   function failed(): void {
-    alone.begin()
+    outages.begin()
     for (const reject of lost) reject()
     lost.clear()
   }
@@ -153,19 +153,19 @@ function createReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
     const end = elapsed() + wait
     try {
       do await look()
-      while (!includesPosition(seen().position, position) && elapsed() < end && alone.since() === null)
+      while (!includesPosition(seen().position, position) && elapsed() < end && outages.since() === null)
     } catch {
       failed()
       return null
     }
-    if (!includesPosition(seen().position, position)) alone.begin()
-    return alone.since() === null ? seen().standby : null
+    if (!includesPosition(seen().position, position)) outages.begin()
+    return outages.since() === null ? seen().standby : null
   }
 
   return {
     standbyAt: async (position) => {
       wanted = position
-      if (alone.since() !== null) return null
+      if (outages.since() !== null) return null
       return includesPosition(seen().position, position) ? seen().standby : catchUp(position)
     },
     execute: (...asked) => untilLost(reads.executeBy(...asked), { lost, look, failed }),
@@ -173,11 +173,11 @@ function createReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
     failed,
     forget,
     behind: () => {
-      const since = alone.since()
+      const since = outages.since()
       return since === null ? 0 : (elapsed() - since) / 1_000
     },
     close: async () => {
-      alone.close()
+      outages.close()
       await reads.close()
     },
   }
@@ -203,7 +203,7 @@ function createOutages(isOver: () => Promise<boolean>, changed: ReplicaOptions['
       if (!ends) return again()
       since = null
       changed(true)
-    }, askAgain)
+    }, retryIntervalMs)
     timer.unref()
   }
   return {
@@ -252,7 +252,7 @@ function createReplayMonitor(ask: AskServer): ReplayMonitor {
       const [standby, position] = row as [string | null, string | null]
       if (standby === null || position === null) throw otherStandby()
       if (before === forgotten) seen = { standby, position: parsePosition(position) }
-    }, apart),
+    }, minPollIntervalMs),
   }
 }
 
@@ -260,7 +260,7 @@ function createReplayMonitor(ask: AskServer): ReplayMonitor {
 function inTime<Result>(asked: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(timeoutError(null)), responseTime)
+    timer = setTimeout(() => reject(timeoutError(null)), responseTimeoutMs)
   })
   return Promise.race([asked, late]).finally(() => clearTimeout(timer))
 }
@@ -279,7 +279,7 @@ function untilLost<Result>(read: Promise<Result>, { lost, look, failed }: Watchi
   })
   failure.catch(() => {})
   lost.add(reject)
-  const timer = setInterval(() => look().catch(failed), responseTime)
+  const timer = setInterval(() => look().catch(failed), responseTimeoutMs)
   timer.unref()
   return Promise.race([read, failure]).finally(() => {
     clearInterval(timer)
@@ -303,7 +303,7 @@ export function createReplicas(
     const failed = () => replica.forget()
     const small = openPool(settings, { max: 1, pipelined: false, mayBeStandby: true, failed })
     const reads = openReads({ ...options, settings }, statements, failed, 'replica')
-    const place = { replica: formatServer('postgres', settings) }
+    const context = { replica: formatServer('postgres', settings) }
     const replica = createReplica({
       wait: limits.replicaTimeout,
       reads: { ...reads, close: async () => void (await Promise.all([reads.close(), small.end()])) },
@@ -311,8 +311,8 @@ export function createReplicas(
         (await onConnection(small, (client) => execute(statements, client, text, values), connectionTimeout)).rows,
       changed: (isUsed) =>
         isUsed
-          ? logger.info(place, 'a read replica is used again')
-          : logger.warn(place, 'a read replica lags or cannot be reached: reads go elsewhere until it has caught up'),
+          ? logger.info(context, 'a read replica is used again')
+          : logger.warn(context, 'a read replica lags or cannot be reached: reads go elsewhere until it has caught up'),
     })
     small.on('remove', replica.forget)
     return replica

@@ -61,11 +61,11 @@ async function tablesOf(client: Queryable): Promise<readonly RowTable[]> {
      where ${inSchema} and c.relname not in ('${progressTable}', '${epochTable}', '${commitTable}', '${zoneTable}') order by c.relname collate "C", a.attnum`,
   )
   const tables = new Map<string, { columns: RowColumn[]; key: [string, number][] }>()
-  for (const [table, name, type, place] of rows as [string, string, string, string | null][]) {
+  for (const [table, name, type, position] of rows as [string, string, string, string | null][]) {
     const entry = tables.get(table) ?? { columns: [], key: [] }
     tables.set(table, entry)
     entry.columns.push({ name, kind: kindOf(type), type })
-    if (place !== null) entry.key.push([name, Number(place)])
+    if (position !== null) entry.key.push([name, Number(position)])
   }
   return [...tables].map(([name, { columns, key }]) => ({
     name,
@@ -90,7 +90,7 @@ function received({ kind, type }: RowColumn, text: string | null): RowValue {
     case 'time':
       return fullTime(text)
     case 'datetime':
-      return moment(text, type.endsWith('with time zone'))
+      return timestamp(text, type.endsWith('with time zone'))
     case 'bytes':
       return Buffer.from(text.slice(2), 'hex')
     default:
@@ -101,7 +101,7 @@ function received({ kind, type }: RowColumn, text: string | null): RowValue {
 const infinite = (text: string): number | null => (/^-?Infinity$/.test(text) ? Number(text) : null)
 
 /** Fractions below milliseconds are preserved as text, as is `infinity`. */
-function moment(text: string, zoned: boolean): RowValue {
+function timestamp(text: string, zoned: boolean): RowValue {
   const [, fraction = ''] = /\.(\d+)/.exec(text) ?? []
   if (fraction.length > 3) return text
   if (!zoned) return parseMoment(text) ?? text
@@ -127,12 +127,12 @@ async function read(
   after: CopiedRow | null,
   limit: number,
 ): Promise<readonly CopiedRow[]> {
-  const isBehind = after !== null && key.length > 0
-  const behind = isBehind ? ` where (${list(key)}) > (${key.map((_, index) => `$${index + 1}`).join(', ')})` : ''
+  const continues = after !== null && key.length > 0
+  const afterKey = continues ? ` where (${list(key)}) > (${key.map((_, index) => `$${index + 1}`).join(', ')})` : ''
   const order = key.length === 0 ? '' : ` order by ${list(key)} limit ${limit}`
-  const text = `select ${list(columns.map((column) => column.name))} from ${quoted(name)}${behind}${order}`
+  const text = `select ${list(columns.map((column) => column.name))} from ${quoted(name)}${afterKey}${order}`
   const keyColumns = key.map((each) => columns.find((column) => column.name === each)!)
-  const rows = await textsOf(client, text, isBehind ? after.map((value, index) => sent(keyColumns[index]!, value)) : [])
+  const rows = await textsOf(client, text, continues ? after.map((value, index) => sent(keyColumns[index]!, value)) : [])
   return rows.map((row) => row.map((value, index) => received(columns[index]!, value)))
 }
 

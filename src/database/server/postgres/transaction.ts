@@ -58,11 +58,11 @@ const beginTransaction = (client: pg.PoolClient, options: AttemptOptions): Begun
 })
 
 /** Maximum idle milliseconds of a transaction, after which its locks are released. */
-const idleTimeout = 30_000
+const idleTimeoutMs = 30_000
 
 /** Lock timeouts in milliseconds, the shorter one for grouped writes, which others wait for. */
-const lockTimeout = 3_000
-const lockTimeoutInTurn = 500
+const lockTimeoutMs = 3_000
+const groupLockTimeoutMs = 500
 
 /**
  * Begins a transaction. Without sequential scans, even of small tables: they conflict with every writer of the table, and cached plans
@@ -72,8 +72,8 @@ const beginning = ({ statementTimeout }: AttemptOptions): string =>
   [
     'begin isolation level serializable',
     `set local statement_timeout = ${statementTimeout}`,
-    `set local lock_timeout = ${lockTimeout}`,
-    `set local idle_in_transaction_session_timeout = ${idleTimeout}`,
+    `set local lock_timeout = ${lockTimeoutMs}`,
+    `set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
     'set local enable_seqscan = off',
     'set local jit = off',
     // Before the first snapshot: waits for a model change in progress, which is then visible (lockTables).
@@ -81,13 +81,13 @@ const beginning = ({ statementTimeout }: AttemptOptions): string =>
   ].join('; ')
 
 /** Takes the lock of grouped writes before the first snapshot, which therefore includes the effects of earlier groups. */
-const lockGroup = `lock table ${turnTable} in exclusive mode; set local lock_timeout = ${lockTimeoutInTurn}`
+const lockGroup = `lock table ${turnTable} in exclusive mode; set local lock_timeout = ${groupLockTimeoutMs}`
 
 /** Begins a serializable transaction on `client`. */
 export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): Attempt {
   const { statements, deadline } = options
-  const under = beginTransaction(client, options)
-  const { own, changed } = under
+  const begun = beginTransaction(client, options)
+  const { own, changed } = begun
   let isOpen = true
   const pipeline = createStatementPipeline(client, statements, () =>
     isOpen && elapsed() <= deadline ? null : unavailableError('The write took too long'),
@@ -97,7 +97,7 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
   return {
     id,
     failure: pipeline.failure,
-    transaction: beginWrite(under, pipeline, null).transaction,
+    transaction: beginWrite(begun, pipeline, null).transaction,
     commit: async () => {
       logCommit(pipeline, options.log, changed.all())
       isOpen = false
@@ -184,72 +184,72 @@ export interface PostgresGroup extends Omit<Attempt, 'transaction'> {
 }
 
 /**
- * Executes writes one after the other in a transaction on `client`. A failed write is rolled back individually: with `isMarked`, to its
+ * Executes writes one after the other in a transaction on `client`. A failed write is rolled back individually: with `hasSavepoints`, to its
  * savepoint; otherwise only if it has not written. Resolves to null if a savepoint would have been needed.
  * @throws errors that end the transaction: a conflict or a connection loss. As with null, it is not rolled back yet
  */
 export async function runGroup(
   client: pg.PoolClient,
-  turns: readonly QueuedWrite[],
+  writes: readonly QueuedWrite[],
   options: AttemptOptions,
-  isMarked: boolean,
+  hasSavepoints: boolean,
 ): Promise<PostgresGroup | null> {
-  const under = beginTransaction(client, options)
-  const { own, changed } = under
-  const outer = createStatementPipeline(client, options.statements, () => null)
-  outer.control(`${beginning(options)}; ${lockGroup}`).catch(() => {})
-  const id = readTransactionId(client, outer, own)
-  await outer.sent()
+  const begun = beginTransaction(client, options)
+  const { own, changed } = begun
+  const pipeline = createStatementPipeline(client, options.statements, () => null)
+  pipeline.control(`${beginning(options)}; ${lockGroup}`).catch(() => {})
+  const id = readTransactionId(client, pipeline, own)
+  await pipeline.sent()
   // Pipelined with the next statements.
-  const mark = (isFirst: boolean) =>
-    void outer.control(isFirst ? 'savepoint turn' : 'release savepoint turn; savepoint turn').catch(() => {})
-  const isLost = (error: unknown) => outer.failure() !== null || (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error)
-  const isShared = !isMarked && turns.length > 1
-  let needsMarks = false
+  const setSavepoint = (isFirst: boolean) =>
+    void pipeline.control(isFirst ? 'savepoint turn' : 'release savepoint turn; savepoint turn').catch(() => {})
+  const isLost = (error: unknown) => pipeline.failure() !== null || (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error)
+  const isShared = !hasSavepoints && writes.length > 1
+  let needsSavepoints = false
   const deferred: Promise<unknown>[] | null = isShared ? [] : null
-  const outcomes = await runWrites(turns, {
-    mark: isMarked ? mark : () => {},
-    run: (turn) =>
-      runWrite(under, turn, deferred, (error, hasWritten) => {
-        needsMarks ||= hasWritten && isShared && !isLost(error)
+  const outcomes = await runWrites(writes, {
+    savepoint: hasSavepoints ? setSavepoint : () => {},
+    run: (write) =>
+      runWrite(begun, write, deferred, (error, hasWritten) => {
+        needsSavepoints ||= hasWritten && isShared && !isLost(error)
       }),
-    takeBack: async () => isMarked && outer.control('rollback to savepoint turn'),
-    isFatal: (error) => isLost(error) || needsMarks || turns.length === 1,
+    rollback: async () => hasSavepoints && pipeline.control('rollback to savepoint turn'),
+    isFatal: (error) => isLost(error) || needsSavepoints || writes.length === 1,
   })
     .then(async (executed) => {
       await Promise.all(deferred ?? [])
       return executed
     })
     .catch((error: unknown) => {
-      if (needsMarks) return null
-      throw outer.failure() ?? error
+      if (needsSavepoints) return null
+      throw pipeline.failure() ?? error
     })
   if (outcomes === null) return null
-  if (outer.failure() !== null) throw outer.failure()
+  if (pipeline.failure() !== null) throw pipeline.failure()
   return {
     id,
     outcomes,
-    failure: outer.failure,
+    failure: pipeline.failure,
     commit: async () => {
-      logCommit(outer, options.log, changed.all())
-      await commitSent(outer, own, id)
+      logCommit(pipeline, options.log, changed.all())
+      await commitSent(pipeline, own, id)
     },
-    rollback: async () => void (await outer.control('rollback')),
+    rollback: async () => void (await pipeline.control('rollback')),
   }
 }
 
 /** Executes a write until only `deferred` work is left. `failed` receives its error, and whether a rollback is required. */
 async function runWrite(
-  under: BegunTransaction,
+  begun: BegunTransaction,
   { work, deadline }: QueuedWrite,
   deferred: Promise<unknown>[] | null,
   failed: (error: unknown, hasWritten: boolean) => void,
 ): Promise<unknown> {
   let isOpen = true
   const refuse = () => (isOpen && elapsed() <= deadline ? null : unavailableError('The write took too long'))
-  const pipeline = createStatementPipeline(under.client, under.options.statements, refuse)
+  const pipeline = createStatementPipeline(begun.client, begun.options.statements, refuse)
   const last: Promise<unknown>[] = []
-  const part = beginWrite(under, pipeline, deferred === null ? null : last)
+  const part = beginWrite(begun, pipeline, deferred === null ? null : last)
   const sent = () => {
     isOpen = false
     return pipeline.sent()
@@ -297,15 +297,15 @@ async function readInside(
 ): Promise<ReadResult> {
   const reader = readerOf(plan)
   const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
-  const answer = await pipeline.perform(reader.text, (statement) =>
+  const response = await pipeline.perform(reader.text, (statement) =>
     // A response that is too large does not fail the transaction.
     reader.read(client, statement, { values, limit, isCommitted: false, standby: null }).catch((error: unknown) => {
       if (isTooLarge(error)) return 'tooLarge' as const
       throw error
     }),
   )
-  if (answer === 'tooLarge') throw responseTooLarge()
-  return answer
+  if (response === 'tooLarge') throw responseTooLarge()
+  return response
 }
 
 export interface PostgresCommitOutcomes {
@@ -318,9 +318,9 @@ export interface PostgresCommitOutcomes {
 }
 
 /** Milliseconds to determine an outcome, between attempts, and for one attempt. */
-const patience = 10_000
-const pauseBetween = 50
-const lookTimeout = 2_000
+const patienceMs = 10_000
+const pauseMs = 50
+const lookTimeoutMs = 2_000
 
 const statusOf = `select pg_xact_status(cast($1 as xid8)), (select epoch from ${epochTable} where id = 1)`
 
@@ -329,7 +329,7 @@ const endSession = `select pg_terminate_backend(pid) from pg_stat_activity
   where cast(cast(backend_xid as text) as bigint) = cast($1 as bigint) % 4294967296`
 
 const onceReplicated = (small: pg.Pool): Promise<CommitOutcome> =>
-  onConnection(small, confirmReplication, lookTimeout).then(
+  onConnection(small, confirmReplication, lookTimeoutMs).then(
     () => 'committed',
     () => 'unknown',
   )
@@ -339,7 +339,7 @@ export function createCommitOutcomes(small: pg.Pool, statements: Statements): Po
   let current: Promise<string> | null = null
 
   const ask = (text: string, values: readonly unknown[]) =>
-    onConnection(small, (client) => execute(statements, client, text, values), lookTimeout)
+    onConnection(small, (client) => execute(statements, client, text, values), lookTimeoutMs)
 
   async function read(): Promise<string> {
     const insert = `insert into ${epochTable} (id, epoch) values (1, $1) on conflict do nothing`
@@ -374,7 +374,7 @@ export function createCommitOutcomes(small: pg.Pool, statements: Statements): Po
     epoch,
     onceReplicated: () => onceReplicated(small),
     find: async (id, begunIn) => {
-      const end = elapsed() + patience
+      const end = elapsed() + patienceMs
       while (elapsed() < end) {
         try {
           const outcome = await look(id, begunIn)
@@ -386,7 +386,7 @@ export function createCommitOutcomes(small: pg.Pool, statements: Statements): Po
           if (getCode(error) === '22023') return 'aborted'
           if (!isConnectionLoss(error)) return 'unknown'
         }
-        await pause(pauseBetween)
+        await pause(pauseMs)
       }
       return 'unknown'
     },

@@ -22,7 +22,7 @@ import {
 } from './transaction.js'
 
 /** Grace period of an overdue transaction in milliseconds, before its connection is cut. */
-const endPatience = 1_000
+const gracePeriodMs = 1_000
 
 export interface WriteParts {
   /** Pool for determining the outcomes of commits. */
@@ -38,7 +38,7 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
   const { settings, connections, writtenBytes, signer } = options
   const pool = openPool(settings, { max: maxConcurrent(connections), pipelined: true, failed })
   // Reserved for grouped writes, in case all others wait for locks.
-  const turnPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
+  const groupPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
   const outcomes = createCommitOutcomes(small, statements)
   const own = createOwnTransactions()
   const logged = createLogCleanup(small, statements, log)
@@ -52,9 +52,9 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
   ): Promise<Result> {
     const epoch = await outcomes.epoch()
     const left = Math.max(1, Math.ceil(deadline - elapsed()))
-    const attempt = { statements, own, log, readerOf: plans.readerOf, writtenBytes, deadline, statementTimeout: left }
+    const attemptOptions = { statements, own, log, readerOf: plans.readerOf, writtenBytes, deadline, statementTimeout: left }
     try {
-      return await onConnection(free, (client) => begun(client, attempt, epoch), left + endPatience)
+      return await onConnection(free, (client) => begun(client, attemptOptions, epoch), left + gracePeriodMs)
     } catch (error) {
       if (!log.refused(error)) throw error
       return begin(free, deadline, begun)
@@ -63,27 +63,27 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
 
   return createServerWrites(options, plans, {
     runAlone: (work, deadline) =>
-      begin(pool, deadline, async (client, attempt, epoch) => {
-        const under = beginAttempt(client, attempt)
-        const result = await tried(under, work)
-        await committed(under, client, outcomes, epoch)
+      begin(pool, deadline, async (client, attemptOptions, epoch) => {
+        const attempt = beginAttempt(client, attemptOptions)
+        const result = await runWork(attempt, work)
+        await committed(attempt, client, outcomes, epoch)
         logged()
         return result
       }),
-    runGroup: (turns) =>
-      begin(turnPool, latestDeadline(turns), async (client, attempt, epoch) => {
-        const under = await together(client, turns, attempt)
-        await committed(under, client, outcomes, epoch)
+    runGroup: (writes) =>
+      begin(groupPool, latestDeadline(writes), async (client, attemptOptions, epoch) => {
+        const attempt = await runTogether(client, writes, attemptOptions)
+        await committed(attempt, client, outcomes, epoch)
         logged()
-        return under.outcomes
+        return attempt.outcomes
       }),
-    activity: () => [poolActivity('write', pool), ...(turnPool === pool ? [] : [poolActivity('write_in_turn', turnPool)])],
+    activity: () => [poolActivity('write', pool), ...(groupPool === pool ? [] : [poolActivity('write_in_turn', groupPool)])],
     waiting: () => pool.waitingCount,
     errors: { isConflict, isLockWait, isConnectionLoss, toApiError },
     failed,
     close: async () => {
-      await turnPool.end()
-      if (turnPool !== pool) await pool.end()
+      await groupPool.end()
+      if (groupPool !== pool) await pool.end()
     },
   })
 }
@@ -93,13 +93,13 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
  * write has failed.
  * @throws errors that end the transaction, after a rollback
  */
-async function together(client: pg.PoolClient, turns: readonly QueuedWrite[], options: AttemptOptions): Promise<PostgresGroup> {
+async function runTogether(client: pg.PoolClient, writes: readonly QueuedWrite[], options: AttemptOptions): Promise<PostgresGroup> {
   const rollback = () => client.query('rollback').catch(() => {})
   try {
-    const under = await runGroup(client, turns, options, false)
-    if (under !== null) return under
+    const attempt = await runGroup(client, writes, options, false)
+    if (attempt !== null) return attempt
     await rollback()
-    return (await runGroup(client, turns, options, true))!
+    return (await runGroup(client, writes, options, true))!
   } catch (error) {
     await rollback()
     throw error
@@ -107,31 +107,31 @@ async function together(client: pg.PoolClient, turns: readonly QueuedWrite[], op
 }
 
 /** Runs the work of a transaction, rolling back on failure. */
-async function tried<Result>(under: Attempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+async function runWork<Result>(attempt: Attempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
   try {
-    const result = await work(under.transaction)
-    if (under.failure() !== null) throw under.failure()
+    const result = await work(attempt.transaction)
+    if (attempt.failure() !== null) throw attempt.failure()
     return result
   } catch (error) {
-    const failure = under.failure()
-    await under.rollback().catch(() => {})
+    const failure = attempt.failure()
+    await attempt.rollback().catch(() => {})
     throw failure ?? error
   }
 }
 
 /** Commits. If the connection is lost, determines the outcome. */
 async function committed(
-  under: Omit<Attempt, 'transaction'>,
+  attempt: Omit<Attempt, 'transaction'>,
   client: pg.PoolClient,
   outcomes: PostgresCommitOutcomes,
   epoch: string,
 ): Promise<void> {
-  const before = under.failure()
+  const before = attempt.failure()
   try {
-    await under.commit()
+    await attempt.commit()
   } catch (error) {
     if (!isConnectionLoss(error) || before !== null) throw error
-    const id = await under.id.catch(() => null)
+    const id = await attempt.id.catch(() => null)
     const outcome = id === null ? 'aborted' : await outcomes.find(id, epoch)
     if (outcome === 'committed') return
     if (outcome === 'aborted') throw error

@@ -154,8 +154,8 @@ function beginHistory(generation: Generation): { readonly history: History; comm
   return {
     history: {
       mayBeUnchanged: ({ mark }) => mark === before,
-      isUnchanged: (moment, seen) => moment.mark === before && moment.seen === seen,
-      moment: (seen) => ({ seen, mark: after }),
+      isUnchanged: (earlier, seen) => earlier.mark === before && earlier.seen === seen,
+      stateAfter: (seen) => ({ seen, mark: after }),
       writesOneDocumentOnly: () => {
         after = before
       },

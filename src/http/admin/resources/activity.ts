@@ -28,8 +28,8 @@ const shown = ({ entry: id, at, administrator, action, subject, id: subjectId, n
   subject,
   subjectId,
   name: name ?? null,
-  fields: [...(fields ?? [])],
-  locales: [...(locales ?? [])],
+  fields: fields ?? [],
+  locales: locales ?? [],
   address,
 })
 

@@ -5,7 +5,7 @@ import { checkPasswordAge } from '../../../admin/identity/sign-in.js'
 import type { Parameters } from '../../../query/request.js'
 import { isClosed } from '../../connections.js'
 import { contentAccess, typeInput } from '../content.js'
-import { type Resource, type ResourceResponse, resource, respond } from '../resource.js'
+import { type Resource, resource, respond } from '../resource.js'
 
 const text = z.string()
 const actions = { publish: 'publish', unpublish: 'unpublish', discard: 'discardDraft', delete: 'delete' } as const
@@ -49,9 +49,6 @@ const resultsAnswer = z.strictObject({
   data: z.strictObject({ results: z.array(z.strictObject({ documentId: text, error: error.nullable() })) }),
 })
 
-const toResponse = (results: readonly BulkResult[]): ResourceResponse<z.input<typeof resultsAnswer>> =>
-  respond({ data: { results: results as z.input<typeof resultsAnswer>['data']['results'] } })
-
 /** The resource of actions on many documents. */
 export const bulkResources: readonly Resource[] = [
   resource({
@@ -71,8 +68,8 @@ export const bulkResources: readonly Resource[] = [
       const client = { isGone: () => isClosed(context.reply.raw), store }
       // The key of the request is stored with the results of all documents, not with the first write.
       const access = await contentAccess({ ...context, actor })
-      return toResponse(await actOnMany(context.administration, access, client, toRequest(context.body)))
+      return respond({ data: { results: await actOnMany(context.administration, access, client, toRequest(context.body)) } })
     },
-    respondAgain: async (_context, { responseData: told }) => toResponse(told as readonly BulkResult[]),
+    respondAgain: async (_context, { responseData }) => respond({ data: { results: responseData as readonly BulkResult[] } }),
   }),
 ]

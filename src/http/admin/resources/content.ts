@@ -16,29 +16,30 @@ import {
   byDocument,
   contentAccess,
   cursorInput,
+  cursorMeta,
+  type DocumentRequest,
   documentSchema,
   documentState,
   documentStateOrNew,
   listQuery,
   localeQuery,
   localesQuery,
-  orStale,
-  parseDocumentName,
+  openDocument,
   respondDocument,
   respondNamed,
+  respondWritten,
+  totalSchema,
   typeInput,
+  usesSchema,
   versionSchema,
 } from '../content.js'
-import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
+import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
 
 const byType = z.strictObject({ type: typeInput })
 
 /** A formerly created document as a response. */
-const newDocument = (
-  context: ResourceRequest<z.output<typeof byType>, z.output<typeof localeQuery>>,
-  document: string,
-): Promise<ResourceResponse<z.input<typeof documentSchema>>> =>
-  respondNamed({ ...context, params: { type: context.params.type, document } }) as Promise<ResourceResponse<never>>
+const newDocument = (context: ResourceRequest<z.output<typeof byType>, z.output<typeof localeQuery>>, document: string) =>
+  respondNamed({ ...context, params: { type: context.params.type, document } })
 
 const lists: readonly Resource[] = [
   resource({
@@ -49,13 +50,10 @@ const lists: readonly Resource[] = [
     params: byType,
     query: listQuery,
     isNested: true,
-    response: z.strictObject({
-      data: z.array(versionSchema),
-      meta: z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() }),
-    }),
+    response: z.strictObject({ data: z.array(versionSchema), meta: cursorMeta }),
     handle: async (context) => {
       const { data, meta } = await listDocuments(await contentAccess(context), context.params.type, context.query)
-      return respond({ data: data as z.input<typeof versionSchema>[], meta })
+      return respond({ data: data as never, meta })
     },
   }),
   resource({
@@ -66,7 +64,7 @@ const lists: readonly Resource[] = [
     params: byType,
     query: listQuery,
     isNested: true,
-    response: z.strictObject({ data: z.strictObject({ total: z.int(), exact: z.boolean() }) }),
+    response: totalSchema,
     handle: async (context) => respond({ data: await countDocuments(await contentAccess(context), context.params.type, context.query) }),
   }),
   resource({
@@ -88,7 +86,7 @@ const lists: readonly Resource[] = [
       const type = readableType(access, context.params.type)
       const locale = await parseLocale(access, type, context.query.locale)
       const documentId = await createDocument(access, type, locale, context.body.data)
-      return (await respondDocument(access, { type, documentId, locale })) as never
+      return respondDocument(access, { type, documentId, locale })
     },
     respondAgain: (context, { ids }) => newDocument(context, ids[0]!),
   }),
@@ -103,10 +101,7 @@ const documents: readonly Resource[] = [
     params: byDocument,
     query: localeQuery,
     response: documentSchema,
-    handle: async (context) => {
-      const access = await contentAccess(context)
-      return (await respondDocument(access, await parseDocumentName(access, context.params, context.query))) as never
-    },
+    handle: respondNamed,
   }),
   resource({
     method: 'PATCH',
@@ -119,12 +114,8 @@ const documents: readonly Resource[] = [
     body: z.strictObject({ changes: attributesInput }),
     response: documentSchema,
     handle: async (context) => {
-      const access = await contentAccess(context)
-      const name = await parseDocumentName(access, context.params, context.query)
-      return orStale(access, name, async () => {
-        await changeDocument(access, name, context.body.changes, context.expected)
-        return respondDocument(access, name) as never
-      })
+      const { access, name } = await openDocument(context)
+      return respondWritten(access, name, () => changeDocument(access, name, context.body.changes, context.expected))
     },
   }),
   resource({
@@ -138,10 +129,8 @@ const documents: readonly Resource[] = [
     response: null,
     handle: async (context) => {
       const { access, shown } = await actedOn(context)
-      return orStale(access, shown, async () => {
-        await actOnDocument(access, 'delete', { ...shown, locale: context.query.locale }, context.expected)
-        return respondNothing()
-      })
+      const remove = () => actOnDocument(access, 'delete', { ...shown, locale: context.query.locale }, context.expected)
+      return respondWritten(access, shown, remove, async () => respondNothing())
     },
   }),
   resource({
@@ -157,10 +146,8 @@ const documents: readonly Resource[] = [
     response: documentSchema,
     admit: admitTo('create'),
     handle: async (context) => {
-      const access = await contentAccess(context)
-      const name = await parseDocumentName(access, context.params, context.query)
-      const documentId = await cloneDocument(access, name, context.body.data)
-      return (await respondDocument(access, { ...name, documentId })) as never
+      const { access, name } = await openDocument(context)
+      return respondDocument(access, { ...name, documentId: await cloneDocument(access, name, context.body.data) })
     },
     respondAgain: (context, { ids }) => newDocument(context, ids[0]!),
   }),
@@ -180,7 +167,7 @@ const publications = [
 ] as const
 
 /** The document of an action in several locales, and the locale of the response. */
-async function actedOn(context: ResourceRequest<z.output<typeof byDocument>, z.output<typeof localeQuery>>) {
+async function actedOn(context: DocumentRequest) {
   const access = await contentAccess(context)
   const type = readableType(access, context.params.type)
   const locale = firstLocale(context.query.locale, type.localized, access.defaultLocale)
@@ -200,14 +187,13 @@ const acts = publications.map(({ path, action, summary }) =>
     admit: admitTo(path),
     handle: async (context) => {
       const { access, shown } = await actedOn(context)
-      return orStale(access, shown, async () => {
-        await actOnDocument(access, action, { ...shown, locale: context.query.locale }, context.expected)
-        return respondDocument(access, shown) as never
-      })
+      return respondWritten(access, shown, () =>
+        actOnDocument(access, action, { ...shown, locale: context.query.locale }, context.expected),
+      )
     },
     respondAgain: async (context) => {
       const { access, shown } = await actedOn(context)
-      return respondDocument(access, shown) as never
+      return respondDocument(access, shown)
     },
   }),
 )
@@ -218,10 +204,7 @@ export const contentResources: readonly Resource[] = [...lists, ...documents, ..
 const linkText = z.string().max(10_000).optional()
 const pages = { ...localeQuery.shape, limit: pageInput.limit, after: cursorInput, before: cursorInput }
 const linkPathInput = z.string().min(1).max(1_000)
-const page = z.strictObject({
-  data: z.array(z.looseObject({})),
-  meta: z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() }),
-})
+const page = z.strictObject({ data: z.array(z.looseObject({})), meta: cursorMeta })
 
 /** The resources of links. */
 export const linkResources: readonly Resource[] = [
@@ -234,8 +217,8 @@ export const linkResources: readonly Resource[] = [
     query: z.strictObject({ ...pages, q: linkText }),
     response: page,
     handle: async (context) => {
-      const { data, meta } = await listChoices(await contentAccess(context), context.params.type, context.params.path, context.query)
-      return respond({ data: [...data], meta })
+      const { type, path: attribute } = context.params
+      return respond(await listChoices(await contentAccess(context), type, attribute, context.query))
     },
   }),
   resource({
@@ -247,11 +230,8 @@ export const linkResources: readonly Resource[] = [
     query: z.strictObject(pages),
     response: page,
     handle: async (context) => {
-      const access = await contentAccess(context)
-      const { path: attribute, ...params } = context.params
-      const name = await parseDocumentName(access, params, { locale: context.query.locale })
-      const { data, meta } = await listLinks(access, name, attribute, context.query)
-      return respond({ data: [...data], meta })
+      const { access, name } = await openDocument(context)
+      return respond(await listLinks(access, name, context.params.path, context.query))
     },
   }),
   resource({
@@ -261,13 +241,10 @@ export const linkResources: readonly Resource[] = [
     who: 'byRoles',
     params: byDocument,
     query: localeQuery,
-    response: z.strictObject({
-      data: z.array(z.strictObject({ type: z.string(), path: z.string(), documents: z.array(versionSchema), more: z.boolean() })),
-    }),
+    response: z.strictObject({ data: usesSchema }),
     handle: async (context) => {
-      const access = await contentAccess(context)
-      const uses = await listUses(access, await parseDocumentName(access, context.params, context.query))
-      return respond({ data: uses.map((use) => ({ ...use, documents: [...use.documents] as z.input<typeof versionSchema>[] })) })
+      const { access, name } = await openDocument(context)
+      return respond({ data: (await listUses(access, name)) as never })
     },
   }),
 ]
@@ -304,11 +281,7 @@ export const editingResources: readonly Resource[] = [
     handle: async (context) => {
       const access = await contentAccess(context)
       const checks = await checkDocument(access, readableType(access, context.params.type), context.params.document, context.query.locale)
-      const data = checks.map(({ errors, waiting, ...rest }) => ({
-        ...rest,
-        errors: errors.map((error) => ({ ...error, path: [...error.path] })),
-        waiting: waiting.map((link) => ({ ...link, path: [...link.path], type: link.type.uid })),
-      }))
+      const data = checks.map(({ waiting, ...rest }) => ({ ...rest, waiting: waiting.map((link) => ({ ...link, type: link.type.uid })) }))
       return respond({ data })
     },
   }),
@@ -324,14 +297,10 @@ export const editingResources: readonly Resource[] = [
     body: z.strictObject({ from: z.string().min(1).max(255), fields: z.array(name).min(1).max(1_000) }),
     admit: admitTo('update'),
     handle: async (context) => {
-      const access = await contentAccess(context)
-      const document = await parseDocumentName(access, context.params, context.query)
-      return orStale(access, document, async () => {
-        await fillDocument(access, document, context.body, context.expected)
-        return respondDocument(access, document) as never
-      })
+      const { access, name } = await openDocument(context)
+      return respondWritten(access, name, () => fillDocument(access, name, context.body, context.expected))
     },
-    respondAgain: (context) => respondNamed(context) as never,
+    respondAgain: respondNamed,
   }),
   resource({
     method: 'POST',
@@ -356,6 +325,6 @@ export const editingResources: readonly Resource[] = [
     who: 'administrator',
     query: z.strictObject({ q: z.string().trim().min(1).max(200) }),
     response: z.strictObject({ data: found }),
-    handle: async (context) => respond({ data: (await search(await contentAccess(context), context.query.q)) as z.input<typeof found> }),
+    handle: async (context) => respond({ data: (await search(await contentAccess(context), context.query.q)) as never }),
   }),
 ]

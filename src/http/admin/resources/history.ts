@@ -2,26 +2,15 @@
 import * as z from 'zod'
 import { type HistoryVersion, listHistory, readHistory, restoreHistory } from '../../../admin/content/history.js'
 import { pageInput, pageMeta, parseCursor, rowIdInput, timestamp, toPage, toTimestamp } from '../../../admin/values.js'
-import {
-  admitTo,
-  byDocument,
-  contentAccess,
-  documentSchema,
-  documentState,
-  localeQuery,
-  orStale,
-  parseDocumentName,
-  respondDocument,
-  respondNamed,
-} from '../content.js'
+import { admitTo, byDocument, documentSchema, documentState, localeQuery, openDocument, respondNamed, respondWritten } from '../content.js'
 import { type Resource, resource, respond } from '../resource.js'
 
-const name = z.string().nullable()
+const personName = z.string().nullable()
 const version = {
   id: z.int(),
   at: timestamp,
   status: z.string(),
-  administrator: z.strictObject({ id: z.int(), firstname: name, lastname: name }).nullable(),
+  administrator: z.strictObject({ id: z.int(), firstname: personName, lastname: personName }).nullable(),
 }
 const shown = ({ id, createdAt: madeAt, status, by }: HistoryVersion) => ({ id, at: toTimestamp(madeAt), status, administrator: by })
 const byVersion = byDocument.extend({ id: rowIdInput })
@@ -38,16 +27,11 @@ export const historyResources: readonly Resource[] = [
     query: localeQuery.extend(pageInput),
     response: z.strictObject({ data: z.array(z.strictObject(version)), meta: pageMeta }),
     handle: async (context) => {
-      const { after, limit, locale } = context.query
-      const access = await contentAccess(context)
-      const document = await parseDocumentName(access, context.params, { locale })
-      const list = ['history', document.type.uid, document.documentId, document.locale]
-      const page = toPage(
-        await listHistory(access, document, { before: parseCursor(after, list), limit: limit + 1 }),
-        limit,
-        list,
-        ({ id }) => id,
-      )
+      const { after, limit } = context.query
+      const { access, name } = await openDocument(context)
+      const list = ['history', name.type.uid, name.documentId, name.locale]
+      const rows = await listHistory(access, name, { before: parseCursor(after, list), limit: limit + 1 })
+      const page = toPage(rows, limit, list, ({ id }) => id)
       return respond({ data: page.shown.map(shown), meta: page.meta })
     },
   }),
@@ -61,9 +45,8 @@ export const historyResources: readonly Resource[] = [
     query: localeQuery,
     response: z.strictObject({ data: z.strictObject({ ...version, data: z.looseObject({}) }) }),
     handle: async (context) => {
-      const access = await contentAccess(context)
-      const { id, ...params } = context.params
-      const { data, ...kept } = await readHistory(access, await parseDocumentName(access, params, context.query), id)
+      const { access, name } = await openDocument(context)
+      const { data, ...kept } = await readHistory(access, name, context.params.id)
       return respond({ data: { ...shown(kept), data } })
     },
   }),
@@ -80,14 +63,10 @@ export const historyResources: readonly Resource[] = [
     body: z.strictObject({ fields: z.array(z.string().min(1).max(255)).min(1).max(1_000).optional() }),
     admit: admitTo('update'),
     handle: async (context) => {
-      const access = await contentAccess(context)
-      const { id, ...params } = context.params
-      const document = await parseDocumentName(access, params, context.query)
-      return orStale(access, document, async () => {
-        await restoreHistory(access, document, id, { fields: context.body.fields ?? null, expected: context.expected })
-        return respondDocument(access, document) as never
-      })
+      const { params, body, expected } = context
+      const { access, name } = await openDocument(context)
+      return respondWritten(access, name, () => restoreHistory(access, name, params.id, { fields: body.fields ?? null, expected }))
     },
-    respondAgain: (context) => respondNamed(context) as never,
+    respondAgain: respondNamed,
   }),
 ]

@@ -22,7 +22,7 @@ import { byId, folderInput, pageInput, pageMeta, parseCursor, toPage } from '../
 import { readFileInfos } from '../../../content/media/file-info.js'
 import { listFolders, readFolder } from '../../../content/media/folders.js'
 import { notFound, validationError } from '../../../foundation/errors/errors.js'
-import { cursorInput, versionSchema } from '../content.js'
+import { cursorInput, cursorMeta, totalSchema, usesSchema } from '../content.js'
 import { fileSchema, folderSchema, idInput, mediaAccess, toFolder } from '../media.js'
 import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
 
@@ -64,10 +64,7 @@ const lists: readonly Resource[] = [
       after: cursorInput,
       before: cursorInput,
     }),
-    response: z.strictObject({
-      data: z.array(fileSchema),
-      meta: z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() }),
-    }),
+    response: z.strictObject({ data: z.array(fileSchema), meta: cursorMeta }),
     handle: async (context) => {
       const { sort, limit, after, before, ...wanted } = context.query
       const { data, meta } = await listFiles(mediaAccess(context), wanted, { sort, limit, after, before })
@@ -80,8 +77,8 @@ const lists: readonly Resource[] = [
     summary: 'Count the files of a list, up to 10,000',
     who: may('read'),
     query: z.strictObject(query),
-    response: z.strictObject({ data: z.strictObject({ total: z.int(), exact: z.boolean() }) }),
-    handle: async (context) => respond({ data: { ...(await countFiles(mediaAccess(context), context.query)) } }),
+    response: totalSchema,
+    handle: async (context) => respond({ data: await countFiles(mediaAccess(context), context.query) }),
   }),
   resource({
     method: 'POST',
@@ -240,23 +237,18 @@ const single: readonly Resource[] = [
     summary: 'List the documents that use a file',
     who: may('read'),
     params: byId,
-    response: z.strictObject({
-      data: z.array(z.strictObject({ type: z.string(), path: z.string(), documents: z.array(versionSchema), more: z.boolean() })),
-      meta: z.strictObject({ more: z.boolean() }),
-    }),
+    response: z.strictObject({ data: usesSchema, meta: z.strictObject({ more: z.boolean() }) }),
     handle: async (context) => {
       const { administration, administrator, installation, params } = context
       const grants = await administration.grantsOf(administrator, installation.model)
       const { uses, more } = await listFileUses(mediaAccess(context), grants, params.id)
-      return respond({ data: uses.map((use) => ({ ...use, documents: [...use.documents] as never })), meta: { more } })
+      return respond({ data: uses as never, meta: { more } })
     },
   }),
 ]
 
 /** The resources of files. */
 export const fileResources: readonly Resource[] = [...lists, ...single]
-
-const mayOnFolders = (action: keyof typeof mediaActions) => ({ action: mediaActions[action], onFiles: true as const })
 
 const folderResponse = z.strictObject({ data: folderSchema })
 
@@ -280,7 +272,7 @@ export const folderResources: readonly Resource[] = [
     method: 'GET',
     path: '/folders',
     summary: 'List folders: all, or those in one',
-    who: mayOnFolders('read'),
+    who: may('read'),
     query: z.strictObject({
       parent: folderInput.optional(),
       q: z.string().max(500).optional(),
@@ -299,7 +291,7 @@ export const folderResources: readonly Resource[] = [
     method: 'POST',
     path: '/folders',
     summary: 'Make a folder',
-    who: mayOnFolders('create'),
+    who: may('create'),
     status: 201,
     body: z.strictObject({ name: folderName, parent: idInput.nullable().default(null) }),
     response: folderResponse,
@@ -310,7 +302,7 @@ export const folderResources: readonly Resource[] = [
     method: 'GET',
     path: '/folders/:id',
     summary: 'Read a folder',
-    who: mayOnFolders('read'),
+    who: may('read'),
     params: byId,
     response: folderResponse,
     handle: (context) => respondFolder(context, context.params.id),
@@ -319,7 +311,7 @@ export const folderResources: readonly Resource[] = [
     method: 'PATCH',
     path: '/folders/:id',
     summary: 'Rename a folder, or move it with its content',
-    who: mayOnFolders('update'),
+    who: may('update'),
     params: byId,
     body: z.strictObject({ name: folderName.optional(), parent: idInput.nullable().optional() }),
     response: folderResponse,
@@ -332,7 +324,7 @@ export const folderResources: readonly Resource[] = [
     method: 'DELETE',
     path: '/folders/:id',
     summary: 'Delete a folder, optionally with its content',
-    who: mayOnFolders('update'),
+    who: may('update'),
     refusals: [409],
     params: byId,
     query: z.strictObject({ withContent: z.enum(['true', 'false']).default('false') }),

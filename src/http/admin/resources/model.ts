@@ -213,7 +213,7 @@ export const doctorResources: readonly Resource[] = [
     response: z.strictObject({ data: z.strictObject({ sound: z.boolean(), checks: z.array(check) }) }),
     handle: async ({ parts, installation }) => {
       const { sound, checks } = await parts.backend.administration.doctor.examine(installation.model)
-      return respond({ data: { sound, checks: checks.map((each) => ({ ...each, examples: [...each.examples] })) } })
+      return respond({ data: { sound, checks } })
     },
   }),
 ]

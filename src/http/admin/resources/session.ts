@@ -100,7 +100,7 @@ export const sessionResources: readonly Resource[] = [
     summary: 'List my sessions, the current one first',
     who: 'administrator',
     response: z.strictObject({ data: z.array(shownSession) }),
-    handle: async ({ administration, administrator }) => respond({ data: [...(await listOwnSessions(administration, administrator))] }),
+    handle: async ({ administration, administrator }) => respond({ data: await listOwnSessions(administration, administrator) }),
   }),
   resource({
     method: 'DELETE',

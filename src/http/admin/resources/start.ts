@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { type Administrator, isUnconditional } from '../../../admin/identity/identify.js'
+import type { Immutable } from '../../../admin/manage/operation.js'
 import { hasRights, parseRights } from '../../../admin/permissions/permissions.js'
 import { readLocales } from '../../../content/documents/read/service-reads.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
@@ -64,15 +65,15 @@ const start = z.strictObject({
   versions: z.strictObject({ octavo: z.string() }),
 })
 
-async function startOf({ administrator, installation, parts }: ResourceRequest): Promise<z.input<typeof start>> {
+async function startOf({ administrator, installation, parts }: ResourceRequest): Promise<Immutable<z.input<typeof start>>> {
   const { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles, permissions } = administrator
   const { config, backend } = parts
   const { model, documents, defaultLocale } = installation
   const own = permissions.flatMap((row) => (!row.subject && isUnconditional(row) ? [row.action] : []))
   const locales = await readLocales(documents)
   return {
-    me: { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles: [...roles] },
-    types: [...typesFor(administrator, model)],
+    me: { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles },
+    types: typesFor(administrator, model),
     locales: locales.map(({ code, name }) => ({
       code,
       name: typeof name === 'string' ? name : null,

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Layout } from '../../../admin/layouts/layouts.js'
 import { configurableSchema, layoutRevision, readLayouts, replaceLayout } from '../../../admin/layouts/layouts.js'
 import { readTypeView } from '../../../admin/layouts/type-view.js'
+import type { Immutable } from '../../../admin/manage/operation.js'
 import type { Schema } from '../../../model/schema/types.js'
 import { typeInput } from '../content.js'
 import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
@@ -50,12 +51,12 @@ const only = (values: Readonly<Record<string, unknown>>, known: object): Record<
   Object.fromEntries(Object.entries(values).filter(([key]) => key in known))
 
 /** A layout in the form of the input, so that it can be sent back. */
-const shownLayout = ({ settings: given, metadatas, layouts }: Layout): z.input<typeof layoutAnswer> => ({
+const shownLayout = ({ settings: given, metadatas, layouts }: Layout): Immutable<z.input<typeof layoutAnswer>> => ({
   settings: only(given, settings),
   metadatas: Object.fromEntries(
     Object.entries(metadatas).map(([attribute, one]) => [attribute, { edit: only(one.edit, edit), list: only(one.list, list) }]),
   ),
-  layouts: { list: [...layouts.list], edit: layouts.edit.map((row) => row.map((field) => ({ ...field }))) },
+  layouts,
 })
 
 const attributes = z.record(z.string(), z.looseObject({ type: z.string() }))
@@ -104,16 +105,16 @@ export const typeResources: readonly Resource[] = [
         localized,
         displayName: found.displayName,
         kind: singleType ? ('singleType' as const) : ('collectionType' as const),
-        attributes: { ...found.attributes },
+        attributes: found.attributes,
         components: Object.fromEntries(
           found.components.map((component) => [
             component.uid,
-            { displayName: component.displayName, attributes: { ...component.attributes }, layout: shownLayout(component.layout) },
+            { displayName: component.displayName, attributes: component.attributes, layout: shownLayout(component.layout) },
           ]),
         ),
         layout: shownLayout(found.layout),
-        fields: { read: [...found.fields.read], create: [...found.fields.create], update: [...found.fields.update] },
-        actions: [...found.actions],
+        fields: found.fields,
+        actions: found.actions,
       }
       return cacheable(data)
     },

@@ -1,4 +1,4 @@
-// The operations of content-types: reads, writes and publication, one table for collection types and one for single types.
+// The operations of content-types: reads, writes and publication, for collection types and single types.
 import type { ContentType } from '../../../model/schema/types.js'
 import { linksOf, nounsOf } from '../view.js'
 import { inputRef, type SchemaContext, shapeRef } from './documents.js'
@@ -19,17 +19,17 @@ import {
 } from './parameters.js'
 import { type DescriptionObject, integer, list, object } from './schema.js'
 
-/** All operations of a content-type, for any caller. `lists`: the sizes of pages. */
+/** All operations of a content-type, for any caller. `lists`: page sizes. */
 export function contentOperations(context: SchemaContext, type: ContentType, pages: Pages): readonly ApiOperation[] {
   return type.singleType ? ofSingleType(context, type) : ofCollectionType(context, type, pages)
 }
 
-/** The type with its parameters, which every operation takes some of. */
+/** The schemas and parameters of a type that its operations share. */
 function partsOf(context: SchemaContext, type: ContentType) {
   const populate = populateParameter(context, type)
   const shown = [fieldsParameter(context, type), ...(populate === null ? [] : [populate])]
   const localeOf = (parameter: DescribedParameter) => (type.localized ? [parameter] : [])
-  // Relations follow the status too, so it says something for every type that has some.
+  // Relations follow the status too, so it applies to every type with relations.
   const status = type.draftAndPublish || linksOf(context.view, type).length > 0 ? [statusParameter(context)] : []
   const document = shapeRef(context, type)
   const data = object({ data: document, meta: { type: 'object' } }, ['data', 'meta'])
@@ -124,7 +124,7 @@ const acts = [
   { act: 'discard', summary: (noun: string) => `Replace the draft of ${noun} by its published version`, returns: 'The draft.' },
 ] as const
 
-/** The path of a document, its name in sentences, and the parameters of the path. */
+/** Path of a document, its noun, and the path parameters. */
 interface DocumentPlace {
   readonly path: string
   readonly noun: string

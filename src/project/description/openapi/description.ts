@@ -1,5 +1,5 @@
-// The OpenAPI description of what one caller may do with the API: the operations that its actions allow, and the schemas that they refer
-// to. Everything else of the model is absent, names included.
+// The OpenAPI description of the API for one caller: permitted operations, and the schemas that they reference. All other names in the
+// model are omitted.
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -31,25 +31,24 @@ interface DescriptionSource {
   readonly model: Model
   readonly contract: Contract
   readonly pages: Pages
-  /** The base of paths: a path on the same server, or a URL. */
+  /** Base of paths: a path on the same server, or a URL. */
   readonly server: string
-  /** The base of routes at the root path. */
+  /** Base of routes at the root path. */
   readonly root: string
-  /** Reading drafts needs a separate action. */
+  /** Reading drafts requires a separate action. */
   readonly draftGrant: boolean
   /** Users have sessions (`auth.jwtManagement: 'refresh'`). */
   readonly hasSessions: boolean
-  /** The model may be changed while serving. */
+  /** The model may change while serving. */
   readonly modelChanges: boolean
-  /** The path of the event stream; null: the project has none. */
+  /** Path of the event stream; null: disabled. */
   readonly eventStream: string | null
-  /** The routes of content-types that do not exist; null: all do. */
+  /** Disabled routes of content-types; null: none. */
   readonly leftOut: ExcludedRoutes | null
-  /** The routes of the project. */
   readonly routes: readonly CustomRoute[]
 }
 
-/** Describes the API to a reader as an OpenAPI 3.1 document. The same model and actions give the same document. */
+/** Describes the API to a reader as an OpenAPI 3.1 document, which is the same for the same model and actions. */
 export function describe(described: DescriptionSource, reader: DescriptionReader): DescriptionObject {
   const components = openComponents()
   const operations = operationsOf(described, reader, components)
@@ -61,7 +60,7 @@ export function describe(described: DescriptionSource, reader: DescriptionReader
     paths,
     components: { ...components.usedBy(paths), securitySchemes },
   }
-  // From the visible part only, so that it reveals nothing about the rest of the model.
+  // Computed from the visible part only, so that it reveals nothing about the rest of the model.
   const version = createHash('sha256').update(JSON.stringify(whole)).digest('hex').slice(0, 12)
   return { openapi: '3.1.0', info: { title: 'Content API', version, description: about }, ...whole }
 }
@@ -69,7 +68,7 @@ export function describe(described: DescriptionSource, reader: DescriptionReader
 const about =
   'Operations available to you. Query strings use brackets: `filters[title][$containsi]=tea`, `populate[author][fields][0]=name`.'
 
-/** All operations that the reader may call. */
+/** Operations that the reader may call. */
 function operationsOf(
   { model, contract, pages, ...described }: DescriptionSource,
   reader: DescriptionReader,
@@ -95,7 +94,7 @@ function operationsOf(
   ]
   const all = [
     ...content,
-    // A content-type of the project comes first at a path that both have.
+    // If a custom route and a content-type have the same path, the content-type takes precedence.
     ...own.filter(({ method, path }) => typeWithRoute(model, method.toUpperCase(), path) === null),
     ...customOperations(components, described.routes),
     ...eventOperations(context, described.eventStream, reader),
@@ -103,13 +102,12 @@ function operationsOf(
   return all.filter(({ action }) => action === null || may(action))
 }
 
-/** Whether the configuration enables the route of an operation: its action is that of the permission. */
+/** True if the configuration enables the route of an operation. `whole`: the action with its uid. */
 function hasRoute(leftOut: ExcludedRoutes | null, { uid }: ContentType, whole: string): boolean {
   const action = whole.slice(uid.length + 1)
   return leftOut?.(uid, publicationActions[action] ?? (action as ApiAction)) !== true
 }
 
-/** The groups of operations. */
 function tagsOf({ types }: Model, operations: readonly ApiOperation[]): readonly DescriptionObject[] {
   const names = new Map([...types.values()].filter(({ exposed }) => exposed).map((type) => [type.singularName, type.displayName]))
   const used = [...new Set(operations.flatMap(({ tag, tags = [tag] }) => tags))]
@@ -186,23 +184,22 @@ const errorSchema = (): DescriptionObject =>
     ['data', 'error'],
   )
 
-/** A description as it is sent. */
+/** A description as sent. */
 interface ServedDescription {
   readonly bytes: Buffer
-  /** Its strong ETag, with quotes. */
+  /** Strong ETag, with quotes. */
   readonly tag: string
 }
 
-/** The descriptions of one model. */
 export interface Descriptions {
-  /** Returns what a caller with these grants may do; `open`: the grants of callers without credentials. */
+  /** The description for a caller with these grants; `open`: the grants of callers without credentials. */
   of(grants: Grants, open: Grants): ServedDescription
 }
 
-/** Descriptions that are cached, one for each set of permissions. */
+/** Maximum number of cached descriptions, one per set of permissions. */
 const maxCachedDescriptions = 20
 
-/** Opens the descriptions. `read` is called for the first one. */
+/** `read` is called on first use. */
 export function openDescriptions(read: () => DescriptionSource): Descriptions {
   let described: DescriptionSource | undefined
   const kept = new LRUCache<string, ServedDescription>({ maxSize: maxCachedDescriptions, sizeCalculation: () => 1 })
@@ -223,7 +220,7 @@ export function openDescriptions(read: () => DescriptionSource): Descriptions {
 /** The parts of the configuration that a description depends on. */
 type DescribedConfig = Pick<Config, 'contract' | 'rest' | 'auth' | 'events' | 'routes' | 'types' | 'modelChanges'>
 
-/** `origin`: that of the service's address, or an empty text for paths of the same server. */
+/** `origin`: that of the service's address; empty for paths on the same server. */
 export const describedOf = (
   { contract, rest, auth, events, routes, types, modelChanges }: DescribedConfig,
   model: Model,

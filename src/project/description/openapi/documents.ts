@@ -1,4 +1,4 @@
-// The schemas of content-types and components in responses.
+// Schemas of content-types and components in responses.
 import { isAlwaysRequired } from '../../../model/schema/conditions.js'
 import { fileType } from '../../../model/schema/link.js'
 import { type Attribute, assertNever } from '../../../model/schema/types.js'
@@ -24,7 +24,6 @@ export interface SchemaContext {
   showsDrafts(uid: string): boolean
 }
 
-/** A reference to the schema of a document or component. */
 export const shapeRef = (context: SchemaContext, shape: DescribedShape): DescriptionObject =>
   context.components.ref('schemas', context.view.names.get(shape.uid)!, () => shapeSchema(context, shape))
 
@@ -52,7 +51,7 @@ function shapeSchema(context: SchemaContext, shape: DescribedShape): Description
 
 const populated = 'Only if `populate` asks for it.'
 
-/** On the inverse side of a polymorphic relation documents show a locale, even if their type has none. */
+/** On the inverse side of a polymorphic relation, documents have a locale even if their type is not localized. */
 const isShownInverse = ({ model }: View, shape: DescribedShape): boolean =>
   shape.kind === 'contentType' && !shape.localized && hasInverse(model)
 const hasInverse = ({ types }: View['model']): boolean =>
@@ -82,7 +81,7 @@ function linkSchema(context: SchemaContext, link: DescribedLink): DescriptionObj
   }
 }
 
-/** Entries of several kinds, distinguished by the uid in one of their members. */
+/** Entries of several types, distinguished by the uid in `member`. */
 function entrySchema(context: SchemaContext, targets: readonly DescribedShape[], member: '__component' | '__type'): DescriptionObject {
   const entries = targets.map((shape) => {
     const name = `${context.view.names.get(shape.uid)!}Entry`
@@ -96,11 +95,11 @@ function entrySchema(context: SchemaContext, targets: readonly DescribedShape[],
   return { oneOf: entries.map(([, ref]) => ref), discriminator: { propertyName: member, mapping } }
 }
 
-/** A reference to the schema of the data that a write of this type takes. Private attributes are not described. */
+/** References the schema of a write's data. Private attributes are not described. */
 export const inputRef = (context: SchemaContext, shape: DescribedShape): DescriptionObject =>
   context.components.ref('schemas', `${context.view.names.get(shape.uid)!}Input`, () => inputSchema(context, shape))
 
-/** The attributes that a caller may send. Relations need the permission to find their targets. */
+/** Attributes that a caller may send. Relations require permission to find their targets. */
 const described = (context: SchemaContext, shape: DescribedShape): readonly Attribute[] =>
   writableOf(shape).filter((attribute) => !attribute.private && mayGive(context, attribute))
 
@@ -116,7 +115,7 @@ function inputSchema(context: SchemaContext, shape: DescribedShape): Description
     shape.kind === 'component' ? { id: { ...integer, description: 'The component of the draft to change; without it, a new one.' } } : {}
   const properties = Object.fromEntries(attributes.map((attribute) => [attribute.name, attributeSchema(context, attribute)]))
   const description = needed.length === 0 ? {} : { description: `Needed to publish a new document: ${needed.join(', ')}.` }
-  // Entries of dynamic zones have a member more.
+  // Entries of dynamic zones have an additional member.
   const closed = shape.kind === 'component' ? {} : { additionalProperties: false }
   return object({ ...own, ...properties }, [], { title: shape.displayName, ...description, ...closed })
 }
@@ -151,7 +150,7 @@ function attributeSchema(context: SchemaContext, attribute: Attribute): Descript
   }
 }
 
-/** A list with the number of entries that it may have when it is published. One that is not required may also be empty. */
+/** A list with the permitted number of entries on publication. Unless required, it may also be empty. */
 const bounded = (attribute: Attribute, schema: DescriptionObject): DescriptionObject => {
   const { min, max } = attribute.source
   return {
@@ -211,7 +210,7 @@ const typedRelationInput = (components: Components, uids: readonly string[]): De
     }
   })
 
-/** Files by their ids. */
+/** Files by id. */
 const mediaInput = (components: Components): DescriptionObject =>
   components.ref('schemas', 'media-input', () => {
     const one: DescriptionObject = { anyOf: [integer, text, object({ id: integer }, ['id']), object({ documentId: text }, ['documentId'])] }

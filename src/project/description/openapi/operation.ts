@@ -1,5 +1,4 @@
-// One operation of the API as data: path, method, permission, input and output. All operations of a description are
-// a list of these; new routes of the API add their operations to it.
+// An operation of the API as data: path, method, permission, input and output. A description is a list of these.
 import type { DescriptionObject } from './schema.js'
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -7,7 +6,6 @@ export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
 /** A parameter, or a reference to one. */
 export type DescribedParameter = DescriptionObject
 
-/** The body of a request. */
 interface RequestBody {
   readonly required: boolean
   /** By media type. */
@@ -21,7 +19,6 @@ export interface DescriptionReader {
   isOpen(action: string): boolean
 }
 
-/** A response: its status, and the schema of its body if it has one. */
 export interface OperationResponse {
   readonly status: number
   readonly description: string
@@ -30,50 +27,45 @@ export interface OperationResponse {
   readonly mediaType?: string
 }
 
-/** An operation. */
 export interface ApiOperation {
   readonly method: HttpMethod
-  /** Below the prefix of the API, with parameters in braces: `/articles/{id}`. */
+  /** Relative to the prefix of the API, with parameters in braces: `/articles/{id}`. */
   readonly path: string
-  /** True: the path is below nothing, not below the prefix. */
+  /** True: the path is absolute, not relative to the prefix. */
   readonly isAtRoot?: boolean
-  /** The action that the caller must be granted; null: everybody may call it. */
+  /** The required action; null: public. */
   readonly action: string | null
-  /** The group that it belongs to: the singular name of a content-type, or the name of a plugin. */
+  /** Group: singular name of a content-type, or name of a plugin. */
   readonly tag: string
-  /** The groups that it is shown in, if not in that of `tag`. */
+  /** Groups for display; default: `tag`. */
   readonly tags?: readonly string[]
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly DescribedParameter[]
   readonly body?: RequestBody
-  /** The successful response. */
   readonly success: OperationResponse
-  /** Further responses; they take the place of errors with the same status. */
+  /** Further responses; these replace errors with the same status. */
   readonly others?: readonly OperationResponse[]
-  /** Statuses of errors in addition to those of every operation. */
+  /** Statuses of errors in addition to the common ones. */
   readonly errors?: readonly number[]
 }
 
-/** The id of an operation in Strapi's style: `article/get/articles_by_id`. */
+/** Operation id in Strapi's style: `article/get/articles_by_id`. */
 export function operationId({ tag, method, path, isAtRoot }: ApiOperation): string {
   const words = path.slice(1).replaceAll('/{', '_by_').replaceAll('}', '').replaceAll(/[/-]/g, '_')
   return `${isAtRoot === true ? 'root-' : ''}${tag}/${method}/${words}`
 }
 
-/** A JSON body with this schema. */
 export const jsonBody = (schema: DescriptionObject, required = true): RequestBody => ({
   required,
   content: { 'application/json': { schema } },
 })
 
-/** A parameter in the path. */
 export const inPath = (name: string, description: string, schema: DescriptionObject = { type: 'string' }): DescribedParameter => ({
   ...{ name, in: 'path', required: true, description },
   schema,
 })
 
-/** A parameter in the query string. */
 export const inQuery = (
   name: string,
   description: string,
@@ -85,12 +77,12 @@ export const inQuery = (
   ...more,
 })
 
-/** Paths that differ in names of parameters alone are the same. */
+/** Normalizes a path: names of parameters do not distinguish paths. */
 const shapeOf = (path: string): string => path.toLowerCase().replaceAll(/\{\w+\}/g, '{}')
 
 /**
- * Returns the path items. `root`: the server of routes below nothing. Such a route may have the path of another one that is below the
- * prefix; it is then described with a slash at its end, which has no meaning to the service.
+ * Returns the path items. `root`: server of absolute routes. If such a route has the same path as one relative to the prefix, it is
+ * described with a trailing slash, which the service ignores.
  */
 export function pathItems(
   operations: readonly ApiOperation[],

@@ -1,4 +1,4 @@
-// The parameters of query strings: those of a content-type, and those that all have in common.
+// Parameters of query strings, by content-type and common ones.
 
 import type { ContentType, Scalar } from '../../../model/schema/types.js'
 import type { Family } from '../../../model/types/attribute-type.js'
@@ -15,7 +15,6 @@ const nested = { style: 'deepObject', explode: true }
 const nameOf = ({ view }: SchemaContext, { uid }: DescribedShape): string => view.names.get(uid)!
 const quoted = (name: string): string => name.replaceAll(/[^\w]/g, '\\$&')
 
-/** `fields` of a type. */
 export const fieldsParameter = (context: SchemaContext, type: ContentType): DescribedParameter =>
   context.components.ref('parameters', `${nameOf(context, type)}Fields`, () =>
     inQuery('fields', 'The attributes to return. `id` and `documentId` are always included.', fieldsSchema(type)),
@@ -24,7 +23,7 @@ export const fieldsParameter = (context: SchemaContext, type: ContentType): Desc
 const fieldsSchema = (shape: DescribedShape): DescriptionObject =>
   list({ type: 'string', enum: ['*', ...publicFields(shape).map(({ name }) => name)] })
 
-/** `populate` of a type; null if it has nothing to populate. */
+/** Null if the type has nothing to populate. */
 export function populateParameter(context: SchemaContext, type: ContentType): DescribedParameter | null {
   if (linksOf(context.view, type).length === 0) return null
   return context.components.ref('parameters', `${nameOf(context, type)}Populate`, () =>
@@ -70,7 +69,6 @@ const fragments = (context: SchemaContext, targets: readonly DescribedShape[]): 
     on: object(Object.fromEntries(targets.map((target) => [target.uid, { anyOf: [yesOrNo, levelRef(context, target)] }]))),
   })
 
-/** `sort` of a type. */
 export const sortParameter = (context: SchemaContext, type: ContentType): DescribedParameter =>
   context.components.ref('parameters', `${nameOf(context, type)}Sort`, () =>
     inQuery('sort', 'Keys such as `title:asc`, or `author.name:desc` through a relation.', sortSchema(context, type)),
@@ -83,7 +81,6 @@ function sortSchema(context: SchemaContext, shape: DescribedShape): DescriptionO
   return list({ type: 'string', pattern: `^(${steps.join('|')})(:(asc|desc))?$` })
 }
 
-/** `filters` of a type. */
 export const filtersParameter = (context: SchemaContext, type: ContentType): DescribedParameter =>
   context.components.ref('parameters', `${nameOf(context, type)}Filters`, () =>
     inQuery('filters', 'Conditions: `filters[title][$containsi]=tea`.', filtersRef(context, type), nested),
@@ -92,7 +89,6 @@ export const filtersParameter = (context: SchemaContext, type: ContentType): Des
 const shared = (context: SchemaContext, key: string, make: () => DescribedParameter): DescribedParameter =>
   context.components.ref('parameters', key, make)
 
-/** The most and the usual number of documents on a page. */
 export interface Pages {
   readonly defaultLimit: number
   readonly maxLimit: number
@@ -155,7 +151,6 @@ export const idempotencyKey = (context: SchemaContext): DescribedParameter =>
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   }))
 
-/** A reference to the filters of a content-type or component. */
 const filtersRef = (context: SchemaContext, shape: DescribedShape): DescriptionObject => {
   const name = `${context.view.names.get(shape.uid)!}Filters`
   return context.components.ref('schemas', name, () => filtersSchema(context, shape, { $ref: `#/components/schemas/${name}` }))
@@ -172,7 +167,7 @@ function filtersSchema(context: SchemaContext, shape: DescribedShape, self: Desc
   return object({ ...Object.fromEntries([...fields, ...below]), ...junctions }, [], { additionalProperties: false })
 }
 
-/** The JSON type of values that are compared. */
+/** JSON types of compared values. */
 const values: Readonly<Record<Family, DescriptionObject>> = {
   text,
   number: { type: 'number' },
@@ -190,7 +185,7 @@ const condition = (components: Components, { type }: Scalar): DescriptionObject 
   return components.ref('schemas', `${family}-condition`, () => conditionSchema(values[family]))
 }
 
-/** Conditions on related rows themselves, by their ids. */
+/** Conditions on related rows by id. */
 const rowCondition = (components: Components): DescriptionObject =>
   components.ref('schemas', 'row-condition', () => conditionSchema({ type: 'integer', description: 'A row id.' }))
 

@@ -1,4 +1,4 @@
-// JSON Schemas of a description, with a collection of the referenced ones. Unreferenced schemas are left out.
+// JSON Schemas of a description, with a registry of referenced ones. Unreferenced schemas are omitted.
 import type { JsonSchema, StandardSchema } from '../../../foundation/public/routes.js'
 import { fileType } from '../../../model/schema/link.js'
 import type { Scalar } from '../../../model/schema/types.js'
@@ -8,16 +8,15 @@ import type { DescribedShape, View } from '../view.js'
 /** A JSON Schema (2020-12), or another object of an OpenAPI description. */
 export type DescriptionObject = Readonly<Record<string, unknown>>
 
-/** The kinds of objects that operations refer to by name. */
+/** Kinds of objects that operations reference by name. */
 type ComponentKind = 'schemas' | 'parameters' | 'responses'
 
-/** Collects the components of one description. */
 export interface Components {
-  /** Returns a reference to a component, which is made if it is not there yet. It may refer to itself. */
+  /** Returns a reference to a component, which is created on first use. It may reference itself. */
   ref(kind: ComponentKind, name: string, make: () => DescriptionObject): DescriptionObject
-  /** True if there is a component at a reference. */
+  /** True if the referenced component exists. */
   has(reference: string): boolean
-  /** The components that a value refers to, directly or through others, by kind and name in alphabetical order. */
+  /** Components that a value references, directly or indirectly, sorted by kind and name. */
   usedBy(value: unknown): Readonly<Record<string, Readonly<Record<string, DescriptionObject>>>>
 }
 
@@ -38,7 +37,7 @@ export function openComponents(): Components {
       const waiting: unknown[] = [value]
       while (waiting.length > 0) {
         for (const reference of referencesIn(waiting.pop())) {
-          // A reference may lead into a component.
+          // A reference may point into a component.
           const path = reference.split('/', 4).join('/')
           if (used.has(path)) continue
           used.add(path)
@@ -56,7 +55,7 @@ export function openComponents(): Components {
   }
 }
 
-/** The references in a value, at every depth. */
+/** The references in a value, recursively. */
 function referencesIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return []
   const found: string[] = []
@@ -67,7 +66,6 @@ function referencesIn(value: unknown): readonly string[] {
   return found
 }
 
-/** An object with these properties. */
 export const object = (
   properties: Readonly<Record<string, DescriptionObject>>,
   required: readonly string[] = [],
@@ -84,27 +82,26 @@ export const text: DescriptionObject = { type: 'string' }
 export const integer: DescriptionObject = { type: 'integer' }
 export const yesOrNo: DescriptionObject = { type: 'boolean' }
 
-/** The schema of a value that may also be null. */
+/** A nullable schema. */
 export function orNull(schema: DescriptionObject): DescriptionObject {
   const { type, enum: choices } = schema
   if (typeof type !== 'string') return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] }
   return { ...schema, type: [type, 'null'], ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}) }
 }
 
-/** Side of a schema: the value that it accepts, or the one that it returns. */
+/** Side of a schema: accepted or returned value. */
 type SchemaSide = 'input' | 'output'
 
-/** A described value. */
 export interface DescribedValue {
-  /** The schema, or a reference to it where it refers to parts of itself. */
+  /** The schema, or a reference to it if it references parts of itself. */
   readonly schema: DescriptionObject
   /** The schema itself. */
   readonly whole: DescriptionObject
 }
 
 /**
- * Describes a value. A schema that refers to parts of itself becomes the component `name`, because references in a document begin at its root.
- * A schema that has no JSON Schema describes any value; `$comment` has the reason.
+ * Describes a value. A schema that references parts of itself becomes the component `name`, because references in a document are relative
+ * to its root. A schema without a JSON Schema describes any value; `$comment` contains the reason.
  */
 export function describedValue(components: Components, name: string, given: JsonSchema | StandardSchema, side: SchemaSide): DescribedValue {
   const plain = plainSchema(given, side)
@@ -119,7 +116,7 @@ export function describedValue(components: Components, name: string, given: Json
 
 const baseOf = (name: string): string => `#/components/schemas/${name}`
 
-/** The name, or one with a number where another route has it. */
+/** The name, with a number if another route has it. */
 function freeName(components: Components, name: string): string {
   for (let number = 1; ; number++) {
     const free = number === 1 ? name : `${name}-${number}`
@@ -133,7 +130,7 @@ const undescribed = (reason: string): DescriptionObject => ({ $comment: `Not des
 /** The dialect of OpenAPI 3.1. */
 const target = 'draft-2020-12'
 
-/** Options by library: describe the rest of a schema if one type has no JSON Schema. */
+/** Options by library: if one type has no JSON Schema, the rest is described. */
 const libraryOptions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { zod: { unrepresentable: 'any' } }
 
 /** Converts a schema to plain data. */
@@ -156,14 +153,13 @@ function converted(given: JsonSchema | StandardSchema, side: SchemaSide): JsonSc
   throw new Error(`this schema of ${vendor} cannot be converted to JSON Schema`)
 }
 
-/** True for a schema of a library. */
 const isStandard = (given: JsonSchema | StandardSchema): given is StandardSchema => '~standard' in given
 
 const componentsBase = '#/components/'
-/** True for a reference to a part of the schema that it is in. */
+/** True for a reference to another part of the same schema. */
 const isOwn = (reference: string): boolean => reference.startsWith('#') && !reference.startsWith(componentsBase)
 
-/** True if a reference leads somewhere. Those to other documents are left to readers. */
+/** True if a reference is resolvable. References to other documents are left to readers. */
 function isKnown(components: Components, schema: DescriptionObject, reference: string): boolean {
   if (reference.startsWith(componentsBase)) return components.has(reference)
   if (!reference.startsWith('#')) return true
@@ -171,10 +167,10 @@ function isKnown(components: Components, schema: DescriptionObject, reference: s
   return steps.reduce<unknown>((at, step) => (at as JsonSchema | undefined)?.[nameOf(step)], schema) !== undefined
 }
 
-/** A step of a JSON pointer. */
+/** Decodes a step of a JSON pointer. */
 const nameOf = (step: string): string => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
 
-/** The same schema at another place: its references to itself begin at `base`. */
+/** Moves a schema: its references to itself get the prefix `base`. */
 function rebased(value: unknown, base: string): unknown {
   if (Array.isArray(value)) return value.map((inner) => rebased(inner, base))
   if (typeof value !== 'object' || value === null) return value
@@ -223,10 +219,10 @@ export function inputScalar(view: View, components: Components, attribute: Scala
   }
 }
 
-/** True for a length that bounds something. */
+/** True for a positive integer, which is a valid length or number of entries. */
 export const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value) && value > 0
 
-/** True for expressions that JSON Schema understands, which is stricter than JavaScript. */
+/** True for expressions that are valid in JSON Schema, which is stricter than JavaScript. */
 function isPattern(source: unknown): source is string {
   if (typeof source !== 'string') return false
   try {
@@ -237,7 +233,7 @@ function isPattern(source: unknown): source is string {
   }
 }
 
-/** Nodes keep members that the editor adds. */
+/** Nodes may have additional members from the editor. */
 const blocksSchema = (): DescriptionObject => ({
   examples: [[{ type: 'paragraph', children: [{ type: 'text', text: 'Text' }] }]],
   ...list(

@@ -1,4 +1,4 @@
-// Prints names, texts and values of a project as TypeScript. Input from a schema stays a name, a literal or a comment.
+// Prints names, texts and values of a project as TypeScript. Schema input always ends up in a name, a literal or a comment.
 
 import { isAlwaysRequired } from '../../../model/schema/conditions.js'
 import { fileType } from '../../../model/schema/link.js'
@@ -18,41 +18,38 @@ import {
   writableOf,
 } from '../view.js'
 
-/** A text as a literal. */
+/** A string literal. */
 const literal = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 
-/** The name of a property, quoted if necessary. */
+/** A property name, quoted if necessary. */
 const property = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name))
 
-/** A comment of one line. */
+/** A one-line comment. */
 const comment = (text: string): string => `/** ${text.replaceAll(/[\r\n\u2028\u2029]+/g, ' ').replaceAll('*/', '*\\/')} */`
 
-/** Several types as a union; `never` for none. */
+/** A union type; `never` for none. */
 const union = (types: readonly string[]): string => (types.length === 0 ? 'never' : types.join(' | '))
 
-/** A type that may also be null. */
 const orNull = (type: string, isNullable: boolean): string => (isNullable && type !== 'unknown' ? `${type} | null` : type)
 
-/** A property with its type. */
 interface TypeMember {
   readonly name: string
   readonly type: string
   readonly isOptional?: boolean
 }
 
-/** The members of an object type, one a line. */
+/** Members of an object type, one per line. */
 const members = (list: readonly TypeMember[], indent: string): string =>
   list.map(({ name, type, isOptional }) => `${indent}${property(name)}${isOptional ? '?' : ''}: ${type}\n`).join('')
 
-/** Properties that are read as unknown, and take values of their type. */
+/** Properties that read as unknown, and accept values of their type. */
 const accessors = (list: readonly TypeMember[], indent: string): string =>
   list.map(({ name, type }) => `${indent}get ${property(name)}(): unknown\n${indent}set ${property(name)}(value: ${type})\n`).join('')
 
-/** An exported interface. */
 const printInterface = (name: string, list: readonly TypeMember[], parent = ''): string =>
   `export interface ${name}${parent === '' ? '' : ` extends ${parent}`} {\n${members(list, '  ')}}\n`
 
-/** A JSON value as the type that has only this value. */
+/** A JSON value as a literal type. */
 function valueType(value: unknown): string {
   if (typeof value === 'string') return literal(value)
   if (Array.isArray(value)) return `readonly [${value.map(valueType).join(', ')}]`
@@ -61,7 +58,6 @@ function valueType(value: unknown): string {
   return entries.length === 0 ? '{}' : `{ ${entries.map(([key, inner]) => `${property(key)}: ${valueType(inner)}`).join('; ')} }`
 }
 
-/** The first line of the file. */
 export const fileHeader = '// Written by `octavo types` from the schemas of the project. Changes are lost when it runs again.'
 
 /** A file with all declarations does not register its types. */
@@ -76,14 +72,14 @@ export type ClientPackage = (typeof clientPackages)[number]
 interface FileOptions {
   /** Default query of reads, by uid. */
   readonly defaults: Readonly<Record<string, TypeDefaults>>
-  /** The package that the declarations are imported from, or their text. */
+  /** The package to import declarations from, or their text. */
   readonly declarations: { readonly package: ClientPackage } | { readonly text: string }
 }
 
-/** Content-types of plugins, which have separate endpoints. */
+/** Plugin types, which have separate endpoints. */
 const withEndpoints = ['plugin::upload.file', 'plugin::users-permissions.user', 'plugin::users-permissions.role']
 
-/** Prints the types of a project. The same model gives the same text. */
+/** Prints the types of a project. The output is the same for the same model. */
 export function printFile(view: View, { defaults, declarations }: FileOptions): string {
   const roots = [...view.model.types.values()].filter(({ uid, exposed }) => exposed || withEndpoints.includes(uid))
   const shapes = reachableFrom(view, roots)
@@ -103,7 +99,7 @@ export function printFile(view: View, { defaults, declarations }: FileOptions): 
   ].join('\n')
 }
 
-/** JSON attributes of files whose structure is known. */
+/** JSON attributes of files with a known structure. */
 const ofFiles: Readonly<Record<string, string>> = { formats: 'Octavo.FileFormats', focalPoint: 'Octavo.FocalPoint' }
 
 function getChoices(attribute: Scalar): readonly string[] | null {
@@ -118,7 +114,6 @@ function responseType(shape: DescribedShape, attribute: Scalar): string {
   return choices === null ? attributeTypes[attribute.type].typescript.response : union(choices)
 }
 
-/** The type of a condition. */
 function filterType(attribute: Scalar): string {
   const choices = getChoices(attribute)
   return choices === null ? attributeTypes[attribute.type].typescript.filter : `Octavo.ChoiceFilter<${union(choices)}>`
@@ -131,7 +126,7 @@ function inputType(attribute: Scalar): string {
   return choices === null ? (input ?? response) : union(choices)
 }
 
-/** Default parameters of reads of a type. */
+/** Default parameters of a type's reads. */
 type TypeDefaults = Readonly<Record<string, unknown>>
 
 const nameOf = ({ names }: View, { uid }: DescribedShape): string => names.get(uid)!
@@ -176,7 +171,7 @@ function filterMembers(view: View, shape: DescribedShape): readonly TypeMember[]
   ].map((member) => ({ ...member, isOptional: true }))
 }
 
-/** Types of plugins are written through separate routes. */
+/** Plugin types are written through separate routes. */
 function printInputs(view: View, shape: DescribedShape, name: string): readonly string[] {
   if (shape.kind === 'contentType' && !shape.exposed) return []
   const attributes = writableOf(shape)
@@ -201,7 +196,7 @@ function printInputs(view: View, shape: DescribedShape, name: string): readonly 
   ]
 }
 
-/** Input is unknown until it is validated. A type and not an interface, so that it is a record too. */
+/** Input is unknown until it is validated. A type rather than an interface, so that it is also a record. */
 function printHookData(shape: DescribedShape & { readonly kind: 'contentType' }, name: string): string {
   const input = `${name}${shape.draftAndPublish ? 'DraftInput' : 'Input'}`
   const attributes = writableOf(shape).map(({ name: attribute }) => ({ name: attribute, type: `${input}[${literal(attribute)}]` }))
@@ -209,7 +204,7 @@ function printHookData(shape: DescribedShape & { readonly kind: 'contentType' },
   return `${comment(text)}\nexport type ${name}HookData = {\n${accessors(attributes, '  ')}}\n`
 }
 
-/** True for attributes that null empties; relations and media allow it by their types, lists by row 16. */
+/** True for attributes that null clears; types of relations and media include it, those of lists by row 16. */
 const isScalarLike = ({ contract }: View, attribute: Attribute): boolean =>
   attribute.kind === 'scalar' ||
   (attribute.kind === 'component' && !attribute.repeatable) ||
@@ -282,10 +277,10 @@ function linkNames(link: DescribedLink): string {
   }
 }
 
-/** Whole statements of a declaration file that have no place in a namespace: imports, functions and constants. */
+/** Statements of declaration files that are not permitted in a namespace: imports, functions and constants. */
 const elsewhere = /^(?:import type [^;]*;|export declare (?:const|function) [^;]*;|export \{\};)\n?/gm
 
-/** Joins declaration files that refer only to each other. */
+/** Joins declaration files that reference only each other. */
 export function standaloneDeclarations(files: readonly string[]): string {
   const body = files.map((text) => text.replaceAll(elsewhere, '').trim()).join('\n')
   return [
@@ -294,7 +289,7 @@ export function standaloneDeclarations(files: readonly string[]): string {
   ].join('\n\n')
 }
 
-/** The declaration files that are needed, below the package's `dist/types`. */
+/** The required declaration files, relative to `dist/types` in the package. */
 export const declarationFiles: readonly string[] = [
   ...['blocks', 'content-types', 'inputs', 'queries', 'results', 'selection'].map((name) => `src/foundation/public/content/${name}.d.ts`),
   ...['document-methods', 'typed-strapi'].map((name) => `packages/client/${name}.d.ts`),

@@ -1,4 +1,4 @@
-// The operations of sign-in, registration, passwords and sessions. Bodies have no envelope.
+// Operations of sign-in, registration, passwords and sessions. Bodies have no envelope.
 import { inputRef, type SchemaContext, shapeRef } from '../documents.js'
 import { type ApiOperation, type HttpMethod, inPath, inQuery, jsonBody } from '../operation.js'
 import { fieldsParameter, filtersParameter, populateParameter, rangeParameters, sortParameter } from '../parameters.js'
@@ -9,7 +9,7 @@ const userType = 'plugin::users-permissions.user'
 const email: DescriptionObject = { type: 'string', format: 'email' }
 const secret: DescriptionObject = { type: 'string', format: 'password' }
 
-/** An operation of `/auth`, whose attempts are limited. */
+/** A rate-limited operation of `/auth`. */
 const attempt = (
   method: HttpMethod,
   path: string,
@@ -21,7 +21,6 @@ const attempt = (
   errors: [429],
 })
 
-/** Sending an e-mail. */
 const sending: ApiOperation = {
   ...{ method: 'post', path: '/email', action: 'plugin::email.email.send', tag: 'email', summary: 'Send an e-mail' },
   parameters: [],

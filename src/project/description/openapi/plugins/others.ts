@@ -1,4 +1,4 @@
-// The operations of the media library, of locales and of the model. Files and locales have no envelope, and files have numeric ids.
+// Operations of the media library, of locales and of the model. Files and locales have no envelope, and files have numeric ids.
 import { isByStatus } from '../../../../foundation/config/code-settings.js'
 import { entryEvents } from '../../../../foundation/public/events.js'
 import type { CustomRoute, JsonSchema, StandardSchema } from '../../../../foundation/public/routes.js'
@@ -87,7 +87,6 @@ const uploadForm = (): DescriptionObject =>
     ['files'],
   )
 
-/** The locales of the installation. */
 export const localeOperations = (): readonly ApiOperation[] => [
   {
     ...{ method: 'get', path: '/i18n/locales', action: 'plugin::i18n.locales.listLocales', tag: 'i18n', summary: 'List the locales' },
@@ -182,7 +181,7 @@ export function modelChangeOperations(): readonly ApiOperation[] {
   ]
 }
 
-/** The stream at `path`; none if the reader can follow no content-type. */
+/** The event stream at `path`; omitted if the reader cannot follow any content-type. */
 export function eventOperations(context: SchemaContext, path: string | null, { may, isOpen }: DescriptionReader): readonly ApiOperation[] {
   if (path === null) return []
   const uids = [...context.view.model.types.values()].filter(({ exposed, uid }) => exposed && may(`${uid}.find`)).map(({ uid }) => uid)
@@ -192,7 +191,7 @@ export function eventOperations(context: SchemaContext, path: string | null, { m
   return [
     {
       ...{ method: 'get', path, tag: 'events', summary: 'Stream events about documents' },
-      // One type that needs no credentials is enough to follow without them.
+      // One public type is enough to follow events without credentials.
       action: `${uids.find((uid) => isOpen(`${uid}.find`)) ?? uids[0]}.find`,
       description:
         'Server-sent events, until the client disconnects. The data of each is JSON with `event`, `createdAt`, `model`, `uid` and `entry`: the document as a GET of the caller returns it. `reset` says that some events were missed.',
@@ -208,7 +207,6 @@ export function eventOperations(context: SchemaContext, path: string | null, { m
   ]
 }
 
-/** The routes of a project. */
 export const customOperations = (components: Components, routes: readonly CustomRoute[]): readonly ApiOperation[] =>
   routes.map((route) => operationOf(components, route))
 
@@ -230,10 +228,8 @@ function operationOf(components: Components, route: CustomRoute): ApiOperation {
   }
 }
 
-/** Describes a part of a route. */
 type Describe = (part: string, schema: JsonSchema | StandardSchema, side: 'input' | 'output') => DescribedValue
 
-/** The members of an object, by name. */
 function membersOf({ properties }: DescriptionObject): Readonly<Record<string, DescriptionObject>> {
   return typeof properties === 'object' && properties !== null ? (properties as Record<string, DescriptionObject>) : {}
 }
