@@ -172,7 +172,6 @@ interface RowCopy {
 interface Copier {
   readonly model: Model
   readonly dialect: ScriptDialect
-  /** Column names by table. */
   readonly columns: ReadonlyMap<string, readonly string[]>
 }
 

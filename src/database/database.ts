@@ -27,7 +27,6 @@ export interface PlanHandle {
   subject?(): PlanSubject
 }
 
-/** A full table scan. */
 export interface TableScan {
   readonly table: string
   /** Approximate number of rows. */
@@ -48,7 +47,6 @@ export interface CachedForms {
   readonly hash: string
   /** Another encoding of the same bytes, such as a compressed one, by name. */
   form(name: string): ReadBytes | undefined
-  /** Caches a copy of another encoding if it fits. */
   store(name: string, form: Uint8Array): void
 }
 
@@ -92,7 +90,6 @@ export interface MainConnection {
 export type RowReader = Pick<MainConnection, 'rows'>
 
 export interface ChangeResult {
-  /** Affected rows. */
   readonly rows: number
 }
 
@@ -141,7 +138,6 @@ export interface DatabaseHost {
   readonly fill: FillDatabase
 }
 
-/** A service's database. */
 export interface Database {
   readonly reads: ReadDatabase
   readonly writes: WriteDatabase
@@ -188,7 +184,6 @@ export interface Inspection {
   danglingRows(): Promise<readonly string[]>
 }
 
-/** A read-only database. */
 export interface DatabaseView extends Inspection {
   readonly main: MainConnection
   /** True if the first start of a service was interrupted before it created the tables. */
@@ -207,12 +202,10 @@ export interface DatabaseLock {
   release(): Promise<void>
 }
 
-/** Activity of a connection pool. */
 export interface PoolActivity {
   readonly name: 'main' | 'read' | 'write' | 'write_in_turn'
   readonly idle: number
   readonly used: number
-  /** Maximum number of connections. */
   readonly max: number
   /** Statements or transactions waiting for a connection. */
   readonly waiting: number
@@ -288,10 +281,8 @@ export const unknownHistory: History = {
   writesOneDocumentOnly: () => {},
 }
 
-/** A content model change to be applied. */
 export interface ModelWork {
   readonly steps: readonly PlanStep[]
-  /** The resulting model. */
   readonly model: Model
   /** Selects a row if another process has applied a change first. Runs in the transaction of the first step. */
   readonly isOutdated: RawBuilder<unknown>

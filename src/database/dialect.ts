@@ -10,7 +10,6 @@ export type Expression = RawBuilder<unknown>
 /** `like`, `ilike`: Strapi's matching, for operators without and with `i`. `exact`: by character. `folded`: Unicode case folding. */
 export type Matching = 'like' | 'ilike' | 'exact' | 'folded'
 
-/** Column types of bound rows. */
 export type BoundType = 'integer' | 'real' | 'text'
 
 export type ComparisonSign = '=' | '<>' | '<' | '<=' | '>' | '>='

@@ -77,7 +77,6 @@ export interface AccessPaths {
   readonly tested: readonly { readonly table: string; readonly column: string }[]
 }
 
-/** The JSON around the objects. */
 export type Envelope =
   /** `counted`: the root statement with the total as an extra column, where that is cheaper. `ways`: alternative query plans, if any. */
   | {

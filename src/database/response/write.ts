@@ -17,9 +17,7 @@ export type Query = (values: Values, given: LevelValue) => readonly ResultRow[]
 export type ListEnvelope = Envelope & { readonly kind: 'list' }
 
 interface ResponseSource {
-  /** Prepares a statement of the plan. */
   query(statement: Statement): Query
-  /** Prepares a statement that returns a single number. */
   count(statement: Statement): (values: Values) => number
   /** Prepares a page of a list. The total is null unless the envelope asks for it. */
   page(root: Level, envelope: ListEnvelope): (values: Values) => { readonly rows: readonly ResultRow[]; readonly total: number | null }
@@ -31,7 +29,6 @@ interface ResponseSource {
   readonly look?: () => void
 }
 
-/** A read in progress. */
 interface ResponseRun {
   readonly values: Values
   readonly sink: Sink
@@ -283,7 +280,6 @@ function append(lists: Map<number, string[]>, key: number, text: string): void {
   else texts.push(text)
 }
 
-/** Writes a value of a result row as JSON. */
 type Encoder = (value: unknown, valid: unknown) => string
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what JSON must escape
@@ -424,7 +420,6 @@ export class ResponseTooLarge extends Error {}
 /** Also recognizes a text that would exceed the maximum string length. */
 export const isTooLarge = (error: unknown): boolean =>
   error instanceof ResponseTooLarge || (error instanceof RangeError && error.message === 'Invalid string length')
-/** Error code for messages between threads. */
 export const responseTooLargeCode = 'ANSWER_TOO_LARGE'
 export const responseTooLarge = (): ApiError => validationError('The answer is too large, ask for fewer entries or fewer populated levels')
 

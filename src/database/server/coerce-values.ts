@@ -1,7 +1,6 @@
 // Coerces values of another database to a server's column types. Every changed value comes with a problem for the report.
 import { type CoercedValue, exactNumber, fullTime, isDecimal, type RowColumn, type RowValue } from '../transfer/rows.js'
 
-/** Coerces a non-null value. */
 export type Coercion = (value: RowValue) => CoercedValue
 
 const notANumber: CoercedValue = { value: null, problem: 'is not a number' }

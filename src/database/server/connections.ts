@@ -9,7 +9,6 @@ import type { Signer } from '../response/signed-addresses.js'
 
 export interface ReadOptions {
   readonly settings: ServerSettings
-  /** Maximum number of connections. */
   readonly connections: number
   /** Maximum number of light reads waiting for a connection. */
   readonly readQueue: number
@@ -23,7 +22,6 @@ export interface ReadOptions {
 
 export interface WriteOptions {
   readonly settings: ServerSettings
-  /** Maximum number of connections. */
   readonly connections: number
   /** Maximum number of transactions waiting for a connection. */
   readonly writeQueue: number

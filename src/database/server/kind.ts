@@ -29,7 +29,6 @@ export interface ServerPreparation {
   readonly wait: number
   /** True if this service issues sessions: their table then gets the columns missing from older versions of Strapi. */
   readonly sessions: boolean
-  /** Fills a new database in one transaction. */
   fill: WriteFirstRows
 }
 
@@ -48,7 +47,6 @@ export interface ServiceOptions<Client, Reached> {
   readonly options: { readonly reads: ReadOptions; readonly writes: WriteOptions }
   readonly logger: Logger
   readonly opened: Pick<Closers, 'add'>
-  /** Called on connection loss. */
   failed(error: Error): void
 }
 
@@ -59,7 +57,6 @@ export interface ServerKind<Client, Pool, Reached extends ServerConnection<Pool>
   connect(settings: ServerSettings, failed?: (error: Error) => void, name?: string): Promise<Reached>
   /** @throws ConfigError if connections do not use the configured schema */
   checkSchema(client: Client, settings: ServerSettings): Promise<void>
-  /** Opens a pool for index creation. */
   openIndexPool(settings: ServerSettings): { readonly pool: Pool; close(): Promise<void> }
   activity(pool: Pool): ReturnType<ServerReads['activity']>
   /** Runs work on a free connection. `milliseconds`: time limit, after which it is cancelled; none by default. */
@@ -75,11 +72,9 @@ export interface ServerKind<Client, Pool, Reached extends ServerConnection<Pool>
   readDeclaredColumns(client: Client): Promise<DeclaredColumn>
   /** Begins a snapshot. `maxReadMs`: statement timeout on the server. */
   beginSnapshot(client: Client, maxReadMs?: number): Promise<Client>
-  /** Takes the startup lock. */
   lockStart(client: Client, wait: number): Promise<void>
   /** Prepares the database. Column types may change. */
   prepare(reached: Reached, model: Model, preparation: ServerPreparation): Promise<Prepared & { readonly notUnique?: readonly string[] }>
-  /** Creates the time zone table. */
   readonly createZoneTable: string
   createIndexes(pool: Pool, config: Config, model: Model, report: ReportOwnIndex, stop?: AbortSignal): Promise<number>
   readonly spans: Database['spans']

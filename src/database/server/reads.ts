@@ -29,7 +29,6 @@ const cancelPatienceMs = 1_000
 
 export interface ReadTerms {
   readonly isGone: () => boolean
-  /** Deadline (`elapsed`). */
   readonly end: number
   /** The standby to execute it; null: the primary. */
   readonly standby: string | null

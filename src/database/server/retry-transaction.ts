@@ -19,7 +19,6 @@ export interface TransactionErrors {
 
 export interface RetryOptions extends TransactionErrors {
   readonly conflicts: ConflictMonitor
-  /** Called on connection loss. */
   failed(error: Error): void
   /** Called before each retry. */
   repeated(): void

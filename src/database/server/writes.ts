@@ -22,7 +22,6 @@ export interface WriteExecution {
   /** Number of transactions waiting for a connection. */
   waiting(): number
   readonly errors: TransactionErrors
-  /** Called on connection loss. */
   failed(error: Error): void
   close(): Promise<void>
 }

@@ -135,7 +135,6 @@ type StoredValue = string | number | bigint
 const toConvertible = (value: StoredValue): string | number =>
   typeof value !== 'bigint' ? value : Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 
-/** Number of rows converted per batch. */
 const batch = 1000
 
 /** Converts a column's values into another column. Unchanged results of an earlier conversion are restored from their original. */

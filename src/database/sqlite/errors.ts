@@ -1,7 +1,6 @@
 // Classifies SQLite errors by code.
 import type { DatabaseFault } from '../driver.js'
 
-/** An error's code; empty if it has none. */
 export const getCode = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
 
 /** True if the file is damaged or not a database. */

@@ -318,7 +318,6 @@ function prepareQuery(database: Database.Database, { sql, parameters }: Statemen
   }
 }
 
-/** Prepares a statement that returns a single number. */
 function prepareCount(database: Database.Database, statement: Statement): (values: Values, given?: LevelValue) => number {
   const query = prepareQuery(database, statement)
   return (values, given = null) => query(values, given)[0]![0] as number

@@ -15,7 +15,6 @@ import type {
 } from '../transfer/rows.js'
 import { exactNumber, fullTime, isDecimal } from '../transfer/rows.js'
 
-/** Records the progress of a copy. */
 const progressTable = 'octavo_copy_progress'
 
 /** Value kinds by declared type; the first match wins. */

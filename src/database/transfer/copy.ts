@@ -25,14 +25,12 @@ export interface CopyOptions {
   readonly onAdapted: ((sentence: string) => void) | null
   /** Deletes the target's rows first. */
   readonly overwrite: boolean
-  /** Called after each batch. */
   report(progress: CopyReport): void
 }
 
 export interface CopyResult {
   readonly tables: number
   readonly rows: number
-  /** Number of changed values. */
   readonly adapted: number
   /** Tables and columns that the target lacks: `old_table (7 rows)`, `articles.old`. */
   readonly omitted: readonly string[]
@@ -197,7 +195,6 @@ interface CopyContext {
   readonly reached: ReadonlyMap<string, CopiedRow>
 }
 
-/** Adds the table's name to a database error. */
 async function namingTable<Result>(table: string, work: Promise<Result>): Promise<Result> {
   try {
     return await work

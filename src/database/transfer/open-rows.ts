@@ -26,11 +26,9 @@ export interface RowsOptions {
 
 /** Opens the rows of one kind of database. `address`: a URL or a file; `name`: the same without a password. */
 interface RowDriver {
-  /** Prefix of its URLs; null: a file. */
   readonly scheme: RegExp | null
   /** `model`: report its full names for tables and columns that the database truncates. */
   source(address: string, name: string, options: RowsOptions, model?: Model): Promise<RowSource>
-  /** Creates the model's missing tables. */
   target(address: string, name: string, model: Model, options: RowsOptions): Promise<RowTarget>
 }
 

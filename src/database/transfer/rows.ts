@@ -4,13 +4,11 @@ import { hash } from 'node:crypto'
 /** A value in transit: timestamps as milliseconds, booleans as 0 and 1, JSON as text; numbers beyond a double as bigint or text. */
 export type RowValue = string | number | bigint | Uint8Array | null
 
-/** A row, in column order. */
 export type CopiedRow = readonly RowValue[]
 
 /** Kind of a column's values; `other`: text in a database-specific form. */
 export type ValueKind = 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json' | 'bytes' | 'other'
 
-/** A column and its declared type. */
 export interface RowColumn {
   readonly name: string
   readonly kind: ValueKind
@@ -25,7 +23,6 @@ export interface RowTable {
   readonly key: readonly string[]
 }
 
-/** A foreign key. */
 export interface RowReference {
   readonly table: string
   readonly column: string
@@ -75,7 +72,6 @@ export interface CopyProgress {
 /** Transaction mode of a copy: one per batch, or the caller's, which cannot be resumed. */
 export type CopyTransactions = 'batches' | 'callers'
 
-/** A database to write to. */
 export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbers' | 'readWhere'> {
   /** Foreign keys between its tables. */
   references(): Promise<readonly RowReference[]>
@@ -103,7 +99,6 @@ export interface RowReplacement extends Omit<RowSource, 'missingTargets'>, Pick<
   /** Deletes the matching rows and returns their number. */
   remove(table: RowTable, where: RowCondition): Promise<number>
   insert(table: RowTable, rows: readonly CopiedRow[]): Promise<void>
-  /** Updates rows, found by key. */
   update(table: RowTable, rows: readonly CopiedRow[]): Promise<void>
   /** Commits, advancing id sequences beyond every id ever used in `tables`. */
   commit(): Promise<void>

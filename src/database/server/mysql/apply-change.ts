@@ -41,7 +41,6 @@ export interface MysqlChangeOptions {
   readonly wait: number
   /** Milliseconds to wait for another process that alters tables. */
   readonly waitForOthers: number
-  /** Called on connection loss. */
   failed(error: Error): void
 }
 
@@ -124,7 +123,6 @@ export const checkMysqlSteps = (options: MysqlChangeOptions, steps: readonly Pla
 const setLockWait = (client: Client, waitMs: number): Promise<unknown> =>
   client.query(`set session lock_wait_timeout = ${Math.max(1, Math.ceil(waitMs / 1000))}`)
 
-/** Number of steps finished by earlier attempts. */
 async function readProgress({ ask }: MysqlStepSession, { done }: ModelWork['progress']): Promise<number> {
   const [noted] = await ask(done)
   return Number(noted?.done ?? 0)
@@ -162,7 +160,6 @@ async function withTableLock(
   }
 }
 
-/** Retries a step whose table was in use. */
 async function retryInUse(step: () => Promise<unknown>): Promise<void> {
   for (let left = tries; ; left--) {
     try {
@@ -186,7 +183,6 @@ export interface MysqlStepSession {
 export interface MysqlStep {
   readonly step: PlanStep
   readonly later: readonly PlanStep[]
-  /** The new model. */
   readonly model: Model
   readonly done: RawBuilder<unknown>
 }
@@ -248,7 +244,6 @@ async function changeTables(
   await session.ask(done)
 }
 
-/** Maximum attempts of one statement. */
 const mostTries = 3
 
 /** Alters a table. On renaming a JSON column, MariaDB may look up its new name in a stale check; the error evicts the cached table. */
@@ -265,7 +260,6 @@ async function alterTable(client: Client, statement: string): Promise<void> {
 
 const asItIs: Conversion = { from: 'text', to: 'text', rule: 'same' }
 
-/** Moves rows, with their archived columns on request. */
 async function moveRows(
   session: MysqlStepSession,
   step: StepOf<'moveRows'>,

@@ -40,12 +40,10 @@ export async function readCatalog(database: MysqlQueryable): Promise<MysqlCatalo
   return { tables, ownTables: own.flat(), indexes: named }
 }
 
-/** Begins a snapshot. */
 export const beginSnapshot = async (client: MysqlQueryable): Promise<void> => {
   await client.query('start transaction with consistent snapshot, read only')
 }
 
-/** A single-column foreign key. */
 export interface ColumnKey {
   readonly table: string
   readonly column: string
@@ -55,7 +53,6 @@ export interface ColumnKey {
   readonly rule: string
 }
 
-/** Single-column foreign keys of the current database. */
 export async function readForeignKeys(connection: MysqlQueryable): Promise<readonly ColumnKey[]> {
   const textsOf = async (text: string) => (await connection.query(text)).rows as readonly (readonly string[])[]
   const keys = await textsOf(
@@ -91,7 +88,6 @@ async function danglingRows(connection: MysqlQueryable): Promise<readonly string
   return found
 }
 
-/** Inspects the tables and foreign keys of a database. */
 export const inspectMysql = (connection: MysqlQueryable): Inspection => ({
   tables: async () => {
     const { tables } = await readCatalog(connection)

@@ -13,7 +13,6 @@ import { columnText, createStatement, declaredType, foreignKeyText, getCharacter
 import { literal } from './statements.js'
 import { writeMysqlSql } from './translate-sql.js'
 
-/** Steps that alter tables and no rows. */
 export type TableStep = StepOf<
   | 'createTable'
   | 'renameTable'
@@ -36,7 +35,6 @@ export interface PresentTables {
   columns(table: string): Promise<readonly { readonly name: string }[]>
   index(table: string, name: string): Promise<boolean>
   foreignKey(table: string, name: string): Promise<boolean>
-  /** The id of the next row. */
   nextId(table: string): Promise<number>
   /** Character set clause for new tables, from `getCharacterSet`. */
   characters(): Promise<string>

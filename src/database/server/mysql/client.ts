@@ -16,7 +16,6 @@ export interface MysqlExecuted {
 }
 
 export interface Client {
-  /** The server's connection id. */
   readonly thread: number
   /** Whether the server was a node of a Galera cluster when the connection was opened: locks only apply to this node. */
   readonly isGalera: boolean
@@ -26,11 +25,9 @@ export interface Client {
   query(text: string, shown?: string): Promise<MysqlExecuted>
   /** Closes the connection at once; running statements fail with a connection loss. */
   cut(): void
-  /** Closes the connection gracefully. */
   end(): void
 }
 
-/** A connection or a pool. */
 export type MysqlQueryable = Pick<Client, 'query'>
 
 /** Milliseconds without traffic before TCP keepalive probes. */
@@ -210,6 +207,5 @@ function executed(result: unknown, fields: readonly FieldPacket[] | undefined): 
   return { rows, columns: (fields ?? []).map(({ name }) => name), changed: rows.length, inserted: 0 }
 }
 
-/** Rows as objects by column name. */
 export const toObjects = ({ rows, columns }: MysqlExecuted): readonly Readonly<Record<string, Stored>>[] =>
   rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))

@@ -59,7 +59,6 @@ const octavoTypes: Readonly<Record<OctavoColumnType, string>> = {
 /** Indexed texts have a maximum length, so that the index contains all of it. */
 const boundedText = 'varchar(255) not null'
 
-/** A secondary index of one of Octavo's tables. */
 export interface OctavoIndex {
   readonly table: string
   readonly name: string
@@ -92,7 +91,6 @@ function createOctavoTable(table: OctavoTable): string {
  */
 const byCharacter = 'engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */'
 
-/** Creates one of Octavo's own tables. */
 export const octavoTable = (name: string, parts: readonly string[]): string =>
   `create table if not exists ${name} (${parts.join(', ')}) ${byCharacter}`
 
@@ -113,10 +111,8 @@ export const driverTables: readonly string[] = [groupTable, outcomeTable, unprep
 
 const outcomeIndex: OctavoIndex = { table: outcomeTable, name: 'written_at', unique: false, text: 'key written_at (written_at)' }
 
-/** All secondary indexes of Octavo's tables. */
 export const octavoIndexes: readonly OctavoIndex[] = [...octavoTables.flatMap(octavoIndexesOf), outcomeIndex]
 
-/** Creates Octavo's missing tables. */
 export const createOctavoStatements = (): readonly string[] => [
   ...octavoTables.map(createOctavoTable),
   octavoTable(groupTable, ['id integer primary key']),

@@ -32,7 +32,6 @@ const compare = (column: Expression, value: Expression, kind: 'contains' | 'star
 /** Sigma has two lower-case forms, depending on its position in a word. */
 const folded = (text: Expression): Expression => sql`replace(lower(${exact(text)}), 'ς', 'σ')`
 
-/** Column types of bound rows. */
 const typeNames = { integer: 'bigint', real: 'double' } as const
 
 /** MySQL's default collation for such texts cannot be compared with other collations; a binary one can. */

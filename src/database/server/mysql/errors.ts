@@ -27,7 +27,6 @@ export const isConflict = (error: unknown): boolean => [1020, 1213, 1412, 1467, 
 /** An unknown column in a check of a table that is being altered. The clause has this name in every language. */
 export const isStaleCheck = (error: unknown): boolean => getErrno(error) === 1054 && /'CHECK'/.test((error as Error).message)
 
-/** A lock timeout. */
 export const isLockWait = (error: unknown): boolean => getErrno(error) === 1205
 
 /**

@@ -50,7 +50,6 @@ function missingIn(catalog: MysqlCatalog, model: Model): readonly OwnIndex[] {
   return indexes.filter((index) => catalog.indexes.get(index.table)?.has(indexName(index)) !== true && isIndexable(catalog, index))
 }
 
-/** Poll interval in milliseconds. */
 const interval = 500
 
 const isStopped = (stop: AbortSignal | undefined): boolean => stop?.aborted === true

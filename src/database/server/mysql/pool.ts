@@ -15,7 +15,6 @@ const lookEvery = 10_000
 const patience = 1_000
 
 export interface MysqlPoolOptions {
-  /** Maximum number of connections. */
   readonly max: number
   /** Statements executed on each new connection after the common greetings. */
   readonly greetings?: readonly string[]
@@ -57,7 +56,6 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
   let isClosed = false
   const waits = createConnectionWaits(isExhaustion)
 
-  /** Opens a connection for the first waiter. */
   function makeForWaiter(): void {
     if (waiters.size === 0 || kept.count() >= max) return
     kept.make().then(offer, (error: unknown) => {
@@ -167,7 +165,6 @@ function createConnectionSet(
       all.set(client, made)
       return made
     },
-    /** Closes idle connections. */
     close: () => {
       clearInterval(sweeper)
       for (const one of idle.splice(0)) drop(one)

@@ -21,7 +21,6 @@ import { coercionTo } from './coerce-values.js'
 import { driverTables, octavoTable } from './create-tables.js'
 import { literal } from './statements.js'
 
-/** Records the progress of a copy. */
 const progressTable = 'octavo_copy_progress'
 
 const kinds: readonly (readonly [RegExp, ValueKind])[] = [

@@ -20,13 +20,11 @@ export interface MysqlAttemptOptions {
   readerOf(plan: PlanHandle): MysqlPlanReader
   /** Maximum bytes of a bounded read's response. */
   readonly writtenBytes: number
-  /** Deadline (`elapsed`). */
   readonly deadline: number
 }
 
 export interface MysqlAttempt {
   readonly transaction: Transaction
-  /** The first failure; null: none. */
   failure(): unknown
   /** Identifies the outcome of the commit; null: nothing to commit yet. */
   id(): string | null
@@ -133,7 +131,6 @@ function openCommit(client: Client, hasWritten: () => boolean): { id(): string |
   }
 }
 
-/** One write in a transaction. */
 interface WritePart {
   readonly transaction: Transaction
   failure(): unknown
@@ -200,9 +197,7 @@ const readInside = (
 interface StatementQueue {
   /** Failures are also available from `failure`. */
   perform<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Resolves once no task is running. */
   settled(): Promise<void>
-  /** The first failure; null: none. */
   failure(): unknown
 }
 

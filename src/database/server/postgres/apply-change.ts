@@ -37,7 +37,6 @@ export interface PostgresChangeOptions {
   readonly outcomes: PostgresCommitOutcomes
   /** Lock timeout in milliseconds. Later requests for a table wait for as long. */
   readonly wait: number
-  /** Called on connection loss. */
   failed(error: Error): void
 }
 
@@ -171,7 +170,6 @@ async function keepRows(session: StepSession, step: StepOf<'keepRows'>): Promise
   if (rows.length === 0) await session.client.query(`drop table ${quoted(step.as)}`)
 }
 
-/** Moves rows, with their archived columns on request. */
 async function moveRows(session: StepSession, step: StepOf<'moveRows'>): Promise<void> {
   const archived: MovedColumn[] = []
   if (step.withKept === true) {

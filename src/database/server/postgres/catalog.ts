@@ -101,7 +101,6 @@ interface InspectedKey {
   readonly key: string
 }
 
-/** Single-column foreign keys of the current schema. */
 async function readForeignKeys(connection: Queryable): Promise<readonly InspectedKey[]> {
   const { rows } = await connection.query<InspectedKey>(
     `select c.relname as table, a.attname as column, t.relname as parent, b.attname as key
@@ -126,7 +125,6 @@ async function danglingRows(connection: Queryable): Promise<readonly string[]> {
   return found
 }
 
-/** Inspects the tables and foreign keys of a database. */
 export const inspectPostgres = (connection: Queryable): Inspection => ({
   tables: async () => {
     const { tables } = await readCatalog(connection)

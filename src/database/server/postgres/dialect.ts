@@ -63,7 +63,6 @@ const wholeComparisons: Readonly<Record<ComparisonSign, (column: Expression, val
   '>=': (column, value) => sql`${column} >= ${clamped(sql`ceil(${value})`)}`,
 }
 
-/** Column types of bound rows. */
 const typeNames: Readonly<Record<BoundType, string>> = { integer: 'integer', real: 'double precision', text: 'text' }
 
 /** True if a value fits an id column; the server would reject others. */

@@ -13,7 +13,6 @@ export const isConflict = (error: unknown): boolean =>
 export const isOutdatedStatement = (error: unknown): boolean =>
   getCode(error) === '0A000' && (error as { readonly routine?: unknown }).routine === 'RevalidateCachedQuery'
 
-/** A lock timeout. */
 export const isLockWait = (error: unknown): boolean => getCode(error) === '55P03'
 
 /** Octavo's error code for a connection to a standby. A retry may reach the primary. */
@@ -73,7 +72,6 @@ const isTooComplex = (code: string): boolean => code.startsWith('54')
 
 export const isMissingRight = (error: unknown): boolean => getCode(error) === '42501'
 
-/** A missing table. */
 export const isMissingRelation = (error: unknown): boolean => getCode(error) === '42P01'
 
 /** A missing table or column. */

@@ -50,7 +50,6 @@ export interface WantedIndexes {
 /** Advisory lock for index creation: the same number in every version. */
 const indexing = 7_082_100_002
 
-/** Poll interval in milliseconds. */
 const interval = 500
 
 const isStopped = (stop: AbortSignal | undefined): boolean => stop?.aborted === true

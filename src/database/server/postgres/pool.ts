@@ -32,7 +32,6 @@ export function connectionOptions({ url, host, port, name, user, password, schem
 }
 
 export interface PoolOptions {
-  /** Maximum number of connections. */
   readonly max: number
   /** Sends statements before earlier ones have been executed. */
   readonly pipelined: boolean
@@ -301,7 +300,6 @@ export async function execute(statements: Statements, client: Connection, text: 
   return executePrepared(client, statements.known(text) ?? (await statements.describe(text)), values)
 }
 
-/** Rows as objects by column name. */
 export const toObjects = ({ rows, columns }: Executed): readonly Readonly<Record<string, Stored>>[] =>
   rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))
 

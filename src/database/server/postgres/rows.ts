@@ -23,7 +23,6 @@ import { encodeParameter, getParser } from './codec.js'
 import { coercionTo } from './coerce-values.js'
 import { commitTable, epochTable } from './create-tables.js'
 
-/** Records the progress of a copy. */
 const progressTable = 'octavo_copy_progress'
 
 const kinds: readonly (readonly [RegExp, ValueKind])[] = [

@@ -12,7 +12,6 @@ export interface StatementPipeline {
   settled(): Promise<void>
   /** Executes a transaction control statement (BEGIN, COMMIT). Resolves to the server's command tag. */
   control(statement: string): Promise<string>
-  /** The first failure; null: none. */
   failure(): unknown
 }
 

@@ -26,7 +26,6 @@ export interface AttemptOptions {
   readerOf(plan: PlanHandle): PlanReader
   /** Maximum bytes of a bounded read's response. */
   readonly writtenBytes: number
-  /** Deadline (`elapsed`). */
   readonly deadline: number
   /** Statement timeout in milliseconds. */
   readonly statementTimeout: number
@@ -34,7 +33,6 @@ export interface AttemptOptions {
 
 export interface Attempt {
   readonly transaction: Transaction
-  /** The first failure; null: none. */
   failure(): unknown
   /** The transaction's id; rejects if it could not be read. */
   readonly id: Promise<string>
@@ -139,7 +137,6 @@ function readTransactionId(client: pg.PoolClient, pipeline: StatementPipeline, o
   return id
 }
 
-/** One write in a transaction. */
 interface WritePart {
   readonly transaction: Transaction
   /** True once it has sent a statement that may write. */

@@ -29,7 +29,6 @@ export interface WriteParts {
   readonly small: pg.Pool
   readonly statements: Statements
   readonly log: CommitLogAccess
-  /** Called on connection loss. */
   failed(error: Error): void
 }
 

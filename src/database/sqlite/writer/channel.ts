@@ -26,7 +26,6 @@ export interface Channel {
   ask<Answer>(order: Order, later?: boolean): Promise<Answer>
   /** Sends an order without a response. */
   tell(order: Order, later?: boolean): void
-  /** Ends the thread after the pending orders. */
   close(): Promise<void>
 }
 
@@ -86,7 +85,6 @@ interface PendingRequests {
   isEmpty(): boolean
   add<Answer>(id: number): Promise<Answer>
   settle(message: FromWriter): void
-  /** Rejects all with 503. */
   rejectAll(cause: Error): void
 }
 
@@ -210,7 +208,6 @@ export interface WriterThread {
   isAlone(): Promise<boolean>
   /** Sends an order without a response if a thread is running; `later`: along with the next order. */
   tell(order: Order, later?: boolean): void
-  /** Ends the thread after the pending orders. */
   close(): Promise<void>
 }
 

@@ -182,7 +182,6 @@ function commit(id: number, more: boolean): void {
   if (!more || held.length >= shared.transactions || performance.now() - sharedSince > shared.milliseconds) commitHeld()
 }
 
-/** Commits held transactions and acknowledges them. */
 function commitHeld(): void {
   if (held.length === 0) return
   try {
@@ -242,7 +241,6 @@ function run(message: Extract<ToWriter, { readonly kind: 'rows' | 'run' | 'follo
   return { id, changed: { rows: changes, id: Number(lastInsertRowid) } }
 }
 
-/** Prepares a plan on first use. */
 function planOf(number: number): PreparedRead {
   const known = plans.get(number)!
   if (typeof known === 'function') return known

@@ -15,7 +15,6 @@ import type { Inserted } from './protocol.js'
 
 export interface WriterOptions {
   readonly sqlite: SqliteOptions
-  /** Maximum number of queued transactions. */
   readonly writeQueue: number
   /** Milliseconds for a transaction, including its time in the queue. */
   readonly writeTimeout: number
@@ -167,7 +166,6 @@ function beginHistory(generation: Generation): { readonly history: History; comm
 }
 
 export interface WriterTransactionOptions {
-  /** Deadline (`elapsed`). */
   readonly deadline: number
   readonly generation: Generation
   /** As in `WriteDatabase.transaction`; null for none. */
@@ -176,7 +174,6 @@ export interface WriterTransactionOptions {
   readonly changes: TableChanges
 }
 
-/** Begins a transaction. No other may be in progress. */
 export function beginTransaction(channel: Channel, { deadline, generation, change, changes }: WriterTransactionOptions): WriterTransaction {
   const { history, committing } = beginHistory(generation)
   const changed = collectChangedTables()
