@@ -7,7 +7,6 @@ import type { FileSnapshot, RowReplacement, RowSource, RowTarget } from './trans
 /** Called before an index is created, with its name and the numbers of existing and missing indexes. */
 export type ReportIndex = (name: string, done: number, missing: number) => void
 
-/** Receives the outcome of background index creation. */
 export interface IndexingReport {
   created(indexes: number): void
   failed(error: Error): void
@@ -69,7 +68,6 @@ export interface OctavoObjects {
   readonly others: readonly string[]
 }
 
-/** Removes Octavo from a database. */
 export interface Uninstallation {
   find(): Promise<OctavoObjects>
   /** Removes all objects, atomically if possible. `report` receives their names. @throws ConfigError if the database is in use */

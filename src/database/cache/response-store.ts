@@ -9,7 +9,6 @@ import type { TableChanges } from './table-changes.js'
 export interface CacheLimits {
   /** Maximum bytes of all cached responses; 0 disables the cache. */
   readonly cacheBytes: number
-  /** Maximum bytes of one cached response. */
   readonly cachedResponseBytes: number
 }
 
@@ -234,7 +233,6 @@ export interface CacheActivity {
 
 /** Receives cache events. */
 export interface CacheCounts {
-  /** A read arrived. */
   requested(): void
   /** A lookup, with its outcome. */
   found(isHit: boolean): void
@@ -324,7 +322,6 @@ interface Segments {
   readonly all: Segment[]
   /** Buffers for reuse. */
   readonly spare: Buffer[]
-  /** The segment being filled. */
   head: Segment | null
   /** Bytes of open segments, of closed segments still borrowed, and of owners. */
   reserved: number

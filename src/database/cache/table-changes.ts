@@ -13,7 +13,6 @@ export interface TableChanges {
   lastOf(tables: ReadonlySet<string>): number
 }
 
-/** Tracks the commits of all processes. */
 export interface CommitWatch {
   readonly changes: TableChanges
   /** Records all commits acknowledged before `since` (`elapsed`). Returns false if they cannot be determined now. */
@@ -21,13 +20,11 @@ export interface CommitWatch {
 }
 
 export interface ChangedTables {
-  /** Adds the tables that a statement changes. */
   add(statement: string): void
   /** All tables added; null: unknown. */
   all(): ReadonlySet<string> | null
 }
 
-/** Collects the tables that a transaction changes. */
 export function collectChangedTables(): ChangedTables {
   const tables = new Set<string>()
   let isKnown = true

@@ -2,7 +2,6 @@
 import type { ApiError } from '../../foundation/errors/errors.js'
 import { unavailableError } from '../errors.js'
 
-/** Milliseconds between checks for cancelled waiters. */
 const pollIntervalMs = 100
 
 /** `refusal`: error message if the queue is full. `isOver`: the error of a cancelled task, or null. */

@@ -14,11 +14,9 @@ export const latestDeadline = (writes: readonly QueuedWrite[]): number => Math.m
 /** Outcome of a write: committed, or failed without effect. */
 export type WriteOutcome = { readonly result: unknown } | { readonly error: unknown }
 
-/** A transaction shared by several writes. */
 interface SharedTransaction {
   /** Sets a savepoint before each write. */
   savepoint(isFirst: boolean): unknown
-  /** Executes a write. @throws its error */
   run(write: QueuedWrite): Promise<unknown>
   /** Rolls back to the last savepoint. */
   rollback(): Promise<unknown>
@@ -51,7 +49,6 @@ export async function runWrites(
 /** Executes writes in one transaction. Resolves to their outcomes; rejects if nothing is known to be committed. */
 export type RunGroup = (writes: readonly QueuedWrite[]) => Promise<readonly WriteOutcome[]>
 
-/** Maximum number of writes per commit. */
 const maxGroupSize = 16
 
 interface Waiting extends QueuedWrite {
@@ -62,7 +59,6 @@ interface Waiting extends QueuedWrite {
 export type RunInGroup = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number) => Promise<Result>
 
 export interface GroupCommitOptions {
-  /** Maximum number of queued writes. */
   readonly queue: number
   /** True if a part of the group may succeed after this error, which aborted the transaction. */
   mayPass(error: unknown): boolean

@@ -63,7 +63,6 @@ export interface ServerKind<Client, Pool, Reached extends ServerConnection<Pool>
   lend<Result>(pool: Pool, work: (client: Client) => Promise<Result>, milliseconds?: number): Promise<Result>
   /** Takes a connection out of a pool; `end` closes it. */
   take(pool: Pool): Promise<{ readonly client: Client; end(): void }>
-  /** Executes a statement without bind parameters. */
   query(client: Client, text: string): Promise<readonly (readonly unknown[])[]>
   createMain(lend: Lend<Client>, reached: Reached, failed?: (error: Error) => void): MainConnection
   isUnprepared(client: Client): Promise<boolean>

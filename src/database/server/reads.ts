@@ -12,7 +12,6 @@ import { createConcurrencyLimit } from './concurrency-limit.js'
 import type { ReadOptions, ServerReads } from './connections.js'
 import type { Retry } from './retry-transaction.js'
 
-/** A plan and its recent cost in milliseconds. */
 interface RegisteredPlan<Reader> {
   readonly reader: Reader
   cost: number
@@ -42,7 +41,6 @@ export interface RoleReads extends ServerReads {
 /** The parts of reads that depend on the server. */
 export interface ReadParts<Client, Reader> extends Pick<ReadDatabase, 'dialect' | 'close'>, Pick<ServerReads, 'activity'> {
   prepare(plan: ReadPlan): Reader
-  /** Number of reads waiting for a connection. */
   waiting(): number
   lend(work: (client: Client) => Promise<ReadResult>, timeoutMs: number): Promise<ReadResult>
   readonly retry: Retry

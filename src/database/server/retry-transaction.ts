@@ -13,14 +13,12 @@ export interface TransactionErrors {
   /** A lock timeout. In the write queue, the transaction would make others wait, too. */
   isLockWait(error: unknown): boolean
   isConnectionLoss(error: unknown): boolean
-  /** The error for the client. */
   toApiError(error: unknown): unknown
 }
 
 export interface RetryOptions extends TransactionErrors {
   readonly conflicts: ConflictMonitor
   failed(error: Error): void
-  /** Called before each retry. */
   repeated(): void
 }
 
@@ -28,7 +26,6 @@ export interface RetryOptions extends TransactionErrors {
 const firstPauseMs = 2
 const maxPauseMs = 100
 
-/** Maximum number of retries after connection loss. */
 const maxLosses = 2
 
 /** Retries until there is no conflict or the deadline (`elapsed`) has passed: in the queue, unless the conflict was a lock timeout. */
@@ -60,10 +57,8 @@ export async function retryTransaction<Result>(
   }
 }
 
-/** Monitors the recent rate of conflicts. */
 export interface ConflictMonitor {
   happened(): void
-  /** A transaction was committed. */
   ended(): void
   /** Whether transactions are queued from the first attempt on. With few conflicts they run concurrently. */
   areLikely(): boolean

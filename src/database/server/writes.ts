@@ -19,7 +19,6 @@ export interface WriteExecution {
   /** True if every write is queued, because locks do not exclude writes on other nodes. */
   readonly isAlwaysGrouped?: boolean
   readonly activity: ServerWrites['activity']
-  /** Number of transactions waiting for a connection. */
   waiting(): number
   readonly errors: TransactionErrors
   failed(error: Error): void
@@ -28,7 +27,6 @@ export interface WriteExecution {
 
 export interface ServerWrites extends WriteDatabase {
   activity(): readonly PoolActivity[]
-  /** Number of retried transactions. */
   retriedTransactions(): number
 }
 
@@ -90,7 +88,6 @@ export function createServerWrites(
   }
 }
 
-/** Runs a transaction, possibly several times. */
 type RunTransaction<Result> = (work: (transaction: Transaction) => Promise<Result>) => Promise<Result>
 
 /**

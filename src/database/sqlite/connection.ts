@@ -12,7 +12,6 @@ export interface SqliteOptions {
   readonly busyTimeout: number
   /** Maximum bytes of the file to map into memory. */
   readonly mmapBytes: number
-  /** Page cache per connection, in kibibytes. */
   readonly cacheKibibytes: number
 }
 

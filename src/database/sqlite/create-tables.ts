@@ -39,7 +39,6 @@ export function createStatements(table: Table): readonly string[] {
   ]
 }
 
-/** Creates the tables and their indexes atomically. */
 export function createTables(database: Database, tables: readonly Table[]): void {
   database.transaction(() => {
     for (const table of tables) for (const statement of createStatements(table)) database.exec(statement)

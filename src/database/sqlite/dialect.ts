@@ -14,7 +14,6 @@ const writer = new Kysely<unknown>({
   },
 })
 
-/** Compiles a query to its text and bind parameters. */
 export function writeSql(query: Expression): { readonly sql: string; readonly parameters: readonly unknown[] } {
   const { sql: text, parameters } = query.compile(writer)
   return { sql: text, parameters }

@@ -88,7 +88,6 @@ const analyzedRows = 1000
 const hasStatistics = (connection: Database): boolean =>
   connection.prepare("select 1 from sqlite_schema where name = 'sqlite_stat1'").get() !== undefined
 
-/** Takes the write lock. */
 function begin(connection: Database): void {
   connection.pragma(`busy_timeout = ${startTimeoutMs}`)
   try {

@@ -128,7 +128,6 @@ interface Verdict {
   readonly isOrdered: boolean
 }
 
-/** Prepared statements of the access paths. */
 interface PreparedPaths {
   readonly counts: readonly ((values: Values, most: number) => number)[]
   readonly pages: readonly (Query | null)[]
@@ -235,7 +234,6 @@ function prepareAccessPaths(
   return { page, counted: plain.counted === null ? null : counted }
 }
 
-/** A step of SQLite's query plan. */
 interface Step {
   readonly id: number
   readonly parent: number
@@ -335,7 +333,6 @@ const minCachedMs = 0.03
 const maxKeyChars = 1_000_000
 const maxKeyLength = 1_000
 
-/** A total, and statistics of the access path if there are alternatives. */
 interface CachedTotal {
   readonly total: number
   readonly seen: PathStatistics | null
@@ -378,7 +375,6 @@ function createTotals(database: Database.Database): Totals {
   const memory = getMemory(database)
   const plan = ++memory.plans
   const keyOf = (values: readonly unknown[]) => `${plan} ${JSON.stringify(values.slice(2))}`
-  /** Clears the cache after a commit. */
   function look(): void {
     const now = memory.version.get()
     if (now !== memory.seen) memory.known.clear()

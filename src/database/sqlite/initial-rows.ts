@@ -14,7 +14,6 @@ export interface InitialRows {
   readonly locale: string
 }
 
-/** Fills newly created tables. */
 export function insertInitialRows(database: Database, model: Model, first: InitialRows): void {
   const insert = bulkInsert(database)
   const time = first.now.getTime()

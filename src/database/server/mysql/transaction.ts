@@ -232,7 +232,6 @@ export interface MysqlCommitOutcomes {
   committed(): void
 }
 
-/** Records an id, which needs no escaping. */
 const noteStatement = (id: string): string => `insert into ${outcomeTable} (id) values ('${id}')`
 
 /** Milliseconds to determine an outcome, between attempts, and for one attempt. */

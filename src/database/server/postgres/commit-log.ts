@@ -213,7 +213,6 @@ const beginEpoch = (ask: AskServer): Promise<boolean> =>
 /** An ended transaction: its logged tables as JSON, or null if unknown; the status if it is not in the log. */
 type Ended = readonly [logged: string | null, status: string | null]
 
-/** The state at the last poll. */
 interface LastPoll {
   /** A WAL position that covers everything visible to the snapshot; null: unknown. */
   readonly position: LogPosition | null

@@ -17,7 +17,6 @@ const writer = new Kysely<unknown>({
   },
 })
 
-/** Compiles a query to its text and bind parameters. */
 export function writePostgresSql(query: Expression): { readonly text: string; readonly values: readonly unknown[] } {
   const { sql: text, parameters } = query.compile(writer)
   return { text, values: parameters }

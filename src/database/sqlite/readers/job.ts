@@ -16,7 +16,6 @@ export interface Job {
   over: boolean
 }
 
-/** Outcome of a job on a thread. */
 export type ReadOutcome =
   | { readonly kind: 'answer'; readonly answer: ReadBytes }
   /** The response did not fit into a slot. */
@@ -25,7 +24,6 @@ export type ReadOutcome =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly error: Error }
 
-/** Rejects a job unless it is over. */
 export function refuse(job: Job, error: Error): void {
   if (job.over) return
   job.over = true
@@ -70,14 +68,12 @@ function lend(job: Job, bytes: Uint8Array, buffered: BufferedResponses): void {
   job.resolve({ bytes, release })
 }
 
-/** A bounded queue of jobs waiting for a thread. */
 export interface JobQueue {
   readonly jobs: Job[]
   /** Maximum number of waiting jobs; 0 once the queue is closed. */
   limit: number
 }
 
-/** Appends a job, or rejects it if the queue is full. */
 export function enqueue({ jobs, limit }: JobQueue, job: Job): void {
   if (jobs.length >= limit) refuse(job, tooMany())
   else jobs.push(job)
@@ -90,7 +86,6 @@ export function dropOver({ jobs }: JobQueue, now: number): void {
   jobs.length = remaining
 }
 
-/** Rejects all current and future jobs of a queue. */
 export function closeQueue(queue: JobQueue): void {
   queue.limit = 0
   for (const job of queue.jobs) refuse(job, tooMany())

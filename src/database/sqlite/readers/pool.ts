@@ -30,7 +30,6 @@ export interface ReaderOptions {
   /** Threads for light reads, which always run, and maximum threads in total; at least one is for heavy reads. */
   readonly readers: number
   readonly maxReaders: number
-  /** Maximum number of waiting light reads. */
   readonly readQueue: number
   /** Milliseconds for a read, including its time in the queue. */
   readonly readTimeout: number
@@ -52,7 +51,6 @@ const closeAfterMs = 5_000
 
 const never = () => false
 
-/** Jobs waiting for a thread. */
 interface Queues {
   /** Light jobs of plans executed before. */
   readonly known: JobQueue
@@ -72,7 +70,6 @@ interface ReaderPool {
   readonly maxFresh: number
   /** Jobs being stopped, to be restarted on the heavy threads. */
   readonly moving: Set<Job>
-  /** Time of the last heavy read. */
   lastHeavy: number
   state: 'opening' | 'open' | 'closing'
 }
@@ -156,7 +153,6 @@ function addJob({ costs, queues }: ReaderPool, job: Job): void {
   else enqueue(cost === 'fresh' ? queues.fresh : queues.known, job)
 }
 
-/** Assigns waiting jobs to free threads. */
 function assignJobs(pool: ReaderPool): void {
   const now = elapsed()
   while (assignLight(pool, now));

@@ -16,7 +16,6 @@ export const slotStates = { waiting: 0, started: 1, revoked: 2, answered: 3, not
 
 /** Memory shared between the pool and a thread. One notification announces all finished slots, instead of a message per response. */
 export interface Shared {
-  /** Response bytes of all slots. */
   readonly memory: SharedArrayBuffer
   /** One of `slotStates` per slot. */
   readonly states: Int32Array

@@ -11,7 +11,6 @@ const port = parentPort!
 const { sqlite, responseBytes, signing, shared } = workerData as ReaderData
 const { memory, states, lengths, times, notified } = shared
 const slots = Array.from({ length: slotsPerThread }, (_, slot) => Buffer.from(memory, slot * slotBytes, slotBytes))
-/** The slot of the current job. */
 let current = 0
 function look(): void {
   if (Atomics.load(states, current) === slotStates.revoked) throw new Error('The read was stopped')

@@ -21,7 +21,6 @@ const { waiting, started, revoked, answered, nothing } = slotStates
 
 /** Maximum slots per thread lent to responses. Further responses are copied: every slot in use takes memory. */
 const maxLent = 6
-/** Maximum jobs per message. */
 const jobsPerMessage = 16
 /** Three times the initial size in gc.ts. */
 const maxYoungMebibytes = 6
@@ -29,7 +28,6 @@ const maxYoungMebibytes = 6
 export interface ReaderEvents {
   /** A job has ended after `milliseconds` of work. */
   ended(job: Job, outcome: ReadOutcome, milliseconds: number): void
-  /** The thread can take a job. */
   free(): void
   /** The thread has ended, with the job in progress and those it had not started. */
   lost(working: Job | null, notBegun: readonly Job[]): void
@@ -53,7 +51,6 @@ export interface ReaderThread {
   /** Stops a running or queued job; its outcome follows. */
   stop(job: Job): void
   forget(plan: number): void
-  /** Ends the thread after its current jobs. */
   close(): Promise<void>
 }
 
@@ -343,7 +340,6 @@ export function createThreadShare({ data, maxThreads, backoff, events, lost }: T
   }
 }
 
-/** Exponential backoff. */
 export interface Backoff {
   isPausing(): boolean
   failed(): void
