@@ -16,7 +16,7 @@ export interface Leases {
   close(): void
 }
 
-export interface LeaseOptions {
+interface LeaseOptions {
   /** Runs in the transaction that acquires the lease; false: the lease is not acquired. */
   also?(transaction: Transaction): Promise<boolean>
   /** Called when another owner has taken over, or may because the heartbeat could not be written; possibly more than once. */
@@ -91,7 +91,7 @@ export function openLeases(database: Pick<MainConnection, 'rows'>, writer: Lease
   }
 }
 
-export type LeaseWriter = Pick<WriteDatabase, 'transaction' | 'run'>
+type LeaseWriter = Pick<WriteDatabase, 'transaction' | 'run'>
 
 const released = (name: string, owner: string) =>
   sql`update ${table} set owner = null, beat = beat + 1 where name = ${name} and owner = ${owner}`
@@ -151,7 +151,8 @@ function openLease(writer: LeaseWriter, { name, owner, isTakenOver, since, held,
 }
 
 /** Milliseconds between heartbeats, and after which a lease without heartbeats has expired. */
-export const [heartbeat, heartbeatTimeout] = [5_000, 30_000]
+const heartbeat = 5_000
+const heartbeatTimeout = 30_000
 
 /** Owners in this process, one per lease. */
 const activeOwners = new Set<string>()
@@ -166,7 +167,7 @@ function beginOwner(): string {
 const endOwner = (owner: string): void => void activeOwners.delete(owner)
 
 /** True if the owner of a lease has ended, or `beat` has not changed for too long. */
-export type HasExpired = (name: string, owner: string, beat: number) => boolean
+type HasExpired = (name: string, owner: string, beat: number) => boolean
 
 function openExpiry(): HasExpired {
   /** The last heartbeat seen of each lease, and when it was first seen by the clock of this process. */

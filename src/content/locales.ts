@@ -9,7 +9,7 @@ import type { Model } from '../model/schema/types.js'
 import { insertRow, newEntry } from './documents/store/rows.js'
 import { storedSetting, writeSetting } from './documents/store/settings.js'
 
-export interface ListedLocale {
+interface ListedLocale {
   readonly code: string
   readonly name: string | null
   readonly isDefault: boolean

@@ -107,7 +107,11 @@ async function markResponse(
 }
 
 const head = '{"data":'
-const [brace, braceEnd, bracket, comma, quote] = [0x7b, 0x7d, 0x5b, 0x2c, 0x22]
+const brace = 0x7b
+const braceEnd = 0x7d
+const bracket = 0x5b
+const comma = 0x2c
+const quote = 0x22
 /** Larger entries stay unchanged, because marking them would block the event loop. */
 const longestEntry = 500_000
 

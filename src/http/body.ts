@@ -36,10 +36,6 @@ export async function readBody<Limits extends BodyLimits>(
   return isJson ? parseJson(bytes) : qs.parse(bytes.toString('utf8'), { depth: 20, arrayLimit: 100, parameterLimit: 1000 })
 }
 
-/** Reads the bytes of a body of any type. @throws ApiError as `readBody`, except for its contents */
-export const readRawBody = (request: IncomingMessage, incoming: IncomingBody, limits: BodyLimits): Promise<Buffer> =>
-  readBytes(request, incoming, limits)
-
 /** The bytes of a body as they arrive, at most `most`. @throws ApiError 413, also while it is read; 499 if the client closes the connection */
 export function streamBody(request: IncomingMessage, most: number): AsyncIterable<Uint8Array> {
   if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge()
@@ -59,7 +55,12 @@ async function* boundedChunks(request: IncomingMessage, most: number): AsyncIter
   }
 }
 
-async function readBytes(request: IncomingMessage, incoming: IncomingBody, { bodyBytes, requestTimeout }: BodyLimits): Promise<Buffer> {
+/** Reads the bytes of a body of any type. @throws ApiError as `readBody`, except for its contents */
+export async function readBytes(
+  request: IncomingMessage,
+  incoming: IncomingBody,
+  { bodyBytes, requestTimeout }: BodyLimits,
+): Promise<Buffer> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(tooSlow()), requestTimeout)
@@ -142,10 +143,10 @@ type FormField = readonly [name: string, text: string]
 
 /**
  * Reads a multipart form as a body. A field is a text: `data` with JSON is not an object, as in Strapi 5.
- * @throws what `readRawBody` throws; ApiError 400 for a malformed form and for one with files; 413 for too many fields
+ * @throws what `readBytes` throws; ApiError 400 for a malformed form and for one with files; 413 for too many fields
  */
 export const readForm: ReadForm<FormBodyLimits> = async (request, incoming, limits) => {
-  const bytes = await readRawBody(request, incoming, limits)
+  const bytes = await readBytes(request, incoming, limits)
   const { fields, file } = await parseParts(request, bytes, limits)
   const body = nestedFields(fields)
   // A text in `data` is refused as such.

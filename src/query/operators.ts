@@ -4,7 +4,7 @@ import type { ComparisonOperators, TextOperators } from '../foundation/public/co
 
 export type OperatorName = keyof (ComparisonOperators<unknown> & TextOperators)
 
-export interface Operator {
+interface Operator {
   /** `flag`: the value only inverts the condition and is not compared. */
   readonly takes: 'one' | 'two' | 'many' | 'flag'
   /** True: values are converted to the attribute's type, and refused if they cannot be; otherwise compared as text. */

@@ -1,5 +1,6 @@
 // The composition root: config → model → database → documents → http. Parts are opened in this order and closed in reverse, also after a
 // failed start.
+
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
 import { prepareAdministration } from '../admin/open.js'
@@ -28,7 +29,7 @@ import type { Model } from '../model/schema/types.js'
 import { type ContentServices, openContentServices, type WithInstallation } from '../project/code/content-service.js'
 import { withContractOfDatabase } from '../project/contract.js'
 import { holding, openInstallations } from '../project/installation.js'
-import { loadBuilder, openContentTypeBuilder } from '../project/model-changes/builder-request.js'
+import { openContentTypeBuilder } from '../project/model-changes/builder-request.js'
 import { openParts } from './parts.js'
 
 /**
@@ -217,16 +218,14 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
  * Loads code that requests of a service need, but scripts do not. Node caches failed imports for the lifetime of the process, so none is
  * left to the request that needs it, when file descriptors may have run out.
  */
-async function loadLateCode({ admin, modelChanges, mail, webhooks }: Config): Promise<void> {
+async function loadLateCode({ admin, modelChanges, mail }: Config): Promise<void> {
   const administration = () => [import('../http/admin/handle.js'), import('../admin/context.js'), import('../admin/identity/bootstrap.js')]
-  const changes = () => [import('../project/model-changes/schema-request.js'), loadBuilder(), import('re2js')]
   await Promise.all([
     import('@fastify/busboy'),
     import('file-type'),
     ...(admin.enabled ? administration() : []),
-    ...(modelChanges ? changes() : []),
+    ...(modelChanges ? [import('re2js')] : []),
     ...(mail.url === null ? [] : [import('nodemailer')]),
-    ...(webhooks.deliver ? [import('../content/events/webhooks/open.js')] : []),
   ])
 }
 

@@ -1,6 +1,6 @@
 // Stores versions of documents in Strapi's table strapi_history_versions: those that writes of administrators replace or publish.
 import { sql } from 'kysely'
-import type { WriteContext, WriteOperation } from '../../content/documents/operation.js'
+import type { WriteScope } from '../../content/documents/operation.js'
 import type { DocumentReads } from '../../content/documents/read/find.js'
 import { findVersions, insertRow, type StoredVersion } from '../../content/documents/store/rows.js'
 import type { Transaction } from '../../database/database.js'
@@ -36,21 +36,21 @@ type RecordingAccess = Pick<ContentAccess, 'documents' | 'administratorId' | 'hi
 /** Stores versions of the documents of a write. */
 interface HistoryRecorder {
   /** Stores the drafts that a write is about to replace. */
-  recordReplaced(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<void>
+  recordReplaced(scope: WriteScope): Promise<void>
   /** Stores the versions that a write has published. */
-  recordPublished(context: WriteContext, transaction: Transaction, operation: WriteOperation, documentId: string): Promise<void>
+  recordPublished(scope: WriteScope, documentId: string): Promise<void>
 }
 
 /** The recorder of an administrator's writes; `always`: even if another version was stored recently. Null: the database has no history. */
 export function historyRecorder({ documents, administratorId, history }: RecordingAccess, always: boolean): HistoryRecorder | null {
   if (history === null) return null
   return {
-    recordReplaced: async (context, transaction, operation) => {
-      const { action, documentId, write } = operation
+    recordReplaced: async (scope) => {
+      const { transaction, type } = scope
+      const { action, documentId } = scope.operation
       if (documentId === null || action === 'create' || action === 'unpublish' || action === 'publish') return
-      const { type } = write
-      const versions = await versionsConcerned(transaction, operation, documentId)
-      const recording = { history, documents, context, transaction, type, documentId }
+      const versions = await versionsConcerned(scope, documentId)
+      const recording = { history, documents, scope, documentId }
       for (const draft of versions.filter(({ published_at }) => !type.draftAndPublish || published_at === null)) {
         if (action === 'update' && !always && (await isRecordedRecently(recording, draft))) continue
         const isPublished = versions.some(({ published_at, locale }) => published_at !== null && locale === draft.locale)
@@ -59,21 +59,18 @@ export function historyRecorder({ documents, administratorId, history }: Recordi
         await record(recording, draft, { status, createdAt, by: await lastWriter(transaction, type, draft) })
       }
     },
-    recordPublished: async (context, transaction, operation, documentId) => {
-      if (operation.action !== 'publish') return
+    recordPublished: async (scope, documentId) => {
+      if (scope.operation.action !== 'publish') return
       const createdAt = history.now()
-      const recording = { history, documents, context, transaction, type: operation.write.type, documentId }
-      for (const version of await versionsConcerned(transaction, operation, documentId))
+      const recording = { history, documents, scope, documentId }
+      for (const version of await versionsConcerned(scope, documentId))
         if (version.published_at !== null) await record(recording, version, { status: 'published', createdAt, by: administratorId })
     },
   }
 }
 
-async function versionsConcerned(
-  transaction: Transaction,
-  { everywhere, locale, write: { type } }: WriteOperation,
-  documentId: string,
-): Promise<readonly StoredVersion[]> {
+async function versionsConcerned({ transaction, operation, type }: WriteScope, documentId: string): Promise<readonly StoredVersion[]> {
+  const { everywhere, locale } = operation
   const all = await findVersions(transaction, type, documentId)
   return all.filter((version) => everywhere || !type.localized || version.locale === locale)
 }
@@ -81,9 +78,7 @@ async function versionsConcerned(
 interface Recording {
   readonly history: HistorySettings
   readonly documents: DocumentReads
-  readonly context: WriteContext
-  readonly transaction: Transaction
-  readonly type: ContentType
+  readonly scope: WriteScope
   readonly documentId: string
 }
 
@@ -91,7 +86,8 @@ interface Recording {
 export const ofDocument = (uid: string, documentId: string, locale: string | null) =>
   sql`related_document_id = ${documentId} and content_type = ${uid} and ${isSame(sql`locale`, locale)}`
 
-async function isRecordedRecently({ history, transaction, type, documentId }: Recording, { locale }: StoredVersion): Promise<boolean> {
+async function isRecordedRecently({ history, scope, documentId }: Recording, { locale }: StoredVersion): Promise<boolean> {
+  const { transaction, type } = scope
   const [last] = await transaction.rows<{ readonly created_at: number | null }>(
     sql`select created_at from strapi_history_versions where ${ofDocument(type.uid, documentId, locale)} order by id desc limit 1`,
   )
@@ -113,14 +109,15 @@ interface RecordedAs {
 }
 
 async function record(
-  { history, documents, context, transaction, type, documentId }: Recording,
+  { history, documents, scope, documentId }: Recording,
   version: StoredVersion,
   { status, createdAt, by }: RecordedAs,
 ): Promise<void> {
+  const { transaction, read, plans, type } = scope
   const grants = superAdminGrants(documents.context.model)
   const populate = wholePopulate({ documents, grants }, type, true)
   const request = readRequest(
-    context.read,
+    read,
     grants,
     {
       type,
@@ -132,7 +129,7 @@ async function record(
     },
     { populate, ...wholeVersionParameters(type, version) },
   )
-  const found = await transaction.read(context.plans.forRequest(request, 'bare').plan, request.values)
+  const found = await transaction.read(plans.forRequest(request, 'bare').plan, request.values)
   const whole = JSON.parse(toText(found)) as Readonly<Record<string, unknown>> | null
   if (whole === null) return
   const content = Object.entries(whole).filter(

@@ -4,11 +4,10 @@
 import { findHiddenFrom } from '../../content/documents/guard/hidden-rows.js'
 import { getComponentEntries, getReferences, getTargetType } from '../../content/documents/guard/missing-targets.js'
 import type { Body, Reference } from '../../content/documents/input/types.js'
-import type { WriteContext, WriteOperation } from '../../content/documents/operation.js'
+import type { WriteScope } from '../../content/documents/operation.js'
 import { readWhole } from '../../content/documents/read/find.js'
 import { findVersions } from '../../content/documents/store/rows.js'
 import { findTargets } from '../../content/documents/store/targets.js'
-import type { Transaction } from '../../database/database.js'
 import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Model, Schema } from '../../model/schema/types.js'
@@ -19,27 +18,26 @@ const none: ReadonlySet<number> = new Set()
 
 /** Finds the row ids of restricted files. `copied` files may be linked to, and hooks of the project may add any file. */
 export async function findRestrictedFiles(
-  context: WriteContext,
-  transaction: Transaction,
-  { data, grants, ...operation }: WriteOperation,
+  scope: WriteScope,
   { linkableFiles, readable }: ContentRights,
   copied: ReadonlySet<number>,
 ): Promise<ReadonlySet<number>> {
+  const { transaction, operation, type } = scope
+  const { data, grants } = operation
   if (linkableFiles.size === 0 || !isObject(data)) return none
-  const { model } = context.read
-  const { type } = operation.write
+  const { model } = scope.read
   const sent = Object.fromEntries(Object.entries(data).filter(([name]) => !operation.addedByHooks.has(name)))
   const named = [...filesIn({ model, shape: type, readable: noAttributes }, sent, {})].map(({ reference }) => reference)
   if (named.length === 0) return none
   const files = model.types.get(fileType)!
   const rows = await findTargets(transaction, files, named)
   const others = rows.map(({ id }) => id).filter((id) => !copied.has(id))
-  const hidden = await findHiddenFrom(context, transaction, { ...grants, scopes: linkableFiles })(files, others)
+  const hidden = await findHiddenFrom(scope, { ...grants, scopes: linkableFiles })(files, others)
   if (hidden.size === 0) return none
   const ids = new Map<unknown, number>(rows.flatMap(({ id, document_id }) => [[id, id] as const, [document_id, id] as const]))
   const place = { model, shape: type, readable: readable.get(type.uid) ?? noAttributes }
   const restricted = new Set<number>()
-  for (const { reference, linked } of filesIn(place, sent, await readReplaced(context, transaction, operation))) {
+  for (const { reference, linked } of filesIn(place, sent, await readReplaced(scope))) {
     const id = ids.get(reference.documentId ?? reference.id)
     if (id !== undefined && hidden.has(id) && !linked.has(id)) restricted.add(id)
   }
@@ -47,15 +45,13 @@ export async function findRestrictedFiles(
 }
 
 /** The version before the write; empty for a new one. */
-async function readReplaced(
-  { read, plans }: WriteContext,
-  transaction: Transaction,
-  { action, documentId, locale, write: { type } }: Pick<WriteOperation, 'action' | 'documentId' | 'locale' | 'write'>,
-): Promise<Body> {
+async function readReplaced(scope: WriteScope): Promise<Body> {
+  const { transaction, type } = scope
+  const { action, documentId, locale } = scope.operation
   if (action === 'create' || documentId === null) return {}
   const versions = await findVersions(transaction, type, documentId)
   const row = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
-  return (row === undefined ? null : await readWhole(read.model, plans, transaction, type, row.id, 'files')) ?? {}
+  return (row === undefined ? null : await readWhole(scope, type, row.id, 'files')) ?? {}
 }
 
 /** The shape of the data, and what the administrator can read of it. */

@@ -3,13 +3,12 @@
 import { findHiddenFrom } from '../../content/documents/guard/hidden-rows.js'
 import type { Body } from '../../content/documents/input/types.js'
 import { checkKept, checkWritable } from '../../content/documents/input/writable-keys.js'
-import type { WriteContext, WriteOperation, WriteOutcome, WritePolicy } from '../../content/documents/operation.js'
+import type { WriteOperation, WriteOutcome, WritePolicy, WriteScope } from '../../content/documents/operation.js'
 import { getInverseRelations, isSameRow, readRevised, readWhole } from '../../content/documents/read/find.js'
 import { findVersions, type StoredVersion } from '../../content/documents/store/rows.js'
 import type { Transaction } from '../../database/database.js'
 import { ApiError, forbidden } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, type ContentRight, type ContentRights, noAttributes, unionOf } from '../../foundation/grants.js'
-import type { ContentType } from '../../model/schema/types.js'
 import type { ReadRequest } from '../../query/request.js'
 import type { ContentAccess } from './content-access.js'
 import { historyRecorder } from './history-recorder.js'
@@ -38,20 +37,20 @@ export function administratorPolicy(
   const recorder = historyRecorder(access, alwaysRecords)
   return {
     writerId: access.administratorId,
-    before: async (context, transaction, operation) => {
-      const { action, documentId } = operation
-      const content = operation.grants.content!
-      if ((await admit(context, transaction, operation, content)) === 'absent') return null
+    before: async (scope) => {
+      const { action, documentId, grants } = scope.operation
+      const content = grants.content!
+      if ((await admit(scope, content)) === 'absent') return null
       if (action === 'create' && documentId !== null)
         throw new ApiError('PreconditionFailedError', 'The single type has its document: change it, or one of its locales', { documentId })
-      if (expected !== null) await checkRevisions(context, transaction, operation, expected)
-      await recorder?.recordReplaced(context, transaction, operation)
-      return { hiddenFiles: await findRestrictedFiles(context, transaction, operation, content, copiedFiles) }
+      if (expected !== null) await checkRevisions(scope, expected)
+      await recorder?.recordReplaced(scope)
+      return { hiddenFiles: await findRestrictedFiles(scope, content, copiedFiles) }
     },
-    after: async (context, transaction, operation, outcome) => {
-      await note(transaction, outcome)
-      await recorder?.recordPublished(context, transaction, operation, outcome.documentId)
-      if (operation.action !== 'delete') await checkVisible(context, transaction, operation, outcome.documentId)
+    after: async (scope, outcome) => {
+      await note(scope.transaction, outcome)
+      await recorder?.recordPublished(scope, outcome.documentId)
+      if (scope.operation.action !== 'delete') await checkVisible(scope, outcome.documentId)
     },
   }
 }
@@ -61,21 +60,12 @@ export function administratorPolicy(
  * create.
  * @throws ApiError 403 without a right to the action or a part of it; 400 for attributes that no right includes
  */
-async function admit(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  content: ContentRights,
-): Promise<'admitted' | 'absent'> {
-  const { documentId, everywhere, locale, write } = operation
-  const { type } = write
+async function admit(scope: WriteScope, content: ContentRights): Promise<'admitted' | 'absent'> {
+  const { transaction, operation, type } = scope
+  const { documentId, everywhere, locale } = operation
   const versions = documentId === null ? [] : await findVersions(transaction, type, documentId)
   if (documentId !== null && versions.length === 0) return 'absent'
-  const hidden = await findHiddenFrom(
-    context,
-    transaction,
-    operation.grants,
-  )(
+  const hidden = await findHiddenFrom(scope, operation.grants)(
     type,
     versions.map(({ id }) => id),
   )
@@ -86,7 +76,7 @@ async function admit(
     return 'absent'
   }
   const action = operation.action === 'update' && concerned.length === 0 ? 'create' : operation.action
-  const rights = await rightsFor(context, transaction, operation, content.toWrite(type.uid, action), concerned)
+  const rights = await rightsFor(scope, content.toWrite(type.uid, action), concerned)
   if (concerned.length === 0 && documentId !== null) {
     // Without any right in a locale, it must not be revealed whether the document has it.
     if (rights.length === 0) return 'absent'
@@ -95,11 +85,11 @@ async function admit(
   if (rights.length === 0) throw forbidden(`${type.uid}.${action}`)
   if (operation.data !== null) {
     const writable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
-    const { model } = context.read
+    const { model } = scope.read
     checkWritable(model, type, operation.data, writable, operation.addedByHooks)
     const [row] = concerned.filter(({ published_at }) => !type.draftAndPublish || published_at === null)
     if (row !== undefined && hasParts(writable)) {
-      const whole = await readWhole(model, context.plans, transaction, type, row.id, 'values')
+      const whole = await readWhole(scope, type, row.id, 'values')
       checkKept(model, type, operation.data, whole ?? {}, writable)
     }
   }
@@ -114,20 +104,18 @@ const hasParts = (attributes: AttributeGrants): boolean => attributes !== 'all' 
  * versions.
  */
 async function rightsFor(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
+  scope: WriteScope,
   rights: readonly ContentRight[],
   versions: readonly StoredVersion[],
 ): Promise<readonly ContentRight[]> {
-  const { type } = operation.write
+  const { operation, type } = scope
   if (versions.length === 0) return rights.filter(({ locales }) => locales === null || locales.includes(operation.locale!))
   const whole: ContentRight[] = []
   const covered = new Set<number>()
   for (const right of rights) {
-    const { scope, locales } = right
-    const scopes = scope === null ? new Map() : new Map([[type.uid, scope]])
-    const outside = await findHiddenFrom(context, transaction, { ...operation.grants, scopes })(
+    const { scope: filter, locales } = right
+    const scopes = filter === null ? new Map() : new Map([[type.uid, filter]])
+    const outside = await findHiddenFrom(scope, { ...operation.grants, scopes })(
       type,
       versions.map(({ id }) => id),
     )
@@ -140,18 +128,11 @@ async function rightsFor(
 }
 
 /** Checks that the written document is visible for the caller. @throws ApiError 403 */
-async function checkVisible(
-  context: WriteContext,
-  transaction: Transaction,
-  { grants, locale, write: { type } }: WriteOperation,
-  documentId: string,
-): Promise<void> {
+async function checkVisible(scope: WriteScope, documentId: string): Promise<void> {
+  const { transaction, type } = scope
+  const { grants, locale } = scope.operation
   const versions = (await findVersions(transaction, type, documentId)).filter((version) => !type.localized || version.locale === locale)
-  const hidden = await findHiddenFrom(
-    context,
-    transaction,
-    grants,
-  )(
+  const hidden = await findHiddenFrom(scope, grants)(
     type,
     versions.map(({ id }) => id),
   )
@@ -159,9 +140,9 @@ async function checkVisible(
 }
 
 /** The revision of a row, as the transaction sees it. */
-async function revisionIn(context: WriteContext, transaction: Transaction, type: ContentType, id: number): Promise<string | null> {
-  const execute = (request: ReadRequest) => transaction.read(context.plans.forRequest(request, 'bare').plan, request.values)
-  return (await readRevised(execute, context.read.model, context.revisionKey, type, { id }))?.revision ?? null
+async function revisionIn({ transaction, read, plans, revisionKey, type }: WriteScope, id: number): Promise<string | null> {
+  const execute = (request: ReadRequest) => transaction.read(plans.forRequest(request, 'bare').plan, request.values)
+  return (await readRevised(execute, read.model, revisionKey, type, { id }))?.revision ?? null
 }
 
 /** True if a write replaces links that are stored with other documents. */
@@ -184,22 +165,18 @@ function revised({ everywhere, locale, write: { type } }: WriteOperation, versio
  * Compares the expected revisions. Links that are stored with other documents may have changed, unless the write replaces them.
  * @throws ApiError 412 if a draft has another revision, or unexpectedly exists or does not exist
  */
-async function checkRevisions(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  expected: readonly string[],
-): Promise<void> {
-  const { documentId, write } = operation
-  const rows = documentId === null ? [] : revised(operation, await findVersions(transaction, write.type, documentId))
+async function checkRevisions(scope: WriteScope, expected: readonly string[]): Promise<void> {
+  const { transaction, operation, type } = scope
+  const { documentId } = operation
+  const rows = documentId === null ? [] : revised(operation, await findVersions(transaction, type, documentId))
   if ((rows.length === 0) !== (expected.length === 0)) throw changed()
   const isMeant = replacesOthers(operation) ? (one: string, other: string) => one === other : isSameRow
   const stale: StoredVersion[] = []
   for (const row of rows) {
-    const revision = await revisionIn(context, transaction, write.type, row.id)
+    const revision = await revisionIn(scope, row.id)
     if (revision === null || !expected.some((each) => isMeant(each, revision))) stale.push(row)
   }
-  if (stale.length > 0) throw changed(operation.everywhere && write.type.localized ? stale : [])
+  if (stale.length > 0) throw changed(operation.everywhere && type.localized ? stale : [])
 }
 
 /** `versions`: the changed ones, if a write affects several. */

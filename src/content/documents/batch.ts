@@ -5,6 +5,7 @@ import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
 import type { IdempotencyKey, IdempotencyKeys, StoredResult } from './idempotency.js'
 import {
   beginWrite,
+  createWriteScope,
   logSlowWrite,
   matchesFilters,
   type WriteContext,
@@ -133,8 +134,9 @@ async function executeOne(
   // A delete checks its filters itself.
   const isConditional = action === 'update' || (action !== 'create' && ifUnmatched === 'fails')
   if (isConditional && parameters.filters !== undefined) {
-    const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
-    if (documentId === null || !(await matchesFilters(context, transaction, operation, documentId))) {
+    const scope = createWriteScope(context, transaction, operation)
+    const documentId = operation.documentId ?? (await onlyDocument(transaction, scope.type))
+    if (documentId === null || !(await matchesFilters(scope, documentId))) {
       if (ifUnmatched === 'fails') throw new ApiError('ConflictError', 'The document does not match the filters of its write')
       return null
     }

@@ -1,6 +1,5 @@
 // Creates a document: its first row in a locale, and the published row if the write publishes. An update that adds a locale inserts its row
 // in the same way.
-import type { Transaction } from '../../database/database.js'
 import { newDocumentId } from '../../model/schema/names.js'
 import type { Attribute, ContentType } from '../../model/schema/types.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
@@ -8,7 +7,7 @@ import { findUnnameable } from './guard/hidden-rows.js'
 import { scalarColumns } from './input/attributes.js'
 import { readInput } from './input/input.js'
 import type { Input } from './input/types.js'
-import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
+import type { WriteOperation, WriteOutcome, WriteScope } from './operation.js'
 import { checkLocale, checkPublication, createRowContext, findTakenFor, toInputOptions, toWriteOutcome } from './operation.js'
 import { publishRow } from './publish/publish.js'
 import { writeBelow } from './store/components.js'
@@ -18,38 +17,31 @@ import { prefetchTargets } from './store/targets.js'
 import { withGeneratedUids } from './store/unique.js'
 
 /** Looks up the rows that an input refers to, and reserves ids for new rows of `newRowsOf` and of components. */
-export function prefetchRows(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  input: Input,
-  newRowsOf: ContentType | null,
-) {
-  const isPublished = operation.publishes && operation.write.type.draftAndPublish
-  return prefetchTargets(transaction, context.read.model, input, newRowsOf, isPublished, findUnnameable(context, transaction, operation))
+export function prefetchRows(scope: WriteScope, input: Input, newRowsOf: ContentType | null) {
+  const { transaction, read, operation, type } = scope
+  const isPublished = operation.publishes && type.draftAndPublish
+  return prefetchTargets(transaction, read.model, input, newRowsOf, isPublished, findUnnameable(scope, operation))
 }
 
 /**
  * Creates a document.
  * @throws ApiError 400 for invalid data, 403 for targets hidden from the caller
  */
-export async function createDocument(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome> {
-  const { contract } = context.read
+export async function createDocument(scope: WriteScope): Promise<WriteOutcome> {
+  const { transaction, operation, type } = scope
   const { locale, now, trials } = operation
-  const { type } = operation.write
-  await checkLocale(context, transaction, operation)
-  const data = contract.generateUids ? await withGeneratedUids(transaction, type, operation.data) : operation.data
+  await checkLocale(scope)
+  const data = scope.read.contract.generateUids ? await withGeneratedUids(transaction, type, operation.data) : operation.data
   const documentId = operation.createdId ?? newDocumentId()
-  const findTaken = findTakenFor(context, transaction, operation, documentId)
-  const input = await readInput({ ...context.input, uid: type.uid, trials }, type, data, toInputOptions(operation, true), findTaken)
-  const writing = createRowContext(context, transaction, operation, input, await prefetchRows(context, transaction, operation, input, type))
+  const findTaken = findTakenFor(scope, documentId)
+  const input = await readInput({ ...scope.input, uid: type.uid, trials }, type, data, toInputOptions(operation, true), findTaken)
+  const writing = createRowContext(scope, input, await prefetchRows(scope, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: DocumentVersion = { id, locale, published_at: type.draftAndPublish ? null : now }
   if (input.relations.size === 0) transaction.history.writesOneDocumentOnly()
-  if (!type.draftAndPublish || !operation.publishes)
-    return recordWrite(context, transaction, operation, documentId, 'entry.create', created, null)
+  if (!type.draftAndPublish || !operation.publishes) return recordWrite(scope, documentId, 'entry.create', created, null)
   // Sent before publication; its result is awaited with the others.
-  const isFit = checkPublication(context, transaction, operation, id, 'new', findTaken)
+  const isFit = checkPublication(scope, id, 'new', findTaken)
   isFit.catch(() => {})
   const published = await publishRow(writing, {
     type,
@@ -60,27 +52,25 @@ export async function createDocument(context: WriteContext, transaction: Transac
     now,
     isNew: true,
   })
-  const outcome = await recordWrite(context, transaction, operation, documentId, 'entry.create', created, published)
+  const outcome = await recordWrite(scope, documentId, 'entry.create', created, published)
   await transaction.defer(isFit)
   return outcome
 }
 
 /** Records the events of a create or update, and reads its result, from the published row if there is one. */
 export async function recordWrite(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
+  scope: WriteScope,
   documentId: string,
   event: 'entry.create' | 'entry.update',
   row: DocumentVersion,
   published: number | null,
 ): Promise<WriteOutcome> {
-  const { outbox } = context
-  const { write, locale, now } = operation
+  const { outbox, transaction, type } = scope
+  const { locale, now } = scope.operation
   const shown = published === null ? row : { id: published, locale, published_at: now }
-  await outbox?.entry(transaction, event, write.type, row, now)
-  if (published !== null) await outbox?.entry(transaction, 'entry.publish', write.type, shown, now)
-  return toWriteOutcome(context, transaction, operation, documentId, shown)
+  await outbox?.entry(transaction, event, type, row, now)
+  if (published !== null) await outbox?.entry(transaction, 'entry.publish', type, shown, now)
+  return toWriteOutcome(scope, documentId, shown)
 }
 
 /** Inserts a document's first row in a locale: a draft, or the only row of a type without drafts. */

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import type { OperationCaller } from '../../foundation/public/documents.js'
-import type { Once, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
+import type { Once, WriteOperation, WriteOutcome, WriteResult, WriteScope } from './operation.js'
 import { readResponse } from './operation.js'
 
 export interface IdempotencyKey {
@@ -14,7 +14,7 @@ export interface IdempotencyKey {
   readonly fingerprint: string
 }
 
-export interface IdempotencyLimits {
+interface IdempotencyLimits {
   readonly idempotencyTime: number
   /** Maximum number of keys, and of bytes of all stored responses; the oldest are deleted first. */
   readonly idempotencyKeys: number
@@ -25,7 +25,7 @@ export interface IdempotencyKeys {
   /** Runs a write exclusively for its key. @throws ApiError 409 while another one is running */
   alone<Result>(named: Pick<IdempotencyKey, 'caller' | 'key'>, run: () => Promise<Result>): Promise<Result>
   /** The stored result of a key; null if there is none. @throws ApiError 422 if it was used for a different request */
-  recall(context: WriteContext, transaction: Transaction, operation: WriteOperation, named: IdempotencyKey): Promise<WriteOutcome | null>
+  recall(scope: WriteScope, named: IdempotencyKey): Promise<WriteOutcome | null>
   keep(transaction: Transaction, operation: WriteOperation, named: IdempotencyKey, outcome: WriteResult): void
   /** Like `recall`, as stored bytes. */
   find(database: RowReader, named: IdempotencyKey): Promise<StoredResult | null>
@@ -113,13 +113,14 @@ export function createIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKey
         underWay.delete(name)
       }
     },
-    recall: async (context, transaction, operation, named) => {
+    recall: async (scope, named) => {
+      const { transaction, operation } = scope
       const kept = await find(transaction, named)
       if (kept === null) return null
       const { documentId, answer } = kept
       // With other grants than before, the caller gets the current document.
       if (answer === null || kept.grants !== operation.grants.key) {
-        const shown = readResponse(context, transaction, operation, documentId, sides[operation.action])
+        const shown = readResponse(scope, documentId, sides[operation.action])
         await transaction.defer(shown)
         return { documentId, entries: [], answer: shown }
       }

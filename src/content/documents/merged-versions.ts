@@ -6,7 +6,7 @@ import type { Transaction } from '../../database/database.js'
 import { updateFrom } from '../../database/portable-sql.js'
 import { allSchemas, ownedLinks, ownedMorphs } from '../../model/schema/graph.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
-import { createRowContext, type WriteContext, type WriteOperation } from './operation.js'
+import { createRowContext, type WriteOperation, type WriteScope } from './operation.js'
 import { removeRows } from './publish/publish.js'
 import { isHolder, isMedia, removeBelow } from './store/components.js'
 import { hasOneOwner } from './store/relations.js'
@@ -45,17 +45,11 @@ function toCopies(rows: readonly StoredVersion[]): readonly StoredVersion[] {
 }
 
 /** Merges duplicates into the first row: the newest values that are not null, and the links of all. Resolves to true if there were any. */
-export async function mergeVersions(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  versions: readonly StoredVersion[],
-): Promise<boolean> {
-  const { type } = operation.write
-  const several = findCopies(operation, versions)
+export async function mergeVersions(scope: WriteScope, versions: readonly StoredVersion[]): Promise<boolean> {
+  const several = findCopies(scope.operation, versions)
   if (several.length === 0) return false
-  const writing = createRowContext(context, transaction, operation, null)
-  for (const copies of several) await mergeRows(writing, type, copies)
+  const writing = createRowContext(scope, null)
+  for (const copies of several) await mergeRows(writing, scope.type, copies)
   return true
 }
 
@@ -97,7 +91,8 @@ function mergeValues(transaction: Transaction, type: ContentType, { kept, newest
     const columns = contentColumns(type)
     const read = columns.map((column, index) => sql`${sql.id(column)} as ${sql.id(`c${index}`)}`)
     const set = columns.map((column, index) => {
-      const [ours, theirs] = [sql.id('target', column), sql.id('source', `c${index}`)]
+      const ours = sql.id('target', column)
+      const theirs = sql.id('source', `c${index}`)
       return sql`${sql.id(column)} = ${isNewer ? sql`coalesce(${theirs}, ${ours})` : sql`coalesce(${ours}, ${theirs})`}`
     })
     const source = sql`(select ${sql.join(read)} from ${sql.table(type.table)} where id = ${from.id}) as source`
@@ -156,7 +151,11 @@ function getMergedLinks(model: Model, type: ContentType): readonly MergedLinks[]
   })
   const files = [...type.attributes.values()].filter(isMedia).map(
     ({ name, many }): MergedLinks => ({
-      ...{ table: 'files_related_mph', by: 'related_id', key: ['file_id'], order: 'order', isSingle: !many },
+      table: 'files_related_mph',
+      by: 'related_id',
+      key: ['file_id'],
+      order: 'order',
+      isSingle: !many,
       where: sql`related_type = ${type.uid} and field = ${name}`,
     }),
   )

@@ -17,11 +17,11 @@ import { findUnnameable } from './guard/hidden-rows.js'
 import { checkSize } from './input/input.js'
 import type { FindTaken, Input, InputContext } from './input/types.js'
 import { type ValidatedPart, validateDraft } from './publish/publish.js'
-import type { Plans, Policies } from './read/plans.js'
-import type { RowContext } from './store/row-context.js'
+import type { Plans, Policies, TransactionReads } from './read/plans.js'
+import type { RowContext, TargetResolution } from './store/row-context.js'
 import type { InSync, Synced } from './store/rows.js'
 import { isKnownLocale } from './store/rows.js'
-import type { TargetResolution } from './store/targets.js'
+
 import { createFindTaken } from './store/unique.js'
 
 /** A write of a document. The query contains status, locale, and the selection for the response. */
@@ -88,6 +88,19 @@ export interface WriteOperation {
   readonly now: number
 }
 
+/** A write in its transaction: everything that its functions need, created once. */
+export interface WriteScope extends WriteContext, TransactionReads {
+  readonly operation: WriteOperation
+  readonly type: ContentType
+}
+
+export const createWriteScope = (context: WriteContext, transaction: Transaction, operation: WriteOperation): WriteScope => ({
+  ...context,
+  transaction,
+  operation,
+  type: operation.write.type,
+})
+
 /** A version as JSON: in the form that the caller requested, and whole for hooks. Null if not needed. */
 export interface Entry {
   readonly locale: string | null
@@ -133,13 +146,9 @@ export interface WritePolicy {
   /** Row ids of files that the data must not link to, as found by `before`. */
   readonly hiddenFiles?: ReadonlySet<number>
   /** Admits and restricts the write. Null: the document does not exist for the caller. @throws ApiError */
-  before(
-    context: WriteContext,
-    transaction: Transaction,
-    operation: WriteOperation,
-  ): Promise<Required<Pick<WritePolicy, 'hiddenFiles'>> | null>
+  before(scope: WriteScope): Promise<Required<Pick<WritePolicy, 'hiddenFiles'>> | null>
   /** Checks and records the outcome before the commit. @throws ApiError */
-  after(context: WriteContext, transaction: Transaction, operation: WriteOperation, outcome: WriteOutcome): Promise<void>
+  after(scope: WriteScope, outcome: WriteOutcome): Promise<void>
 }
 
 /** A requested write. */
@@ -179,16 +188,24 @@ export async function beginWrite(
   const passwords = data === null ? [] : checkSize(read.model, type, data)
   if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
     await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
-  const operation = {
-    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, policy, passwords },
+  return {
+    action,
+    write,
+    parameters,
+    grants,
+    documentId,
+    createdId,
     publishes: !type.draftAndPublish || status === 'published',
+    locale,
+    everywhere,
     data,
+    passwords,
+    policy,
     addedByHooks: nothingAdded,
     isSeen: false,
     trials: createPatternChecks(),
     now: Date.now(),
   }
-  return operation
 }
 
 const nothingAdded: ReadonlySet<string> = new Set()
@@ -207,20 +224,13 @@ function toData(body: unknown): unknown {
 }
 
 /** Row 11 of the contract. @throws ApiError 400 for an unknown locale */
-export async function checkLocale({ read }: WriteContext, transaction: Transaction, { locale }: WriteOperation): Promise<void> {
+export async function checkLocale({ read, transaction, operation: { locale } }: WriteScope): Promise<void> {
   if (read.contract.unknownLocalesOnWrites || locale === null || locale === read.defaultLocale) return
   if (!(await isKnownLocale(transaction, locale))) throw validationError(`The locale "${locale}" does not exist`)
 }
 
-export function createRowContext(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  input: Input | null,
-  known: TargetResolution['known'] | null = null,
-): RowContext {
-  const { read, hashPassword } = context
-  const { type } = operation.write
+export function createRowContext(scope: WriteScope, input: Input | null, known: TargetResolution['known'] | null = null): RowContext {
+  const { read, transaction, operation, type, hashPassword } = scope
   return {
     transaction,
     model: read.model,
@@ -233,7 +243,7 @@ export function createRowContext(
       locale: operation.locale,
       defaultLocale: read.defaultLocale,
       side: type.draftAndPublish ? 'draft' : 'both',
-      hidden: findUnnameable(context, transaction, operation),
+      hidden: findUnnameable(scope, operation),
       shown: input?.checked,
       ...(known !== null && known !== undefined && { known }),
     },
@@ -248,46 +258,36 @@ export const toInputOptions = ({ write: { type }, grants, addedByHooks, locale, 
   added: { publishedAt: type.draftAndPublish ? null : new Date(now).toISOString(), ...(type.localized ? { locale } : {}) },
 })
 
-type CheckedPublication = Pick<WriteOperation, 'grants' | 'data' | 'locale' | 'publishes' | 'trials'> & {
-  readonly write: Pick<WriteRequest, 'type'>
+/** What a check before a publication needs of a write. */
+export interface PublicationScope extends TransactionReads, Pick<WriteScope, 'input' | 'type'> {
+  readonly operation: Pick<WriteOperation, 'grants' | 'data' | 'locale' | 'publishes' | 'trials'>
 }
 
 /** Finds values of a publishing write that another document has. */
-export function findTakenFor(
-  { read }: WriteContext,
-  transaction: Transaction,
-  { write: { type }, publishes, locale }: CheckedPublication,
-  document: string,
-): FindTaken {
+export function findTakenFor({ read, transaction, type, operation }: PublicationScope, document: string): FindTaken {
+  const { publishes, locale } = operation
   if (!publishes) return () => Promise.resolve(new Set())
   return createFindTaken(transaction, read.model, { type, document, locale, state: type.draftAndPublish ? 'published' : 'any' })
 }
 
 /** Checks the draft row `id` before it is published. @throws ApiError 400 */
-export async function checkPublication(
-  { read, plans, input }: WriteContext,
-  transaction: Transaction,
-  operation: CheckedPublication,
-  id: number,
-  given: ValidatedPart,
-  findTaken: FindTaken,
-): Promise<void> {
-  const { grants, write, trials } = operation
-  const inputContext = { ...input, reportDropped: null, trials }
-  const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, write.type) }
-  await validateDraft(inputContext, plans, transaction, { type: write.type, id, data: operation.data, given, findTaken, reader })
+export async function checkPublication(scope: PublicationScope, id: number, given: ValidatedPart, findTaken: FindTaken): Promise<void> {
+  const { read, input, type, operation } = scope
+  const { grants, data, trials } = operation
+  const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, type) }
+  await validateDraft({ ...input, reportDropped: null, trials }, scope, { type, id, data, given, findTaken, reader })
 }
 
 const emptyResponse = Buffer.from('{"data":null,"meta":{}}')
 
 /** Reads the document in the form that the caller requested; `status` overrides that of the query. */
 export async function readResponse(
-  { read, plans }: WriteContext,
-  transaction: Transaction,
-  { write: { type, query, format }, parameters, grants, locale }: WriteOperation,
+  { read, plans, transaction, operation }: WriteScope,
   documentId: string,
   status?: 'draft' | 'published',
 ): Promise<ReadBytes> {
+  const { parameters, grants, locale } = operation
+  const { type, query, format } = operation.write
   const identity = { attribute: 'documentId' as const, value: documentId }
   const ask = () => {
     const { filters: _filters, sort: _sort, pagination: _pagination, start: _start, _q, ...given } = parameters
@@ -302,14 +302,8 @@ export async function readResponse(
 }
 
 /** Reads a version for the caller and for hooks. */
-export async function readEntry(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  row: DocumentVersion,
-): Promise<Entry> {
-  const { read, plans } = context
-  const { type, answers } = operation.write
+export async function readEntry(scope: WriteScope, row: DocumentVersion): Promise<Entry> {
+  const { read, plans, transaction, operation, type } = scope
   const show = async (grants: WriteOperation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
     const identity = { attribute: 'id' as const, value: row.id }
     const request = readRequest(read, grants, { type, mode: 'first', identity, afterWrite: true }, { ...shown, ...versionParameters(row) })
@@ -318,32 +312,23 @@ export async function readEntry(
   const { fields, populate } = operation.parameters
   return {
     locale: row.locale,
-    asked: answers === 'entries' ? await show(operation.grants, { fields, populate }, true) : null,
+    asked: operation.write.answers === 'entries' ? await show(operation.grants, { fields, populate }, true) : null,
     whole: operation.isSeen ? await show(fullAccess, {}, false) : null,
   }
 }
 
 /** The result of a create or update: the written version, and the response. */
-export async function toWriteOutcome(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  documentId: string,
-  row: DocumentVersion,
-): Promise<WriteOutcome> {
-  const entries = [await readEntry(context, transaction, operation, row)]
-  const answer = operation.write.answers === 'document' ? readResponse(context, transaction, operation, documentId) : null
-  if (answer !== null) await transaction.defer(answer)
+export async function toWriteOutcome(scope: WriteScope, documentId: string, row: DocumentVersion): Promise<WriteOutcome> {
+  const entries = [await readEntry(scope, row)]
+  const answer = scope.operation.write.answers === 'document' ? readResponse(scope, documentId) : null
+  if (answer !== null) await scope.transaction.defer(answer)
   return { documentId, entries, answer }
 }
 
 /** Filters in the query of a DELETE apply: documents that do not match are retained (docs/differences.md). */
-export async function matchesFilters(
-  { read, plans }: WriteContext,
-  transaction: Transaction,
-  { write: { type }, parameters: { filters, _q, locale, status }, grants }: WriteOperation,
-  documentId: string,
-): Promise<boolean> {
+export async function matchesFilters({ read, plans, transaction, operation, type }: WriteScope, documentId: string): Promise<boolean> {
+  const { grants } = operation
+  const { filters, _q, locale, status } = operation.parameters
   if (filters === undefined && _q === undefined) return true
   const identity = { attribute: 'documentId' as const, value: documentId }
   // Only readers of drafts may learn whether a draft matches.

@@ -1,13 +1,13 @@
 // Finds errors that would prevent the publication of drafts. Nothing is written, and no hooks run.
-import { serviceTransaction, type Transaction } from '../../database/database.js'
+import { serviceTransaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import { createPatternChecks } from '../../model/schema/patterns.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { checkPublication, findTakenFor, type WriteContext } from './operation.js'
+import { checkPublication, findTakenFor, type PublicationScope, type WriteContext } from './operation.js'
 import { findVersions } from './store/rows.js'
 
-export interface CheckedDrafts {
+interface CheckedDrafts {
   /** Grants of the recipient of the errors. */
   readonly grants: Grants
   readonly type: ContentType
@@ -33,25 +33,16 @@ export function createPublicationChecks(context: WriteContext): CheckPublication
       const found: (readonly PublicationError[])[] = []
       for (const locale of locales) {
         const draft = versions.find((version) => version.published_at === null && version.locale === locale)
-        found.push(draft === undefined ? [] : await findErrors(context, transaction, { grants, type, documentId, locale, id: draft.id }))
+        const operation = { grants, data: null, locale, publishes: true, trials: createPatternChecks() }
+        found.push(draft === undefined ? [] : await findErrors({ ...context, transaction, type, operation }, documentId, draft.id))
       }
       return found
     })
 }
 
-interface CheckedDraft extends Omit<CheckedDrafts, 'locales'> {
-  readonly locale: string | null
-  readonly id: number
-}
-
-async function findErrors(
-  context: WriteContext,
-  transaction: Transaction,
-  { grants, type, documentId, locale, id }: CheckedDraft,
-): Promise<readonly PublicationError[]> {
-  const publication = { grants, write: { type }, data: null, locale, publishes: true, trials: createPatternChecks() }
+async function findErrors(scope: PublicationScope, documentId: string, id: number): Promise<readonly PublicationError[]> {
   try {
-    await checkPublication(context, transaction, publication, id, 'whole', findTakenFor(context, transaction, publication, documentId))
+    await checkPublication(scope, id, 'whole', findTakenFor(scope, documentId))
     return []
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 400) throw error

@@ -1,9 +1,8 @@
 // Publish, unpublish and discard: copy between draft and published version of a document, in one locale or in all.
-import type { Transaction } from '../../database/database.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
 import { mergeVersions } from './merged-versions.js'
-import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
+import type { Entry, WriteOutcome, WriteScope } from './operation.js'
 import { checkPublication, createRowContext, findTakenFor, readEntry, readResponse } from './operation.js'
 import { equalizeLocales, shareHolders, shareWithLocales } from './publish/non-localized.js'
 import { getSharedHolders, isEqual } from './publish/non-localized-components.js'
@@ -23,27 +22,16 @@ interface LocaleVersions {
 }
 
 /** Acts in one locale and returns the affected version; null if there is nothing to do. */
-type ActInLocale = (
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  state: LocaleVersions,
-) => Promise<Entry | null>
+type ActInLocale = (scope: WriteScope, state: LocaleVersions) => Promise<Entry | null>
 
 /** Acts in the locale of the operation, or in all locales of the document. @throws ApiError 400 for types without drafts */
-async function inLocales(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  shown: 'draft' | 'published',
-  act: ActInLocale,
-): Promise<WriteOutcome | null> {
+async function inLocales(scope: WriteScope, shown: 'draft' | 'published', act: ActInLocale): Promise<WriteOutcome | null> {
+  const { transaction, operation, type } = scope
   const { documentId, everywhere } = operation
-  const { type, answers } = operation.write
   if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
   if (documentId === null) return null
   let versions = await findVersions(transaction, type, documentId)
-  if (await mergeVersions(context, transaction, operation, versions)) versions = await findVersions(transaction, type, documentId)
+  if (await mergeVersions(scope, versions)) versions = await findVersions(transaction, type, documentId)
   const locales = everywhere ? [...new Set(versions.map((version) => version.locale))] : [operation.locale]
   const entries: Entry[] = []
   let side: StoredVersion | null = null
@@ -51,35 +39,28 @@ async function inLocales(
     if (index > 0) versions = await findVersions(transaction, type, documentId)
     const draft = versions.find((version) => version.published_at === null && version.locale === locale) ?? null
     const published = findPublished(versions, locale)
-    const entry = await act(context, transaction, { ...operation, locale }, { documentId, draft, published, versions })
+    const entry = await act({ ...scope, operation: { ...operation, locale } }, { documentId, draft, published, versions })
     if (entry !== null) entries.push(entry)
     side = draft ?? published
   }
   // If nothing is published, the document already is in the requested state.
   if (entries.length === 0 && (operation.action !== 'unpublish' || side === null)) return null
-  const answer = answers === 'document' ? readResponse(context, transaction, operation, documentId, shown) : null
+  const answer = operation.write.answers === 'document' ? readResponse(scope, documentId, shown) : null
   if (answer !== null) await transaction.defer(answer)
   return { documentId, entries, answer }
 }
 
 /** Publishes the draft. @throws ApiError 400 if it is invalid */
-export function publishDocument(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
-  return inLocales(context, transaction, operation, 'published', publishOne)
-}
+export const publishDocument = (scope: WriteScope) => inLocales(scope, 'published', publishOne)
 
-async function publishOne(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  { documentId, draft, published, versions }: LocaleVersions,
-): Promise<Entry | null> {
-  const { type } = operation.write
+async function publishOne(scope: WriteScope, { documentId, draft, published, versions }: LocaleVersions): Promise<Entry | null> {
+  const { transaction, operation, type } = scope
   const { locale } = operation
   const now = writeTime(operation.now, versions)
   if (draft === null) return null
-  const publication = { ...operation, publishes: true }
-  await checkPublication(context, transaction, publication, draft.id, 'whole', findTakenFor(context, transaction, publication, documentId))
-  const writing = createRowContext(context, transaction, operation, null)
+  const publication = { ...scope, operation: { ...operation, publishes: true } }
+  await checkPublication(publication, draft.id, 'whole', findTakenFor(publication, documentId))
+  const writing = createRowContext(scope, null)
   // Clears the mark first, because publishing may set it again.
   clearModified(transaction, type, [draft])
   const made = await publishRow(writing, { type, draft: draft.id, published, touched: new Set(), isWhole: true, now })
@@ -87,39 +68,29 @@ async function publishOne(
     equalizeUpdateTimes(transaction, type, draft.id, made)
   }
   const row: DocumentVersion = { id: made, locale, published_at: now }
-  if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row, now)
-  else await shareWithLocales(writing, type, versions, { id: made, state: 'published', isWhole: true, now })
+  const document = { writing, type, versions, now }
+  const areDraftsShared = scope.read.contract.localesShareAlways
+  if (areDraftsShared) await equalizeLocales(document, row)
+  else await shareWithLocales(document, { id: made, state: 'published', isWhole: true })
   const source = { id: draft.id, locale, write: { given: [], before: null, published: null, isFirst: false } }
-  const areDraftsShared = context.read.contract.localesShareAlways
-  await shareHolders(writing, type, versions, source, { into: 'published', publishesAll: true, areDraftsShared, now })
-  await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
-  return readEntry(context, transaction, operation, row)
+  await shareHolders(document, source, { into: 'published', publishesAll: true, areDraftsShared })
+  await scope.outbox?.entry(transaction, 'entry.publish', type, row, now)
+  return readEntry(scope, row)
 }
 
 /** Removes the published version; links to it become pending. */
-export function unpublishDocument(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-): Promise<WriteOutcome | null> {
-  return inLocales(context, transaction, operation, 'draft', unpublishOne)
-}
+export const unpublishDocument = (scope: WriteScope) => inLocales(scope, 'draft', unpublishOne)
 
-async function unpublishOne(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  { published, versions }: LocaleVersions,
-): Promise<Entry | null> {
-  const { type } = operation.write
+async function unpublishOne(scope: WriteScope, { published, versions }: LocaleVersions): Promise<Entry | null> {
+  const { transaction, operation, type } = scope
   if (published === null) return null
-  const entry = await readEntry(context, transaction, operation, published)
-  await context.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
+  const entry = await readEntry(scope, published)
+  await scope.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
   // A type without its former locales may have several; reads would show the next one.
   const gone = versions.filter(({ published_at, locale }) => published_at !== null && locale === published.locale)
-  for (const version of gone) keepPendingLinks(transaction, context.read.model, type, version)
+  for (const version of gone) keepPendingLinks(transaction, scope.read.model, type, version)
   await removeRows(
-    createRowContext(context, transaction, operation, null),
+    createRowContext(scope, null),
     type,
     gone.map(({ id }) => id),
   )
@@ -127,19 +98,12 @@ async function unpublishOne(
 }
 
 /** Overwrites the draft with the published version. */
-export function discardDraft(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
-  return inLocales(context, transaction, operation, 'draft', discardOne)
-}
+export const discardDraft = (scope: WriteScope) => inLocales(scope, 'draft', discardOne)
 
-async function discardOne(
-  context: WriteContext,
-  transaction: Transaction,
-  operation: WriteOperation,
-  { draft, published, versions }: LocaleVersions,
-): Promise<Entry | null> {
-  const { type } = operation.write
+async function discardOne(scope: WriteScope, { draft, published, versions }: LocaleVersions): Promise<Entry | null> {
+  const { transaction, operation, type } = scope
   if (draft === null || published === null) return null
-  const writing: RowContext = { ...createRowContext(context, transaction, operation, null), targetSide: 'draft' }
+  const writing: RowContext = { ...createRowContext(scope, null), targetSide: 'draft' }
   const now = writeTime(operation.now, versions)
   const isAlone = !type.localized || versions.every((version) => version.locale === draft.locale)
   const given = isAlone ? [] : getSharedHolders(writing.model, type)
@@ -147,16 +111,16 @@ async function discardOne(
   const before = await read()
   await restoreDraft(writing, type, draft.id, published.id)
   clearModified(transaction, type, [draft])
-  await equalizeLocales(writing, type, versions, draft, now)
+  const document = { writing, type, versions, now }
+  await equalizeLocales(document, draft)
   if (!isEqual(before, await read())) {
     const source = { id: draft.id, locale: draft.locale, write: { given, before, published: null, isFirst: false } }
-    await shareHolders(writing, type, versions, source, {
+    await shareHolders(document, source, {
       into: 'drafts',
       publishesAll: false,
-      areDraftsShared: context.read.contract.localesShareAlways,
-      now,
+      areDraftsShared: scope.read.contract.localesShareAlways,
     })
   }
-  await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
-  return readEntry(context, transaction, operation, draft)
+  await scope.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
+  return readEntry(scope, draft)
 }

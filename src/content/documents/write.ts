@@ -6,8 +6,8 @@ import { createDocument } from './create.js'
 import { isHidden } from './guard/hidden-rows.js'
 import { checkTargetsExist } from './guard/missing-targets.js'
 import { callerKey, type IdempotencyKey, type IdempotencyKeys, toIdempotencyKey } from './idempotency.js'
-import type { WriteContext, WriteOperation, WriteOutcome, WriteResult, WriteStart } from './operation.js'
-import { beginWrite, createRowContext, logSlowWrite } from './operation.js'
+import type { WriteContext, WriteOperation, WriteOutcome, WriteResult, WriteScope, WriteStart } from './operation.js'
+import { beginWrite, createRowContext, createWriteScope, logSlowWrite } from './operation.js'
 import { discardDraft, publishDocument, unpublishDocument } from './publication.js'
 import { removeDocument } from './remove.js'
 import { onlyDocument, resolveSpelling } from './store/rows.js'
@@ -20,7 +20,7 @@ import { updateDocument } from './update.js'
 export type DocumentWrites = (asked: WriteStart) => Promise<WriteResult | null>
 
 /** Performs an action in a transaction. Null if the document does not exist. */
-type RunAction = (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteOutcome | null>
+type RunAction = (scope: WriteScope) => Promise<WriteOutcome | null>
 
 const operations: Readonly<Record<HookAction, RunAction>> = {
   create: withMissingTargets(createDocument),
@@ -36,13 +36,13 @@ export function createWrites(context: WriteContext, onceKeys: IdempotencyKeys): 
 
   async function perform(begun: WriteOperation, named: IdempotencyKey | null): Promise<WriteResult | null> {
     if (named !== null && hooks !== null) {
-      const former = await database.transaction((transaction) => onceKeys.recall(context, transaction, begun, named))
+      const former = await database.transaction((transaction) => onceKeys.recall(createWriteScope(context, transaction, begun), named))
       if (former !== null) return { ...former, answer: await former.answer }
     }
     const operation = hooks === null ? begun : await hooks.before(begun)
     const hashes = operation.passwords.length === 0 ? null : await prepareHashes(context, operation)
     const run = async (transaction: Transaction) => {
-      const former = named === null ? null : await onceKeys.recall(context, transaction, begun, named)
+      const former = named === null ? null : await onceKeys.recall(createWriteScope(context, transaction, begun), named)
       if (former !== null) return former
       const done = await execute(hashes === null ? context : withHashes(context, hashes), transaction, operation)
       if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, { ...done, answer: await done.answer })
@@ -75,7 +75,7 @@ export async function execute(context: WriteContext, transaction: Transaction, o
   const run = policy !== null ? withinPolicy : grants.scopes.has(write.type.uid) ? withinScope : operations[operation.action]
   const locale = await resolveLocale(transaction, operation, documentId)
   // The time is taken now: later commits have later times, however long hooks took.
-  return run(context, transaction, { ...operation, documentId, locale, now: Date.now() })
+  return run(createWriteScope(context, transaction, { ...operation, documentId, locale, now: Date.now() }))
 }
 
 /** The locale of the operation, in the document's spelling. */
@@ -90,39 +90,36 @@ const noDocument: RunAction = () => Promise.resolve(null)
  * Runs a write within the scope of the caller, in which hidden documents do not exist. @throws ApiError 403 if a document would leave the
  * scope
  */
-const withinScope: RunAction = async (context, transaction, operation) => {
+const withinScope: RunAction = async (scope) => {
+  const { operation, type } = scope
   const { action, documentId, grants } = operation
-  const { type } = operation.write
-  const isOut = (document: string) => isHidden(context, transaction, grants, type, document)
-  if (documentId !== null && (await isOut(documentId)))
-    return (action === 'update' ? withMissingTargets(noDocument) : operations[action])(context, transaction, {
-      ...operation,
-      documentId: null,
-    })
-  const outcome = await operations[action](context, transaction, operation)
+  const isOut = (document: string) => isHidden(scope, grants, type, document)
+  if (documentId !== null && (await isOut(documentId))) {
+    const run = action === 'update' ? withMissingTargets(noDocument) : operations[action]
+    return run({ ...scope, operation: { ...operation, documentId: null } })
+  }
+  const outcome = await operations[action](scope)
   if (outcome !== null && action !== 'delete' && (await isOut(outcome.documentId))) throw forbidden()
   return outcome
 }
 
 /** Runs a write within the policy of its caller. @throws ApiError */
-const withinPolicy: RunAction = async (context, transaction, operation) => {
+const withinPolicy: RunAction = async (scope) => {
+  const { operation } = scope
   const policy = operation.policy!
-  const restriction = await policy.before(context, transaction, operation)
+  const restriction = await policy.before(scope)
   if (restriction === null) return null
-  const outcome = await operations[operation.action](context, transaction, { ...operation, policy: { ...policy, ...restriction } })
-  if (outcome !== null) await policy.after(context, transaction, operation, outcome)
+  const outcome = await operations[operation.action]({ ...scope, operation: { ...operation, policy: { ...policy, ...restriction } } })
+  if (outcome !== null) await policy.after(scope, outcome)
   return outcome
 }
 
 /** Wraps an action: missing targets are reported before any other reason to refuse, and even if the document does not exist. */
 function withMissingTargets(run: RunAction): RunAction {
-  return async (context, transaction, operation) => {
-    const refuse = async () => {
-      const { resolving } = createRowContext(context, transaction, operation, null)
-      await checkTargetsExist(transaction, context.read.model, operation, operation.write.type, operation.data, resolving)
-    }
+  return async (scope) => {
+    const refuse = () => checkTargetsExist(createRowContext(scope, null), scope.operation)
     try {
-      const outcome = await run(context, transaction, operation)
+      const outcome = await run(scope)
       if (outcome === null) await refuse()
       return outcome
     } catch (error) {

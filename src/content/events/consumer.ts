@@ -50,7 +50,7 @@ export interface DeliveryParts {
 }
 
 /** Maximum number of concurrent attempts of a process, for all consumers. */
-export interface AttemptSlots {
+interface AttemptSlots {
   readonly most: number
   taken: number
 }

@@ -17,7 +17,7 @@ export interface Cursors {
 }
 
 /** The position of a consumer. */
-export interface Cursor {
+interface Cursor {
   /** Every event up to it was delivered or given up, or has a row. */
   readonly sequence: number
   /** The receiver accepts no events before this time, in milliseconds since 1970. */

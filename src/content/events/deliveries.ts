@@ -22,7 +22,7 @@ export interface Deliveries {
   close(within: number): Promise<void>
 }
 
-export interface DeliveriesOptions extends DeliveryParts {
+interface DeliveriesOptions extends DeliveryParts {
   /** All consumers of the installation, including those that other processes deliver to. */
   consumers(): readonly string[]
 }
@@ -82,7 +82,9 @@ function openPolling(
   { hasListeners, notify }: { hasListeners(): boolean; notify(): void },
 ): Polling {
   let timer: NodeJS.Timeout | null = null
-  let [neededFrom, lastSeen, isPolling] = [Number.POSITIVE_INFINITY, 0, false]
+  let neededFrom = Number.POSITIVE_INFINITY
+  let lastSeen = 0
+  let isPolling = false
 
   async function pollNow(): Promise<void> {
     const names = options.consumers()
@@ -156,7 +158,7 @@ async function settledWithin(milliseconds: number, promise: Promise<unknown>): P
   clearTimeout(timer)
 }
 
-export interface Delivery {
+interface Delivery {
   readonly consumer: Consumer
   /** Call when there may be something to deliver. `rows`: a pending event is due, or another process has added a row. */
   wake(rows?: boolean): void
@@ -168,9 +170,11 @@ export interface Delivery {
 }
 
 /** Milliseconds for which a process retains an idle lease, and before it retries a failed statement. */
-const [keepLease, retryStore] = [300, 1_000]
+const keepLease = 300
+const retryStore = 1_000
 /** Milliseconds between checks while attempts are running, and while new ones may not start. */
-const [whileRunning, whileThrottled] = [5_000, 250]
+const whileRunning = 5_000
+const whileThrottled = 250
 
 /** Maximum milliseconds of a timer. */
 const longestTimer = 3_600_000
@@ -189,8 +193,12 @@ interface DeliveryState {
 function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery {
   const abort = new AbortController()
   const state: DeliveryState = {
-    ...{ wakeUp: openWakeUp(), signal: abort.signal, due: { events: false, rows: false } },
-    ...{ isDraining: false, pausedUntil: 0, fullUntil: 0 },
+    wakeUp: openWakeUp(),
+    signal: abort.signal,
+    due: { events: false, rows: false },
+    isDraining: false,
+    pausedUntil: 0,
+    fullUntil: 0,
   }
   const { wakeUp, due } = state
   let running: Promise<void> | null = null

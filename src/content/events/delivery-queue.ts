@@ -104,7 +104,8 @@ function insertInOrder(queue: QueuedEvent[], event: QueuedEvent, from: number): 
 }
 
 function countsOf(events: Iterable<QueuedEvent>): ReturnType<DeliveryQueue['counts']> {
-  let [stored, unstored] = [0, 0]
+  let stored = 0
+  let unstored = 0
   for (const { isStored } of events) {
     if (isStored) stored++
     else unstored++
@@ -126,7 +127,7 @@ function least(events: Iterable<QueuedEvent>, of: (event: QueuedEvent) => number
   return found
 }
 
-export interface StoredDeliveries {
+interface StoredDeliveries {
   readonly waiting: readonly QueuedEvent[]
   /** Sequences after the cursor that were delivered or given up. */
   readonly handled: ReadonlySet<number>
@@ -141,7 +142,7 @@ export interface AttemptResult {
   readonly pausedUntil: number
 }
 
-export interface DeliveryProgress {
+interface DeliveryProgress {
   readonly consumer: string
   readonly cursor: number
   readonly results: readonly AttemptResult[]
@@ -172,7 +173,11 @@ export async function readDeliveries(database: Pick<MainConnection, 'rows'>, con
     waiting: rows
       .filter(({ state }) => state === 'waiting')
       .map(({ sequence, ordering_key, attempts, due_at }) => ({
-        ...{ sequence, orderingKey: ordering_key, attempts, dueAt: due_at, isStored: true },
+        sequence,
+        orderingKey: ordering_key,
+        attempts,
+        dueAt: due_at,
+        isStored: true,
       })),
     handled: new Set(rows.filter(({ state }) => state !== 'waiting').map(({ sequence }) => sequence)),
   }
@@ -212,7 +217,7 @@ const deletePassed = (consumer: string, cursor: number) =>
     or (state = 'failed' and sequence < (select coalesce(min(sequence), 0) from octavo_outbox)))`
 
 /** Pending events of a consumer: the due time of the next attempt, in milliseconds since 1970, and the oldest sequence. */
-export interface WaitingDeliveries {
+interface WaitingDeliveries {
   readonly due: number
   readonly first: number
 }

@@ -86,7 +86,8 @@ export function openEventLog(database: Pick<MainConnection, 'rows'>): EventLog {
 
 /** The last row within `bytes` in total, at least the first; null if there are no rows. */
 function lastWithin(rows: readonly { readonly sequence: number; readonly bytes: number }[], bytes: number): number | null {
-  let [last, left] = [null as number | null, bytes]
+  let last = null as number | null
+  let left = bytes
   for (const row of rows) {
     left -= Number(row.bytes)
     if (last !== null && left < 0) break
@@ -157,7 +158,12 @@ function summariesOf(event: ContentEvent): readonly EntryEventSummary[] {
   if (typeof id !== 'number' || typeof documentId !== 'string') return []
   return [
     {
-      ...{ sequence, createdAt, model, uid, id, documentId },
+      sequence,
+      createdAt,
+      model,
+      uid,
+      id,
+      documentId,
       event: event.event,
       locale: typeof locale === 'string' ? locale : null,
       isPublished: publishedAt !== null && publishedAt !== undefined,

@@ -30,7 +30,7 @@ export interface InFlight {
   end(): Promise<void>
 }
 
-export interface InFlightOptions {
+interface InFlightOptions {
   readonly signal: AbortSignal
   /** Called after each attempt. */
   ended(): void
@@ -55,7 +55,9 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
   const attempts = openAttempts(consumer, parts, lease, options)
   const { sequence } = lease.cursor
   const position: ReadPosition = { readTo: sequence, cursor: sequence }
-  let [isAtEnd, isThrottled, hasStoreFailed] = [false, false, false]
+  let isAtEnd = false
+  let isThrottled = false
+  let hasStoreFailed = false
   let handled: ReadonlySet<number> = new Set()
   const storeResults = () => store(consumer, parts, lease, { queue, results: attempts.results, position })
 

@@ -3,7 +3,7 @@ import type { ContentEvent, EventListener } from '../../foundation/public/events
 import type { Consumer, DeliveryOutcome } from './consumer.js'
 import type { RecordedEvent } from './event-log.js'
 
-export interface ListenerOptions {
+interface ListenerOptions {
   /** Maximum attempts per event. */
   readonly attempts: number
   /** Time limit of a listener, in milliseconds. */
@@ -14,7 +14,8 @@ export interface ListenerOptions {
 }
 
 /** First and maximum pause before a retry, in milliseconds. */
-const [firstPause, longestPause] = [1_000, 60_000]
+const firstPause = 1_000
+const longestPause = 60_000
 
 export const listenerConsumers = (listeners: readonly EventListener[], options: ListenerOptions): readonly Consumer[] => {
   const names = namesOf(listeners)

@@ -13,7 +13,7 @@ import { openWebhookDeliveries } from './webhooks/deliveries.js'
 import type { WebhookSettings } from './webhooks/open.js'
 import { consumerOf, webhookTables } from './webhooks/webhook.js'
 
-export interface EventsOptions {
+interface EventsOptions {
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly listeners: readonly EventListener[]
@@ -29,7 +29,7 @@ export interface EventsOptions {
   readonly tracing: WebhookParts['tracing']
 }
 
-export interface EventLimits extends WebhookLimits {
+interface EventLimits extends WebhookLimits {
   readonly listenerAttempts: number
   readonly hookTimeout: number
   readonly drainTimeout: number
@@ -80,7 +80,14 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
   const webhooks = openWebhookDeliveries({ ...options, settings: options.webhooks }, () => deliveries)
   const consumers = () => [...names, ...webhooks.registry.enabled().map(({ id }) => consumerOf(id))]
   const deliveries: Deliveries = openDeliveries({
-    ...{ log, cursors, database, writer, slots, now, failed, outboxEvents: limits.outboxEvents },
+    log,
+    cursors,
+    database,
+    writer,
+    slots,
+    now,
+    failed,
+    outboxEvents: limits.outboxEvents,
     consumers,
   })
   const changed: (() => void)[] = []

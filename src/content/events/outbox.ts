@@ -28,7 +28,7 @@ export interface Outbox {
   close(): void
 }
 
-export interface OutboxOptions {
+interface OutboxOptions {
   readonly context: ReadContext
   readonly dialect: Dialect
   readonly database: Pick<WriteDatabase, 'register' | 'unregister'>
@@ -36,7 +36,7 @@ export interface OutboxOptions {
   readonly recording: Recording
 }
 
-export interface OutboxLimits {
+interface OutboxLimits {
   readonly outboxEvents: number
   readonly outboxBacklog: number
   readonly eventBytes: number

@@ -37,7 +37,7 @@ const columns = sql`f.id, f.document_id as ${sql.ref('documentId')}, f.name, f.p
   f.created_at as ${sql.ref('createdAt')}, f.updated_at as ${sql.ref('updatedAt')}, f.created_by_id as ${sql.ref('createdBy')}
   from upload_folders f left join upload_folders_parent_lnk l on l.folder_id = f.id`
 
-export interface WantedFolders {
+interface WantedFolders {
   /** Null: folders in the root; undefined: all folders. */
   readonly parent?: number | null | undefined
   /** Part of the name, case-insensitive. */
@@ -101,7 +101,7 @@ export async function hasFolderNamed(database: RowReader, parent: number | null,
   return found.some((folder) => folder.name === name && folder.id !== except)
 }
 
-export interface NewFolder {
+interface NewFolder {
   readonly documentId: string
   readonly name: string
   readonly parent: FolderPlace | null
@@ -120,8 +120,15 @@ export async function insertFolder(
   const path = `${parent?.path ?? ''}/${next!.number}`
   if (path.length > longestPath) return null
   const id = await insertRow(tx, 'upload_folders', {
-    ...{ document_id: documentId, name, path_id: next!.number, path },
-    ...{ created_at: now, updated_at: now, published_at: now, created_by_id: createdBy, updated_by_id: createdBy },
+    document_id: documentId,
+    name,
+    path_id: next!.number,
+    path,
+    created_at: now,
+    updated_at: now,
+    published_at: now,
+    created_by_id: createdBy,
+    updated_by_id: createdBy,
   })
   if (parent !== null) await linkToParent(tx, model, id, parent.id)
   return { id, path }

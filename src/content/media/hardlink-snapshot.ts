@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { openStagingFolder } from './staging.js'
 
 /** A file of the snapshot. */
-export interface KeptFile {
+interface KeptFile {
   readonly path: string
   /** False if the file could not be linked and has been replaced since. */
   isUnchanged(): boolean
 }
 
 /** The current state of the folder, compared with the snapshot. */
-export interface LaterFiles {
+interface LaterFiles {
   /** Those of these names whose files were added, deleted or replaced since the snapshot. */
   changed(names: Iterable<string>): readonly string[]
   /** Adds the new files of pending replacements with these ids to the snapshot, under their final names. */

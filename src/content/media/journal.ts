@@ -30,7 +30,7 @@ export interface Journal {
   retry(): Promise<boolean>
 }
 
-export interface JournalParts {
+interface JournalParts {
   /** Folder of the entries. */
   readonly stagingFolder: StagingFolder
   readonly database: MainConnection

@@ -10,7 +10,7 @@ import { openStorages, type Storages } from './storage/open.js'
 import type { Storage } from './storage/storage.js'
 
 /** A complete local file to store; it may be moved. */
-export interface NewFileContent {
+interface NewFileContent {
   readonly path: string
   readonly mime: string
 }

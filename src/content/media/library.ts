@@ -92,7 +92,7 @@ export interface NamedRow {
   readonly name: string
 }
 
-export interface LibraryParts extends CropParts {
+interface LibraryParts extends CropParts {
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly storages: Storages
@@ -161,8 +161,15 @@ async function addFiles(
     const { alternativeText = null, caption = null, focalPoint = null } = info
     rows.push({
       ...prepared.content,
-      ...{ name, alternativeText, caption, focalPoint, hash, ext: type.ext },
-      ...{ documentId: newDocumentId(), url: storage.url(hash + type.ext), provider: storage.provider },
+      name,
+      alternativeText,
+      caption,
+      focalPoint,
+      hash,
+      ext: type.ext,
+      documentId: newDocumentId(),
+      url: storage.url(hash + type.ext),
+      provider: storage.provider,
     })
     puts.push(...prepared.puts)
     entries.push({ provider: storage.provider, hash, names: prepared.puts.map((put) => put.name) })

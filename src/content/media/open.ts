@@ -23,7 +23,7 @@ export interface Uploads {
   close(): Promise<void>
 }
 
-export interface UploadReports {
+interface UploadReports {
   /** A cleanup failed and will be retried. */
   cleanupFailed(error: unknown): void
   /** The remote storage rejected a request. */

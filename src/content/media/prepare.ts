@@ -14,14 +14,14 @@ export interface PreparedFile {
   readonly puts: readonly { readonly path: string; readonly name: string; readonly mime: string }[]
 }
 
-export interface PrepareParts {
+interface PrepareParts {
   readonly database: MainConnection
   readonly images: Images
   readonly storages: Storages
 }
 
 /** Display name, and the parts of the name in the storage. */
-export interface FileNames {
+interface FileNames {
   readonly name: string
   readonly hash: string
   readonly ext: string
@@ -65,7 +65,8 @@ function storedFormats(
   if (formats.size === 0) return null
   const { ext } = names
   const entries = [...formats].map(([format, { width, height, bytes }]) => {
-    const [name, hash] = [`${format}_${names.name}`, formatHash(format, names)]
+    const name = `${format}_${names.name}`
+    const hash = formatHash(format, names)
     const size = kilobytes(bytes)
     return [format, { name, hash, ext, mime, path: null, width, height, size, sizeInBytes: bytes, url: url(hash + ext) }] as const
   })

@@ -24,7 +24,7 @@ export interface Received {
   readonly declared: string
 }
 
-export interface PartHeader {
+interface PartHeader {
   readonly name: string
   readonly declared: string
 }

@@ -44,7 +44,7 @@ export interface NewFile extends ContentColumns, InfoColumns, LocationColumns {
   readonly ext: string
 }
 
-export interface LocationColumns {
+interface LocationColumns {
   readonly url: string
   readonly provider: string
 }
@@ -133,7 +133,7 @@ export async function linkedRowExists(database: MainConnection, { shape: { table
   return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
 }
 
-export interface NewFilePlace {
+interface NewFilePlace {
   readonly model: Model
   readonly folder: FolderPlace | null
   readonly createdBy: number | null

@@ -20,7 +20,9 @@ export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secret
     type: fileType,
     prefixes: bucketPrefixes(storage),
     lifetime: storage.signedUrlExpires,
-    ...{ origin, path, region },
+    origin,
+    path,
+    region,
     credentials: { accessKeyId, secretAccessKey, sessionToken },
   }
 }

@@ -22,7 +22,7 @@ export interface NamedFile {
   readonly provider: string
 }
 
-export interface StoredFile {
+interface StoredFile {
   readonly bytes: number
   open(): Readable
 }

@@ -34,14 +34,14 @@ const lengthOf = ({ attributes }: Tag, name: string): number =>
   Number(/^([\d.]{1,10})(?:px)?$/i.exec((attributes.get(name) ?? '').slice(0, 100).trim())?.[1])
 
 /** An opening tag, in lower case. */
-export interface Tag {
+interface Tag {
   readonly name: string
   /** First value of each attribute, unquoted. */
   readonly attributes: ReadonlyMap<string, string>
 }
 
 /** The part of a text before its first tag. */
-export interface Prologue {
+interface Prologue {
   /** Declarations, without comments: `xml`, or the name of a document type. */
   readonly parts: readonly string[]
   readonly end: number
@@ -78,7 +78,7 @@ function partAt(text: string, at: number): { readonly kind: string; readonly clo
 }
 
 /** Returns the name of the tag at `at`; empty if it is incomplete. */
-export function tagName(text: string, at: number): string {
+function tagName(text: string, at: number): string {
   if (text[at] !== '<') return ''
   const name = readName(text, at + 1)
   const next = text[at + 1 + name.length]

@@ -144,7 +144,7 @@ export function splitPath(model: Model, path: string): readonly string[] {
 }
 
 /** End of a path: the types or components, and the last attribute. */
-export interface PathTarget {
+interface PathTarget {
   readonly shapes: readonly Schema[]
   readonly attribute: Attribute | null
 }

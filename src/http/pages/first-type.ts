@@ -1,11 +1,13 @@
 // The start page of a project without content-types offers a first one. In development, browsers of this machine may create it without
 // credentials.
+
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import type { ChangeableModel, ChangeRequest } from '../../project/model-changes/change.js'
+import { readSchemaRequest } from '../../project/model-changes/schema-request.js'
 import type { MountContext } from '../backend.js'
 import { readBody } from '../body.js'
 import { escapeHtml } from './assets.js'
@@ -94,7 +96,6 @@ async function preparedChange(
   )
   if (isThere || inForce.model.types.has(uid) || inForce.unwritten.has(file))
     throw new ApiError('ConflictError', `There is something at src/api/${name} already; nothing was written`)
-  const { readSchemaRequest } = await import('../../project/model-changes/schema-request.js')
   const change = await readSchemaRequest(folder, inForce, { data: { [uid]: schema } }, new Set())
   // Strapi serves no type without its code; this service does.
   return contract === 'strapi' ? change : { ...change, files: new Map([...change.files].filter(([path]) => path === file)) }

@@ -47,7 +47,7 @@ const startPagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Renders the start page. */
-export function startPage(content: StartPageContent): string {
+function startPage(content: StartPageContent): string {
   const { script, style } = content
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="description" content="The content-types of this service, with requests to try."><title>Octavo</title>

@@ -1,10 +1,12 @@
 // The model in the format of schema.json: read routes of Strapi's content-type builder, which clients such as gatsby-source-strapi use, and
 // routes that change it.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound, validationError } from '../../foundation/errors/errors.js'
 import type { Audit } from '../../foundation/runtime/audit.js'
 import type { Model } from '../../model/schema/types.js'
 import type { PrepareChange } from '../../project/model-changes/change.js'
+import { readSchemaRequest } from '../../project/model-changes/schema-request.js'
 import type { MountContext } from '../backend.js'
 import { handleRequest } from '../handle-request.js'
 import {
@@ -107,7 +109,6 @@ async function readUnlockedBody(context: RequestContext): Promise<unknown> {
 function prepareChange({ config, request, leaveInstallation }: RequestContext, body: unknown): PrepareChange {
   leaveInstallation()
   return async (inForce) => {
-    const { readSchemaRequest } = await import('../../project/model-changes/schema-request.js')
     return readSchemaRequest(config.folder, inForce, body, readAgreement(request))
   }
 }

@@ -7,7 +7,7 @@ import { type Draft, edit, type ProjectSchema, type SchemaContent, without } fro
 type Json = Readonly<Record<string, unknown>>
 
 /** A type in a request, without attributes. */
-export interface TypeInfo {
+interface TypeInfo {
   readonly displayName: string
   readonly description?: string
   readonly kind?: string
@@ -22,7 +22,7 @@ export interface TypeInfo {
 }
 
 /** A component in a request, without attributes. */
-export interface ComponentInfo {
+interface ComponentInfo {
   readonly displayName: string
   readonly category: string
   readonly icon?: string

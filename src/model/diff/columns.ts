@@ -117,7 +117,10 @@ function notConverted({ kept }: ModelComparison, pair: SchemaPair, { from, to }:
   return {
     losses: [
       {
-        ...{ name, about, count, converted: { table: pair.from.table, column: from.column, conversion, isCounted: found.exact } },
+        name,
+        about,
+        count,
+        converted: { table: pair.from.table, column: from.column, conversion, isCounted: found.exact },
         kept: [{ ...archivedWithin(kept, 'column', pair.to.table, from.column), name: to.column, type: from.type }],
       },
     ],

@@ -10,7 +10,7 @@ import type { PlanCondition, PlanLoss } from './types.js'
 
 /** Compares what attributes demand of a type or component that both models have. */
 export function compareConditions({ pairs }: ModelComparison, pair: SchemaPair): PlanFindings {
-  const [from, to] = [pair.from, pair.to]
+  const { from, to } = pair
   return {
     ...nothing,
     conditions: [

@@ -86,7 +86,8 @@ export const isLossless = ({ from, to, rule, within }: Conversion): boolean =>
 const isNarrowed = (from: ScalarType, to: ScalarType): boolean =>
   attributeTypes[to].column === 'varchar(255)' && ['text', 'json'].includes(attributeTypes[from].column)
 
-const [leastInteger, greatestInteger] = [-2_147_483_648, 2_147_483_647]
+const leastInteger = -2_147_483_648
+const greatestInteger = 2_147_483_647
 /** A decimal has ten digits, two of them after the point. */
 const leastBeyondDecimal = 100_000_000
 

@@ -91,7 +91,8 @@ const seenFrom = (storage: LinkStorage, turned: boolean): LinkStorage =>
 
 /** The columns of both tables that hold the same. */
 function columnsOf(pair: LinkPair): readonly MovedColumn[] {
-  const [from, to] = [pair.from.storage, seenFrom(pair.to.storage, pair.turned)]
+  const from = pair.from.storage
+  const to = seenFrom(pair.to.storage, pair.turned)
   const columns: MovedColumn[] = [
     { from: 'id', to: 'id' },
     { from: from.here, to: to.here },

@@ -35,7 +35,8 @@ const isTable = (morph: OwnedMorph): morph is MorphTable => morph.storage.kind =
 const morphFinder =
   (pairs: ModelPairs) =>
   <Morph extends OwnedMorph>(from: Morph, newer: readonly Morph[]): Morph | undefined => {
-    const [uid, name] = [pairs.uidIn(from.shape.uid), pairs.nameIn(from.shape.uid, from.name)]
+    const uid = pairs.uidIn(from.shape.uid)
+    const name = pairs.nameIn(from.shape.uid, from.name)
     return newer.find((morph) => morph.shape.uid === uid && morph.name === name)
   }
 

@@ -106,7 +106,8 @@ function restoreRows(kind: 'table' | 'rows', as: string, table: Table, model: Mo
 /** Skips rows whose target was deleted since; rows of other kinds have no targets then. */
 const dangling = ({ foreignKeys }: Table, as: string): readonly PlanStep[] =>
   foreignKeys.map(({ columns, references, onDelete }) => {
-    const [column, target] = [columns[0]!, references.columns[0]!]
+    const column = columns[0]!
+    const target = references.columns[0]!
     const where = sqlText`${id(column)} is not null and ${id(column)} not in (select ${id(target)} from ${id(references.table)})`
     if (onDelete === 'CASCADE') return { kind: 'deleteRows', table: as, where, risk: 'safe' }
     return { kind: 'setValues', table: as, column, value: null, where, risk: 'safe' }
@@ -117,7 +118,9 @@ const ownerless = (attribute: string, as: string, model: Model): readonly PlanSt
   allSchemas(model)
     .filter((schema) => schema.attributes.get(attribute)?.kind === 'media')
     .map(({ uid, table }) => ({
-      ...{ kind: 'deleteRows', table: filesTable.name, risk: 'safe' },
+      kind: 'deleteRows',
+      table: filesTable.name,
+      risk: 'safe',
       where: sqlText`field = ${as} and ${id(filesTable.type)} = ${uid} and related_id not in (select id from ${id(table)})`,
     }))
 

@@ -279,7 +279,9 @@ interface Succession {
 
 /** Redirects links to successors, unless the same link exists. */
 function redirectToSuccessors({ table, owner, target }: Links, { gone, isGone, heir }: Succession): StepAction {
-  const [links, own, column] = [id(table), id(owner), id(target)]
+  const links = id(table)
+  const own = id(owner)
+  const column = id(target)
   const already = sqlText`exists (select 1 from ${links} as present where present.${own} = link.${own} and present.${column} = heir.id)`
   const passed = sqlText`select min(link.id) as id from ${links} as link join ${gone} as gone on gone.id = link.${column} ${heir}
         where ${isGone} and not ${already} group by link.${own}, heir.id`

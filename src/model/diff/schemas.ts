@@ -228,7 +228,8 @@ function attributeChanges(
     if (JSON.stringify({ ...before, target, inverse }) !== JSON.stringify(after))
       changes.push({ kind: 'relationChanged', schema, attribute, from: before, to: after })
   }
-  const [held, holds] = [componentUids(from).map((uid) => uidIn(uid) ?? uid), componentUids(to)]
+  const held = componentUids(from).map((uid) => uidIn(uid) ?? uid)
+  const holds = componentUids(to)
   const [added, removed] = [holds.filter((uid) => !held.includes(uid)), held.filter((uid) => !holds.includes(uid))]
   if (added.length + removed.length > 0) changes.push({ kind: 'componentsChanged', schema, attribute, added, removed })
   if (from.kind !== 'relation' && from.localized !== to.localized)

@@ -13,7 +13,7 @@ export const toExpression = ({ text, values }: SqlText): RawBuilder<unknown> =>
   sql(Object.assign([...text], { raw: [...text] }) as TemplateStringsArray, ...values)
 
 /** A name of a table or column in a template. */
-export interface SqlName {
+interface SqlName {
   readonly name: string
 }
 

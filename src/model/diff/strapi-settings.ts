@@ -21,7 +21,13 @@ export function storedContentType({ uid, table, localized, singularName, source 
     updatedBy: { ...creator, useJoinTable: false, private: true },
     locale: { writable: true, private: !localized, ...shared, type: 'string' },
     localizations: {
-      ...{ type: 'relation', relation: 'oneToMany', target: uid, writable: false, private: !localized, ...shared, unstable_virtual: true },
+      type: 'relation',
+      relation: 'oneToMany',
+      target: uid,
+      writable: false,
+      private: !localized,
+      ...shared,
+      unstable_virtual: true,
       joinColumn: { name: 'document_id', referencedColumn: 'document_id', referencedTable: table },
     },
   }

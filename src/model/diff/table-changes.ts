@@ -5,7 +5,7 @@ import { type NameChange, orderRenames, type PlanFindings, planned } from './com
 import type { MovedColumn } from './steps.js'
 
 /** Both layouts of a table, and their common columns. */
-export interface TableChange {
+interface TableChange {
   readonly from: Table
   readonly to: Table
   readonly columns: readonly MovedColumn[]

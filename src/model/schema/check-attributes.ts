@@ -38,7 +38,8 @@ export function checkAttribute(schema: SchemaSource, name: string, source: Attri
   const { type } = source
   const known = Object.hasOwn(attributeOptions, type) ? attributeOptions[type]!.options : null
   if (known === null && type !== 'customField') {
-    const [path, meant] = [`attributes.${name}.type`, otherTypes.get(String(type).toLowerCase())]
+    const path = `attributes.${name}.type`
+    const meant = otherTypes.get(String(type).toLowerCase())
     return [
       meant === undefined
         ? wrong(path, `${shown(type)} is not an attribute type`, { given: type, known: () => Object.keys(attributeOptions) })

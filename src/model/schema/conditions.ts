@@ -27,7 +27,7 @@ const isObject = (value: unknown): value is LevelValues => typeof value === 'obj
 const getRule = ({ conditions }: AttributeSource): unknown => (isObject(conditions) ? conditions.visible || undefined : undefined)
 
 /** Absent for some values, so never required of all documents. */
-export const isConditional = ({ source }: Attribute): boolean => getRule(source) !== undefined
+const isConditional = ({ source }: Attribute): boolean => getRule(source) !== undefined
 
 /** Required in every document, regardless of its other values. */
 export const isAlwaysRequired = (attribute: Attribute): boolean => attribute.required && !isConditional(attribute)

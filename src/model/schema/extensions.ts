@@ -4,7 +4,7 @@ import { builtinSchemas } from './builtin.js'
 import type { AttributeSource, SchemaSource } from './types.js'
 
 /** The content of the file, with the uid of the extended type. */
-export interface ExtensionSource {
+interface ExtensionSource {
   readonly uid: string
   readonly info?: SchemaSource['info'] | undefined
   readonly attributes?: SchemaSource['attributes'] | undefined
@@ -17,7 +17,7 @@ export interface ExtensionFile {
 }
 
 /** A built-in type merged with an extension. */
-export interface Extended {
+interface Extended {
   readonly schema: SchemaSource
   readonly file: string
   /** Warnings about missing attributes. */

@@ -2,7 +2,7 @@
 import { boundedText } from '../../foundation/errors/errors.js'
 
 /** An unknown name and the possible names. */
-export interface Guess {
+interface Guess {
   readonly given: string
   /** Lazy, because only the first findings get a guess. */
   known(): Iterable<string>

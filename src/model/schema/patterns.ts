@@ -34,7 +34,9 @@ interface Known {
  * In steps of about 0.1 kB and a microsecond each. Requests bring their own patterns, so larger ones are left to JavaScript's engine and
  * its deadline.
  */
-const [longestProgram, programsOfModel, programsKept] = [20_000, 200_000, 2_000_000]
+const longestProgram = 20_000
+const programsOfModel = 200_000
+const programsKept = 2_000_000
 
 const patterns = new LRUCache<string, Known>({
   maxSize: programsKept,
@@ -138,7 +140,8 @@ const sameEscapes = 'dDwWtnrfv'
 /** Translates a pattern to RE2 syntax; null if that is not possible. */
 function translate(source: string): string | null {
   if (surrogate.test(source) || /\[\^?\]|\[:|\(\?(?:<?[=!])/.test(source)) return null
-  let [translated, inClass] = ['', false]
+  let translated = ''
+  let inClass = false
   for (let at = 0; at < source.length; at++) {
     const one = source[at]!
     if (one === '\\') {
@@ -185,7 +188,9 @@ export function completesWithin(time: number, work: () => void): boolean {
 }
 
 /** The length of the texts for testing a pattern, how many times it must time out, and milliseconds for the patterns that a model adds. */
-const [triedLength, trials, timeOfModel] = [40, 2, 10 * maxPatternTimeMs]
+const triedLength = 40
+const trials = 2
+const timeOfModel = 10 * maxPatternTimeMs
 
 /**
  * Finds patterns that take JavaScript's engine very long for some short text, as they would in Strapi. Tests repetitions of the characters

@@ -4,7 +4,7 @@ import * as names from './names.js'
 import type { AttributeSource, LinkStorage, RelationKind, RelationStorage, SchemaSource, SchemaSources, SpareLink } from './types.js'
 
 /** The storage of a relation, and the attribute of its target for the same links. */
-export interface StoredRelation {
+interface StoredRelation {
   readonly storage: RelationStorage
   readonly inverse: string | null
 }

@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { withoutMark } from '../../foundation/runtime/file-operations.js'
 
 /** A name in a folder. */
-export interface FolderEntry {
+interface FolderEntry {
   readonly name: string
   readonly isFolder: boolean
 }
@@ -23,7 +23,7 @@ export interface SchemaFiles {
 /** Texts of files by their paths relative to the project's folder, with `/`; null: the file is deleted. */
 export type FileChanges = ReadonlyMap<string, string | null>
 
-export interface RecordedFiles extends SchemaFiles {
+interface RecordedFiles extends SchemaFiles {
   /** The texts that were read, by their paths relative to the project's folder, with `/`. */
   readonly texts: ReadonlyMap<string, string>
 }
@@ -67,7 +67,8 @@ export function filesWithChanges(projectFolder: string, changes: FileChanges): S
   const added = new Map<string, Map<string, FolderEntry>>()
   for (const [file, text] of texts) {
     if (text === null) continue
-    let [below, isFolder] = [file, false]
+    let below = file
+    let isFolder = false
     while (below !== projectFolder && below.startsWith(projectFolder + sep)) {
       const folder = dirname(below)
       const name = below.slice(folder.length + 1)

@@ -92,7 +92,10 @@ export const attributeOptions: Readonly<Record<string, DescribedType>> = {
       morphColumn: option(object, 'Names of the columns of a morphToOne.'),
       joinColumn: option(object, 'Name of the column, with useJoinTable: false.'),
       joinTable: option(any, 'Names of the table of links and its columns.'),
-      ...{ owner: unused, dominant: unused, autoPopulate: unused, targetAttribute: unused },
+      owner: unused,
+      dominant: unused,
+      autoPopulate: unused,
+      targetAttribute: unused,
     },
   },
 }

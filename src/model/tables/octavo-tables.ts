@@ -228,18 +228,22 @@ interface FormerTable {
 }
 
 const changeColumns = {
-  ...{
-    id: 'id',
-    follows: 'follows',
-    version: 'version',
-    summary: 'summary',
-    files: 'files',
-    former: "'{}'",
-    renames: "'[]'",
-    kept: "'[]'",
-    narrowed: "'[]'",
-  },
-  ...{ undoes: '0', moves: '0', steps: "'[]'", done: '0', is_made: '1', made_at: 'made_at', is_filed: 'is_filed' },
+  id: 'id',
+  follows: 'follows',
+  version: 'version',
+  summary: 'summary',
+  files: 'files',
+  former: "'{}'",
+  renames: "'[]'",
+  kept: "'[]'",
+  narrowed: "'[]'",
+  undoes: '0',
+  moves: '0',
+  steps: "'[]'",
+  done: '0',
+  is_made: '1',
+  made_at: 'made_at',
+  is_filed: 'is_filed',
 }
 const consumerColumns = { name: 'name', sequence: 'sequence', paused_until: '0' }
 

@@ -65,7 +65,12 @@ const accountColumns: readonly (readonly [table: string, suffix: string, columns
 ]
 
 const createIndex = (table: string, suffix: string, columns: readonly string[], where: string | null = null): OwnIndex => ({
-  ...{ name: `octavo_${table}_${suffix}`, table, columns, where, descending: false, isOrder: false },
+  name: `octavo_${table}_${suffix}`,
+  table,
+  columns,
+  where,
+  descending: false,
+  isOrder: false,
 })
 
 function typeIndexes(type: ContentType): OwnIndex[] {

@@ -73,7 +73,8 @@ export function foreignKey(name: string, from: string, table: string, onDelete: 
 }
 
 /** Bytes of an identifier that PostgreSQL keeps, and characters of the hash that ends a long name. */
-const [identifierBytes, hashLength] = [63, 8]
+const identifierBytes = 63
+const hashLength = 8
 
 /** PostgreSQL truncates names to 63 bytes; a long name ends in a hash. */
 export function fullName(name: string): string {

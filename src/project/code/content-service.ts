@@ -131,7 +131,11 @@ async function linkOf({ documents }: Installation, { caller, grants, requestId }
   const found = (await documents.findData(
     { ...fullAccess, key: grants.key, scopes: grants.scopes },
     {
-      ...{ type, action: `${uid}.find`, mode: 'first', envelope: 'bare', paged: false },
+      type,
+      action: `${uid}.find`,
+      mode: 'first',
+      envelope: 'bare',
+      paged: false,
       ...(named === null ? {} : { identity: { attribute: 'documentId', value: named } }),
       parameters: { status: 'draft', fields: ['id'], ...(locale === undefined ? {} : { locale }) },
     },

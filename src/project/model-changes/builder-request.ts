@@ -1,13 +1,15 @@
 // Strapi's update-schema request as a change of the model.
+import { updateSchema } from '../../model/builder/update-schema.js'
 import type { LiveModel } from './live-model.js'
+import { readProjectSchemas } from './project-schemas.js'
 
-export interface BuilderResponse {
+interface BuilderResponse {
   readonly status: number
   readonly body: unknown
 }
 
 /** Applies the body of an update-schema request; resolves once the change is active, or to Strapi's refusal. */
-export type ChangeByBuilder = (body: unknown, agreed: ReadonlySet<string>) => Promise<BuilderResponse>
+type ChangeByBuilder = (body: unknown, agreed: ReadonlySet<string>) => Promise<BuilderResponse>
 
 /** Model changes by Octavo's own requests and by those of Strapi's content-type builder. */
 export interface ModelChanges {
@@ -15,13 +17,9 @@ export interface ModelChanges {
   readonly byBuilder: ChangeByBuilder
 }
 
-/** Loads the builder, which a service with a locked model does not need. */
-export const loadBuilder = () => Promise.all([import('../../model/builder/update-schema.js'), import('./project-schemas.js')])
-
 /** The returned function throws the errors of `LiveModel.change`. */
 export function openContentTypeBuilder(folder: string, liveModel: LiveModel): ChangeByBuilder {
   return async (body, agreed) => {
-    const [{ updateSchema }, { readProjectSchemas }] = await loadBuilder()
     let response: BuilderResponse | null = null
     await liveModel.change(async (inForce) => {
       const result = updateSchema(await readProjectSchemas(folder, inForce, body), body)

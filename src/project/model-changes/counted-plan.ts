@@ -71,7 +71,8 @@ export async function countedPlan(database: Database, change: ChangeToPlan): Pro
     narrowed.push(...narrows)
   }
   return {
-    ...{ changes: plan.changes, responses: plan.responses },
+    changes: plan.changes,
+    responses: plan.responses,
     steps: restoring,
     losses: losses.filter(({ count }) => count > 0),
     conditions,
@@ -157,14 +158,16 @@ async function countLostValues(
 ): Promise<number> {
   const value = selected(column, conversion.from)
   const former = restores === undefined ? sql`null` : selected(restores.from, restores.conversion.from)
-  let [lost, last] = [0, 0]
+  let lost = 0
+  let last = 0
   for (;;) {
     const rows = await database.rows<Row>(
       sql`select id, ${value} as value, ${former} as former from ${sql.table(table)}
           where id > ${last} and ${sql.id(column)} is not null order by id limit ${sql.lit(batch)}`,
     )
     for (const row of rows) {
-      const [value, before] = [plainValue(row.value)!, timed(plainValue(row.former))]
+      const value = plainValue(row.value)!
+      const before = timed(plainValue(row.former))
       const comesBack = restores !== undefined && before !== null && isSame(timed(convertValue(restores.conversion, before)), timed(value))
       if (!comesBack && losesData(conversion, value)) lost++
     }

@@ -10,7 +10,7 @@ import type { Model, Schema } from '../../model/schema/types.js'
 import type { CountedPlan } from './counted-plan.js'
 
 /** A step with its SQL in the database's dialect, with values inlined; computations of the service are comments. */
-export type DescribedStep = PlanStep & {
+type DescribedStep = PlanStep & {
   readonly sql: readonly string[]
   /** Number of affected rows; null for a change of definitions. */
   readonly rows: number | null
@@ -114,7 +114,10 @@ async function gainsOf(database: RowReader, changes: readonly ModelChange[], to:
   const unnamed = administrators.filter(({ properties }) => !namesFields(properties))
   const of = (readers: readonly PermittedCaller[], uid: string) => namesOf(readers.filter(({ action }) => action.startsWith(`${uid}.`)))
   return news.map(({ schema, attribute }) => ({
-    ...{ schema, attribute, roles: of(roles, schema), tokens: of(tokens, schema) },
+    schema,
+    attribute,
+    roles: of(roles, schema),
+    tokens: of(tokens, schema),
     administrators: namesOf(unnamed.filter(({ subject }) => subject === schema)),
   }))
 }

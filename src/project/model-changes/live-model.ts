@@ -200,7 +200,10 @@ async function planned(options: LiveModelOptions, inForce: PlannedFrom, request:
     throw new ApiError('PreconditionFailedError', `The model has the version ${version} by now. Plan the change again`, { version })
   const loaded = await checkedModel(options, inForce, request)
   const plan = await countedPlan(options.database, {
-    ...{ from: inForce.model, to: loaded.model, renames: request.renames ?? [], undoes: request.undoes ?? null },
+    from: inForce.model,
+    to: loaded.model,
+    renames: request.renames ?? [],
+    undoes: request.undoes ?? null,
     choices: { ...request.choices, number: inForce.change + 1 },
   })
   return { loaded, plan: { ...plan, steps: request.restores ?? plan.steps } }

@@ -12,7 +12,7 @@ import type { ChangeableModel } from './change.js'
 import { plain } from './refusals.js'
 
 /** The folder of a project, and current texts that are not on disk. */
-export interface FilesInForce {
+interface FilesInForce {
   readonly folder: string
   readonly unwritten: FileChanges
 }

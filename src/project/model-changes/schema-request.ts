@@ -71,7 +71,13 @@ export async function readSchemaRequest(
   const { files, places } = await filesOfSchemas(folder, inForce, data)
   await refuseUnstartable(inForce, data, renames)
   return {
-    ...{ summary: uids.join(', '), files, places, renames, choices: { neverPublished }, agreed, path: ['data'] },
+    summary: uids.join(', '),
+    files,
+    places,
+    renames,
+    choices: { neverPublished },
+    agreed,
+    path: ['data'],
     ...(version === undefined ? {} : { version }),
   }
 }

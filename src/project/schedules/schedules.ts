@@ -6,7 +6,7 @@ import type { Schedule } from '../../foundation/public/schedules.js'
 import { type ClaimDatabase, openClaims, openRunner, type Runner } from './runner.js'
 import { readTimes } from './times.js'
 
-export interface ScheduleOptions extends ClaimDatabase {
+interface ScheduleOptions extends ClaimDatabase {
   readonly services: ContentService
   readonly log: Logger
   readonly limits: { readonly scheduleTimeout: number; readonly drainTimeout: number }
@@ -19,7 +19,8 @@ export interface Schedules {
 }
 
 /** Maximum milliseconds to wait for runs on shutdown, and maximum share of the shutdown time. */
-const [longestClosing, closingShare] = [5_000, 1 / 5]
+const longestClosing = 5_000
+const closingShare = 1 / 5
 
 /** Maximum milliseconds between checks of the clock, which may be set, and the process suspended. */
 const longestWait = 30_000

@@ -23,7 +23,8 @@ export function readTimes({ name, cron, timeZone }: Schedule): ScheduleTimes {
     next,
     last: (since, until) => {
       for (const step of steps) {
-        let [found, time] = [null as number | null, next(Math.max(since, until - step))]
+        let found = null as number | null
+        let time = next(Math.max(since, until - step))
         for (let count = 0; time !== null && time <= until && count < mostTimes; count++) [found, time] = [time, next(time)]
         if (found !== null || until - step <= since) return found
       }

@@ -306,7 +306,9 @@ function pointingDiffer(
   const rows = (owner: string, which: Expression) =>
     listOf([
       {
-        ...{ document: toDocument(target, 't'), place, id: sql`l.id` },
+        document: toDocument(target, 't'),
+        place,
+        id: sql`l.id`,
         from: sql`${from} where ${id} = ${column(owner, 'id')} and ${unindexed(kind)} = ${within.text(type.uid)} and ${which}`,
       },
     ])

@@ -219,7 +219,8 @@ interface Joined {
 /** Further to-one relations: followed from every row. */
 function alongTargets(compilation: Compilation, owner: Schema, ownerAlias: string, further: readonly Step[], key: SortKey): Joined {
   const joins: Expression[] = []
-  let [shape, alias] = [owner, ownerAlias]
+  let shape = owner
+  let alias = ownerAlias
   for (const one of further) {
     const { as, path, conditions } = joinStep(compilation, shape, one)
     joins.push(sql`left join ${toOperand(path)} on ${every([sql`${path.owner} = ${column(alias, 'id')}`, ...conditions])}`)

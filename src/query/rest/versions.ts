@@ -138,7 +138,7 @@ export const wholeVersionParameters = ({ draftAndPublish, localized }: ContentTy
 export const everyLocale: Parameters = { locale: {} }
 
 /** A caller's access to drafts in one request (`api.rest.draftGrant`). */
-export interface DraftAccess {
+interface DraftAccess {
   /** The uids of types whose drafts are hidden from the caller, on every hop of the request (conditions.ts). */
   readonly closed: readonly string[]
   /**

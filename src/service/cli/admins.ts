@@ -24,7 +24,7 @@ import { type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, withProject } from './project.js'
 import { readPassword } from './prompt.js'
 
-export interface AdminOptions {
+interface AdminOptions {
   readonly email: string
   readonly firstname: string
   readonly lastname?: string

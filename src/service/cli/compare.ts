@@ -41,7 +41,7 @@ import { checkProject } from './project.js'
 const maxRequests = 100_000
 const maxResponseBytes = 20_000_000
 
-export interface CompareOptions extends CallerOptions, SourceOptions {
+interface CompareOptions extends CallerOptions, SourceOptions {
   readonly project: string
   readonly ignore?: readonly string[]
   readonly limit: string
@@ -219,7 +219,7 @@ function parseBody(outcome: ServiceOutcome): unknown {
   }
 }
 
-export interface SourceOptions {
+interface SourceOptions {
   readonly requests?: string
   readonly log?: string
   readonly writes?: boolean

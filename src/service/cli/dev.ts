@@ -10,7 +10,7 @@ import { orExplain } from './explain-error.js'
 import { checkProject } from './project.js'
 import { endWithParent } from './signals.js'
 
-export interface DevOptions {
+interface DevOptions {
   /** Poll interval in milliseconds, instead of file system events; true: the default interval. */
   readonly poll?: string | true
 }

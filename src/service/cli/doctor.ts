@@ -12,7 +12,7 @@ import { onDatabase, orExplain } from './explain-error.js'
 import { print } from './output.js'
 import { checkDatabase, checkPrepared, loadWithoutSecrets, readProjectFolder } from './project.js'
 
-export interface DoctorOptions {
+interface DoctorOptions {
   /** Also lists pending links. */
   readonly links?: boolean
   /** Prints one JSON object. */

@@ -6,6 +6,7 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import { orExplain } from './explain-error.js'
 import { type Choices, databases, type GivenChoices, type InitFlags, readFlags, withDefaults } from './init/choices.js'
 import { compilerDependencies, copiedFiles, dependencyFor, projectTexts, templateFolder } from './init/project-files.js'
+import { askFor } from './init/questions.js'
 import { createRepository, installDependencies, packageManager } from './init/tools.js'
 import { print } from './output.js'
 import { generateTemplateTypes, typesFile } from './types.js'
@@ -33,8 +34,6 @@ function checkFolder(folder: string): void {
 
 async function getChoices(given: GivenChoices, acceptsDefaults: boolean): Promise<Choices> {
   if (acceptsDefaults || !process.stdin.isTTY || !process.stdout.isTTY) return withDefaults(given)
-  // Only terminals need the code for questions.
-  const { askFor } = await import('./init/questions.js')
   return askFor(given, (folder) => folderProblem(resolve(folder)))
 }
 
@@ -79,7 +78,7 @@ function folderProblem(folder: string): string | null {
   return `${folder} is not empty: it has ${others.slice(0, maxNamedEntries).join(', ')}${more}. A new project needs an empty folder.`
 }
 
-export interface ProjectFile {
+interface ProjectFile {
   readonly path: string
   readonly content: string | Uint8Array
   readonly isSecret?: boolean

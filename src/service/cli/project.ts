@@ -49,7 +49,7 @@ function isProject(folder: string): boolean {
   return existsSync(packageFile) && readFileSync(packageFile, 'utf8').includes('"@strapi/strapi"')
 }
 
-export interface ProjectFiles {
+interface ProjectFiles {
   readonly config: Config
   readonly model: Model
 }

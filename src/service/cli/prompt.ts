@@ -20,7 +20,12 @@ export async function confirm(question: string): Promise<boolean> {
   }
 }
 
-const [enter, newLine, interrupt, end, backspace, erase] = ['\r', '\n', '\u0003', '\u0004', '\b', '\u007f']
+const enter = '\r'
+const newLine = '\n'
+const interrupt = '\u0003'
+const end = '\u0004'
+const backspace = '\b'
+const erase = '\u007f'
 
 /** @throws ConfigError if the user cancels */
 function askSecret(question: string): Promise<string> {

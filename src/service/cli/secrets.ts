@@ -31,7 +31,7 @@ const privateFile = 0o600
 const ownerAndGroup = 0o770
 const others = 0o007
 
-export interface SavedSecrets {
+interface SavedSecrets {
   /** The configuration with all secrets. */
   readonly config: Config
   /** Names of the generated secrets. */

@@ -42,7 +42,7 @@ export function endAsFirstProcess(): void {
   }
 }
 
-export interface Interruption {
+interface Interruption {
   /** Sets the cleanup that runs before the process ends. */
   undoes(undo: () => Promise<void>): void
   /** Restores the default handling of signals. */

@@ -4,7 +4,7 @@ import { processOption } from '../../foundation/config/network.js'
 import { orExplain, startFailure } from './explain-error.js'
 import { type Hangup, watchHangup } from './signals.js'
 
-export interface StartOptions {
+interface StartOptions {
   /** Starts with an empty database although the project had one. */
   readonly new?: boolean
   /** Number of service processes; overrides the configuration. */

@@ -9,7 +9,7 @@ import { orExplain } from './explain-error.js'
 import { formatTime, type ListOptions, print, printJson, printTable } from './output.js'
 import { lookIntoProject, withProject } from './project.js'
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly name: string
   readonly type: string
   readonly description?: string

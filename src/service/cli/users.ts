@@ -46,7 +46,7 @@ const changeOne = (folder: string, nameOrId: string, prepare: (project: Project,
     return user
   })
 
-export interface UserOptions {
+interface UserOptions {
   readonly username: string
   readonly email: string
   readonly password?: string

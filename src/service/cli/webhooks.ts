@@ -19,7 +19,7 @@ import { orExplain } from './explain-error.js'
 import { formatTime, pluralize, print, printJson, printTable } from './output.js'
 import { lookIntoStarted, type Project, withProject } from './project.js'
 
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly name?: string
   readonly url?: string
   readonly events?: string

@@ -27,7 +27,9 @@ export interface ReadyActor extends Omit<Actor, 'grants'> {
 
 /** The project itself, with full access. */
 export const projectActor = (depth: number, requestId: string | null): Actor => ({
-  ...{ caller: null, requestId, depth },
+  caller: null,
+  requestId,
+  depth,
   grants: () => Promise.resolve(projectAccess),
 })
 

@@ -15,7 +15,7 @@ import { type TypeCodeOptions, toCodeCall, toResponseError } from './policies.js
 /** Maximum nesting depth of operations started by hooks. */
 const maxHookDepth = 5
 
-export interface HookOptions {
+interface HookOptions {
   /** Time limit of each hook, in milliseconds. */
   readonly hookTimeout: number
   /** The services for hooks of an operation at this depth, for this request. */

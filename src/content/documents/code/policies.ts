@@ -40,7 +40,11 @@ export function createPolicies(types: Readonly<Record<string, TypeSettings>>, op
 
 /** Describes a request to project functions. */
 export const toCodeCall = ({ type, action, caller, requestId, grants, documentId }: CodeRequest, { documents }: TypeCodeOptions) => ({
-  ...{ uid: type.uid, action, documentId, caller, documents: documents(requestId) },
+  uid: type.uid,
+  action,
+  documentId,
+  caller,
+  documents: documents(requestId),
   may: grants.may,
 })
 

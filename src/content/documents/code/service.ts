@@ -24,7 +24,13 @@ export function createService(withParts: WithParts, actor: Actor, maxWrites: num
       const action = `${uid}.${documentId === undefined ? 'find' : 'findOne'}`
       const identity = documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId } }
       return documents.findData(await as.grants(), {
-        ...{ type: getType(documents, uid), action, mode, envelope, paged: false, ...identity, ...asker },
+        type: getType(documents, uid),
+        action,
+        mode,
+        envelope,
+        paged: false,
+        ...identity,
+        ...asker,
         parameters: toParameters(given),
       })
     }
@@ -64,7 +70,7 @@ export function createService(withParts: WithParts, actor: Actor, maxWrites: num
   return documentsOf as DocumentService
 }
 
-export interface BulkOptions {
+interface BulkOptions {
   readonly withParts: WithParts
   readonly actor: Actor
   /** Maximum writes per transaction. */
@@ -170,7 +176,7 @@ export function checkParameters(uid: string, method: Method, given: unknown, als
 }
 
 /** Wraps a method so that it validates its parameters first. */
-export type CheckedMethods = <Parameters, Result>(
+type CheckedMethods = <Parameters, Result>(
   method: Method,
   perform: (given: Parameters) => Promise<Result>,
 ) => (given?: Parameters) => Promise<Result>

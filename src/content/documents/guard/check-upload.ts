@@ -7,7 +7,7 @@ import { type ReadContext, readRowsInScope, readVersions } from '../../../query/
 import type { Policies, ReadCaller } from '../read/plans.js'
 
 /** The row that files are linked to. */
-export interface UploadTarget {
+interface UploadTarget {
   readonly shape: Schema
   readonly id: number
   /** The media attribute. */

@@ -1,5 +1,4 @@
 // Finds rows hidden from the caller of a write, in its transaction. Hidden rows cannot be referenced, and links to them are retained.
-import type { Transaction } from '../../../database/database.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
 import { fileType } from '../../../model/schema/link.js'
@@ -9,7 +8,7 @@ import type { TransactionReads } from '../read/plans.js'
 import { findVersions } from '../store/rows.js'
 
 /** Finds rows outside of the caller's scopes or, for administrators, of types that they may not read. */
-export function findHiddenFrom({ read, plans }: TransactionReads, transaction: Transaction, grants: Grants): FindHidden {
+export function findHiddenFrom({ read, plans, transaction }: TransactionReads, grants: Grants): FindHidden {
   return async (type, ids) => {
     if (grants.content?.readable.has(type.uid) === false) return new Set(ids)
     if (ids.length === 0 || !grants.scopes.has(type.uid)) return new Set()
@@ -28,10 +27,9 @@ export function findHiddenFrom({ read, plans }: TransactionReads, transaction: T
 /** Finds rows that a write must not reference; null if there are none. */
 export function findUnnameable(
   reading: TransactionReads,
-  transaction: Transaction,
   { grants, policy }: { readonly grants: Grants; readonly policy: { readonly hiddenFiles?: ReadonlySet<number> } | null },
 ): FindHidden | null {
-  const unseen = grants.scopes.size === 0 && grants.content === undefined ? null : findHiddenFrom(reading, transaction, grants)
+  const unseen = grants.scopes.size === 0 && grants.content === undefined ? null : findHiddenFrom(reading, grants)
   const hiddenFiles = policy?.hiddenFiles
   if (hiddenFiles === undefined || hiddenFiles.size === 0) return unseen
   return async (type, ids) => {
@@ -41,15 +39,9 @@ export function findUnnameable(
 }
 
 /** True if any version of the document is hidden: then the whole document does not exist for the caller. */
-export async function isHidden(
-  reading: TransactionReads,
-  transaction: Transaction,
-  grants: Grants,
-  type: ContentType,
-  documentId: string,
-): Promise<boolean> {
-  const ids = (await findVersions(transaction, type, documentId)).map(({ id }) => id)
-  return (await findHiddenFrom(reading, transaction, grants)(type, ids)).size > 0
+export async function isHidden(reading: TransactionReads, grants: Grants, type: ContentType, documentId: string): Promise<boolean> {
+  const ids = (await findVersions(reading.transaction, type, documentId)).map(({ id }) => id)
+  return (await findHiddenFrom(reading, grants)(type, ids)).size > 0
 }
 
 /** Returns the hidden ones among these rows. */

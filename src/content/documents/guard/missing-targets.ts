@@ -1,38 +1,35 @@
 // Finds missing documents that a body references. As in Strapi, they are reported before all other errors.
-import type { Transaction } from '../../../database/database.js'
 import { fileType } from '../../../model/schema/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../../../model/schema/types.js'
 import { checkKeys, type WriteAccess } from '../input/keys.js'
 import { namesTargets, relationForm, relationInput, toSibling } from '../input/relations.js'
 import type { Body, Reference } from '../input/types.js'
-import { resolveReferences, type TargetResolution } from '../store/targets.js'
+import type { RowContext } from '../store/row-context.js'
+import { resolveReferences } from '../store/targets.js'
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Looks up the documents referenced by `data`, in order; row ids are checked by the write.
+ * Looks up the documents referenced by the data of a write, in order; row ids are checked by the write.
  * @throws ApiError 400 for invalid keys, then for the first missing document
  */
 export async function checkTargetsExist(
-  transaction: Transaction,
-  model: Model,
-  writer: WriteAccess,
-  type: ContentType,
-  data: unknown,
-  resolving: TargetResolution,
+  writing: RowContext,
+  operation: WriteAccess & { readonly write: { readonly type: ContentType }; readonly data: unknown },
 ): Promise<void> {
-  checkKeys(model, writer, type, data)
-  if (isBody(data)) await checkBelow(transaction, model, type, data, resolving)
+  const { data } = operation
+  const { type } = operation.write
+  checkKeys(writing.model, operation, type, data)
+  if (isBody(data)) await checkBelow(writing, type, data)
 }
 
-async function checkBelow(transaction: Transaction, model: Model, shape: Schema, body: Body, resolving: TargetResolution): Promise<void> {
+async function checkBelow(writing: RowContext, shape: Schema, body: Body): Promise<void> {
   for (const [name, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined || value === undefined) continue
-    for (const [component, entry] of getComponentEntries(model, attribute, value))
-      await checkBelow(transaction, model, component, entry, resolving)
-    const target = getTargetType(model, attribute)
-    if (target !== undefined) await resolveReferences(transaction, target, getDocumentReferences(value, attribute), resolving)
+    for (const [component, entry] of getComponentEntries(writing.model, attribute, value)) await checkBelow(writing, component, entry)
+    const target = getTargetType(writing.model, attribute)
+    if (target !== undefined) await resolveReferences(writing, target, getDocumentReferences(value, attribute))
   }
 }
 

@@ -7,7 +7,7 @@ import { named, withTimeout } from '../../../foundation/runtime/project-code.js'
 import type { Model } from '../../../model/schema/types.js'
 import type { ReadCaller } from '../read/plans.js'
 
-export interface ScopeOptions {
+interface ScopeOptions {
   /** Time limit for all scopes of a request, in milliseconds. */
   readonly hookTimeout: number
   /** The document service for scopes, for a request. */

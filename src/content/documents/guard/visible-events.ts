@@ -59,7 +59,11 @@ async function readEntry(
   const identity = { attribute: 'documentId' as const, value: documentId, wins: true }
   try {
     const answer = await documents.find(grants, {
-      ...{ type, query, identity, asker, envelope: 'data' },
+      type,
+      query,
+      identity,
+      asker,
+      envelope: 'data',
       action: `${type.uid}.find`,
       mode: 'first',
     })

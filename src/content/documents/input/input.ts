@@ -10,7 +10,7 @@ import { checkKeys, isWritable, type WriteAccess } from './keys.js'
 import { type RelationForm, relationInput } from './relations.js'
 import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
 
-export interface InputOptions {
+interface InputOptions {
   /** The writer, who needs permission to find the targets of relations. */
   readonly writer: WriteAccess
   /** Drafts may lack required values and violate formats and minima. */
@@ -132,7 +132,8 @@ export function attributeErrors(errors: readonly AttributeError[]): ApiError {
 function toInput(model: Model, shape: Schema, value: Body, checked: Body, isCreation: boolean): Input {
   const given = [...shape.attributes.values()].filter((attribute) => isWritable(shape, attribute) && value[attribute.name] !== undefined)
   const entryOf = (uid: string, body: Body): ComponentInput => {
-    const [component, id] = [model.components.get(uid)!, isCreation ? null : toRowId(body.id)]
+    const component = model.components.get(uid)!
+    const id = isCreation ? null : toRowId(body.id)
     return { component, id, input: toInput(model, component, body, body, id === null) }
   }
   return {

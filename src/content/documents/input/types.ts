@@ -105,7 +105,7 @@ export interface Claim {
 }
 
 /** A step from a shape into a component. */
-export interface ComponentStep {
+interface ComponentStep {
   readonly field: string
   readonly component: string
 }

@@ -21,6 +21,15 @@ export function getSharedHolders(model: Model, type: ContentType): readonly Attr
   return known
 }
 
+/** The versions of a document, as they were before a write, and the context that changes them. */
+export interface DocumentVersions {
+  readonly writing: RowContext
+  readonly type: ContentType
+  readonly versions: readonly StoredVersion[]
+  /** The time of the write: rows that it changes were changed then. */
+  readonly now: number
+}
+
 /** The effect of a write on non-localized components with relations. */
 export interface SharedWrite {
   /** Given attributes. */
@@ -34,7 +43,7 @@ export interface SharedWrite {
 }
 
 /** Rows of a locale before a write. */
-export interface SharedRows {
+interface SharedRows {
   /** The draft, or the only row of a type without drafts; null: a new one. */
   readonly current: StoredVersion | null
   /** The published row to overwrite, if it may differ from the draft. */
@@ -45,12 +54,11 @@ export interface SharedRows {
 
 /** Reads the given attributes of a write's rows before the write. */
 export async function readSharedWrite(
-  { transaction, model }: RowContext,
-  type: ContentType,
-  versions: readonly StoredVersion[],
+  { writing, type, versions }: DocumentVersions,
   { current, published, publishesAll }: SharedRows,
   touched: ReadonlySet<Attribute>,
 ): Promise<SharedWrite> {
+  const { transaction, model } = writing
   const isAlone = !type.localized || versions.every(({ locale }) => locale === current?.locale)
   const given = isAlone ? [] : getSharedHolders(model, type).filter((attribute) => touched.has(attribute))
   const read = async (row: StoredVersion | null) => {
@@ -93,8 +101,7 @@ export interface SharedSource {
 
 /** Copies given components to the selected rows among `others`. Returns the changed ones. */
 export async function shareComponents(
-  writing: RowContext,
-  type: ContentType,
+  { writing, type }: DocumentVersions,
   { id, locale, write }: SharedSource,
   others: readonly StoredVersion[],
   isMeant: (other: StoredVersion) => boolean,
@@ -140,7 +147,8 @@ async function withLostLinks(
     const draftPlaces = matchTrees(list, draft.get(field) ?? [])
     const trees: ComponentTree[] = []
     for (const tree of list) {
-      const [theirs, drafted] = [publishedPlaces.get(tree), draftPlaces.get(tree)]
+      const theirs = publishedPlaces.get(tree)
+      const drafted = draftPlaces.get(tree)
       if (theirs === undefined || drafted === undefined) {
         trees.push(tree)
         continue
@@ -194,8 +202,7 @@ async function areEqualButForLocales(writing: RowContext, one: ComparedRow, othe
  * versions.
  */
 export async function publishShared(
-  writing: RowContext,
-  type: ContentType,
+  { writing, type }: DocumentVersions,
   { id, locale, write }: SharedSource,
   others: readonly StoredVersion[],
   areDraftsShared: boolean,
@@ -215,8 +222,9 @@ export async function publishShared(
     for (const { draft, trees } of compared) {
       const version = findPublished(others, draft.locale)
       if (version === null || isEqual(trees, await read(version.id, attribute))) continue
-      const [from, to] = [draft.id, version.id].map((row) => ({ shape: type, id: row }))
-      await replaceBelow({ ...writing, targetSide: 'published' }, from!, to!, [attribute])
+      const from = { shape: type, id: draft.id }
+      const to = { shape: type, id: version.id }
+      await replaceBelow({ ...writing, targetSide: 'published' }, from, to, [attribute])
       changed.add(version)
     }
   }
@@ -229,7 +237,8 @@ type Pair = readonly [ComponentTree, ComponentTree]
 function pairTrees(one: ComponentTrees, other: ComponentTrees): readonly Pair[] | null {
   const pairs: Pair[] = []
   for (const field of new Set([...one.keys(), ...other.keys()])) {
-    const [mine, theirs] = [one.get(field) ?? [], other.get(field) ?? []]
+    const mine = one.get(field) ?? []
+    const theirs = other.get(field) ?? []
     if (mine.length !== theirs.length) return null
     for (const [index, tree] of mine.entries()) {
       const match = theirs[index]!
@@ -254,7 +263,8 @@ export function isEqual(one: ComponentTrees, other: ComponentTrees): boolean {
 
 function isOrderedOtherwise(one: ComponentTree, other: ComponentTree): boolean {
   return getStoredRelations(one.component).some((relation) => {
-    const [mine, theirs] = [getDocuments(one, relation), getDocuments(other, relation)]
+    const mine = getDocuments(one, relation)
+    const theirs = getDocuments(other, relation)
     return String(mine.filter((each) => theirs.includes(each))) !== String(theirs.filter((each) => mine.includes(each)))
   })
 }
@@ -303,7 +313,8 @@ function matchCopies(
 ): readonly CopiedTree[] {
   return [...source].flatMap(([field, trees]) => {
     const copies = copied.get(field) ?? []
-    const [own, theirs] = [before?.get(field) ?? [], former.get(field) ?? []]
+    const own = before?.get(field) ?? []
+    const theirs = former.get(field) ?? []
     const ownBefore = matchTrees(trees, own)
     const theirsBefore = matchTrees(own, theirs)
     const taken = new Set(theirsBefore.values())
@@ -313,7 +324,8 @@ function matchCopies(
       theirs.filter((tree) => !taken.has(tree)),
     )
     return trees.flatMap((tree, index): CopiedTree[] => {
-      const [copy, was] = [copies[index], ownBefore.get(tree) ?? null]
+      const copy = copies[index]
+      const was = ownBefore.get(tree) ?? null
       const match = was === null ? direct.get(tree) : theirsBefore.get(was)
       if (copy === undefined || match === undefined) return []
       return [{ copy, source: tree, before: was, former: match }, ...matchCopies(tree.below, was?.below ?? null, match.below, copy.below)]
@@ -350,8 +362,10 @@ function matchTrees(list: readonly ComponentTree[], other: readonly ComponentTre
 async function keepLinks(writing: RowContext, locale: string | null, { copy, source, before, former }: CopiedTree): Promise<void> {
   const { transaction, model } = writing
   for (const relation of getStoredRelations(copy.component)) {
-    const [now, had] = [copy.links.get(relation) ?? [], former.links.get(relation) ?? []]
-    const [given, shown] = [getDocuments(source, relation), getDocuments(copy, relation)]
+    const now = copy.links.get(relation) ?? []
+    const had = former.links.get(relation) ?? []
+    const given = getDocuments(source, relation)
+    const shown = getDocuments(copy, relation)
     const missing = getDocuments(former, relation).filter((document) => !shown.includes(document))
     if (missing.length === 0) continue
     const was = before === null ? null : getDocuments(before, relation)

@@ -1,7 +1,6 @@
 // Non-localized attributes are equal in all locales of a document, for drafts and published versions separately. Relations belong to each
 // locale; components with relations have their own rules (non-localized-components.ts).
 import { sql } from 'kysely'
-import type { Transaction } from '../../../database/database.js'
 import { getComponents } from '../../../model/schema/graph.js'
 import { type Attribute, assertNever, type ContentType, type Model } from '../../../model/schema/types.js'
 import type { DocumentVersion } from '../../../query/rest/versions.js'
@@ -20,7 +19,7 @@ import {
   updateRow,
   valueColumns,
 } from '../store/rows.js'
-import { getSharedHolders, publishShared, type SharedSource, shareComponents } from './non-localized-components.js'
+import { type DocumentVersions, getSharedHolders, publishShared, type SharedSource, shareComponents } from './non-localized-components.js'
 import { findPublished } from './publish.js'
 
 const isShared = (attribute: Attribute): boolean =>
@@ -56,9 +55,7 @@ export function findInheritance({ read }: TransactionReads, versions: readonly S
 /** Copies inherited values to a new locale. */
 export async function fillNewLocale(
   reading: TransactionReads,
-  writing: RowContext,
-  type: ContentType,
-  versions: readonly StoredVersion[],
+  { writing, type, versions }: DocumentVersions,
   id: number,
   inherited: ReadonlySet<string>,
 ): Promise<void> {
@@ -84,7 +81,6 @@ export type SharedBefore =
  */
 export async function readSharedBefore(
   reading: TransactionReads,
-  transaction: Transaction,
   type: ContentType,
   versions: readonly StoredVersion[],
   current: StoredVersion | null,
@@ -98,18 +94,12 @@ export async function readSharedBefore(
   if (given.some((attribute) => attribute.kind === 'media' || holdsPolymorphic(model, attribute))) return { kind: 'always' }
   if (reference.id !== current?.id) return { kind: 'row', id: reference.id }
   if (compared.length === 1 || given.length === 0) return { kind: 'never' }
-  return { kind: 'text', text: await readSharedText(reading, transaction, type, reference.id) }
+  return { kind: 'text', text: await readSharedText(reading, type, reference.id) }
 }
 
 /** True if the row `written` differs from `before`, so that it reaches other locales. */
-export async function reachesOthers(
-  reading: TransactionReads,
-  transaction: Transaction,
-  type: ContentType,
-  before: SharedBefore,
-  written: number,
-): Promise<boolean> {
-  const textOf = (id: number) => readSharedText(reading, transaction, type, id)
+export async function reachesOthers(reading: TransactionReads, type: ContentType, before: SharedBefore, written: number): Promise<boolean> {
+  const textOf = (id: number) => readSharedText(reading, type, id)
   switch (before.kind) {
     case 'never':
     case 'always':
@@ -123,9 +113,8 @@ export async function reachesOthers(
   }
 }
 
-async function readSharedText({ read, plans }: TransactionReads, transaction: Transaction, type: ContentType, id: number): Promise<string> {
-  const { model } = read
-  return sharedText(model, type, (await readWhole(model, plans, transaction, type, id, 'files')) ?? {})
+async function readSharedText(reading: TransactionReads, type: ContentType, id: number): Promise<string> {
+  return sharedText(reading.read.model, type, (await readWhole(reading, type, id, 'files')) ?? {})
 }
 
 /** The non-localized part of a row as text, equal for equal values, files and relation targets. */
@@ -157,23 +146,17 @@ export const mayDiffer = (type: ContentType, versions: readonly StoredVersion[],
   type.localized && (versions.some((version) => version.unequal === 1) || [...touched].some(isShared))
 
 /** A row whose non-localized attributes are copied to other locales. */
-export interface SharingRow {
+interface SharingRow {
   readonly id: number
   /** The publication state of the rows to change. */
   readonly state: 'draft' | 'published' | 'any'
   /** The drafts of all locales will be equal. */
   readonly isWhole: boolean
-  /** Time of the write. */
-  readonly now: number
 }
 
 /** Copies non-localized attributes to the rows of other locales with the same publication state. */
-export async function shareWithLocales(
-  writing: RowContext,
-  type: ContentType,
-  versions: readonly StoredVersion[],
-  { id, state, isWhole, now }: SharingRow,
-): Promise<void> {
+export async function shareWithLocales(document: DocumentVersions, { id, state, isWhole }: SharingRow): Promise<void> {
+  const { writing, type, versions, now } = document
   if (!type.localized || ![...type.attributes.values()].some(isShared)) return
   const which = isPlain(writing.model, type)
   const locale = versions.find((version) => version.id === id)?.locale ?? writing.resolving.locale
@@ -184,7 +167,7 @@ export async function shareWithLocales(
     const published = state === 'draft' ? findPublished(versions, into) : null
     const replacedAt = published === null ? now : Math.max(now, (published.updated_at ?? 0) + 1)
     await share({ ...writing, targetSide: 'same' }, type, id, sibling, { which, into, replacedAt })
-    if (state === 'published') keepDraftLater(writing.transaction, type, versions, into, now)
+    if (state === 'published') keepDraftLater(document, into)
   }
   if (state === 'any' || others.length === 0) return
   const drafts = others.filter(({ published_at }) => published_at === null)
@@ -198,13 +181,8 @@ export async function shareWithLocales(
 }
 
 /** Copies differing non-localized attributes to the rows of other locales in the state of `row`, regardless of earlier writes. */
-export async function equalizeLocales(
-  writing: RowContext,
-  type: ContentType,
-  versions: readonly StoredVersion[],
-  row: DocumentVersion,
-  now: number,
-): Promise<void> {
+export async function equalizeLocales(document: DocumentVersions, row: DocumentVersion): Promise<void> {
+  const { writing, type, versions, now } = document
   if (!type.localized || !versions.some(({ locale }) => locale !== row.locale) || ![...type.attributes.values()].some(isShared)) return
   const { transaction, model } = writing
   const which = isPlain(model, type)
@@ -215,75 +193,62 @@ export async function equalizeLocales(
   )
   for (const { id, locale } of found) {
     await share({ ...writing, targetSide: 'same' }, type, row.id, id, { which, into: locale, replacedAt: now })
-    if (type.draftAndPublish) keepDraftLater(transaction, type, versions, locale, now)
+    if (type.draftAndPublish) keepDraftLater(document, locale)
   }
-  markDrafts(transaction, type, versions, found)
+  markDrafts(document, found)
 }
 
 /** Marks drafts that may now differ from their published version. */
-function markDrafts(
-  transaction: Transaction,
-  type: ContentType,
-  versions: readonly StoredVersion[],
-  rows: readonly Pick<StoredVersion, 'locale'>[],
-): void {
+function markDrafts({ writing, type, versions }: DocumentVersions, rows: readonly Pick<StoredVersion, 'locale'>[]): void {
   if (!type.draftAndPublish || rows.length === 0) return
   const changed = new Set(rows.map(({ locale }) => locale))
   const drafts = versions.filter(({ locale, published_at }) => published_at === null && changed.has(locale))
   markModified(
-    transaction,
+    writing.transaction,
     type,
     drafts.map(({ id }) => id),
   )
 }
 
-export interface SharingComponents {
+interface SharingComponents {
   /** The versions to change. */
   readonly into: 'drafts' | 'published' | 'all'
   /** The write publishes the whole draft. */
   readonly publishesAll: boolean
   /** Every write shares with the drafts of other locales. */
   readonly areDraftsShared: boolean
-  readonly now: number
 }
 
 /**
  * Copies given components with relations to the rows of other locales, and publishes those that their drafts share with the published one.
  */
 export async function shareHolders(
-  writing: RowContext,
-  type: ContentType,
-  versions: readonly StoredVersion[],
+  document: DocumentVersions,
   source: SharedSource,
-  { into, publishesAll, areDraftsShared, now }: SharingComponents,
+  { into, publishesAll, areDraftsShared }: SharingComponents,
 ): Promise<void> {
+  const { writing, type, versions, now } = document
   const others = versions.filter(({ locale }) => locale !== source.locale)
   if (!type.localized || others.length === 0 || getSharedHolders(writing.model, type).length === 0) return
   const isMeant = ({ published_at }: StoredVersion) => into === 'all' || (published_at === null) === (into === 'drafts')
-  const shared = await shareComponents(writing, type, source, others, isMeant)
-  const changed = publishesAll ? [...shared, ...(await publishShared(writing, type, source, others, areDraftsShared))] : shared
+  const shared = await shareComponents(document, source, others, isMeant)
+  const changed = publishesAll ? [...shared, ...(await publishShared(document, source, others, areDraftsShared))] : shared
   for (const { id, locale, published_at } of changed) {
     updateRow(writing.transaction, type.table, id, { updated_at: now })
-    if (type.draftAndPublish && published_at !== null) keepDraftLater(writing.transaction, type, versions, locale, now)
+    if (type.draftAndPublish && published_at !== null) keepDraftLater(document, locale)
   }
-  markDrafts(writing.transaction, type, versions, changed)
+  markDrafts(document, changed)
 }
 
 /**
  * Keeps a modified draft later than its published version when another locale changes the latter: Strapi and model plans detect modified
  * drafts by time.
  */
-function keepDraftLater(
-  transaction: Transaction,
-  type: ContentType,
-  versions: readonly StoredVersion[],
-  locale: string | null,
-  now: number,
-): void {
+function keepDraftLater({ writing, type, versions, now }: DocumentVersions, locale: string | null): void {
   const draft = versions.find((version) => version.published_at === null && version.locale === locale)
   const published = findPublished(versions, locale)
   if (draft !== undefined && published !== null && (draft.updated_at ?? 0) > (published.updated_at ?? 0))
-    updateRow(transaction, type.table, draft.id, { updated_at: now + 1 })
+    updateRow(writing.transaction, type.table, draft.id, { updated_at: now + 1 })
 }
 
 interface SharedCopy {

@@ -12,7 +12,7 @@ import { attributeErrors, documentErrors, mayBePublished } from '../input/input.
 import { hasRequiredLinks, isRequiredLink, leadsToDrafts, missingLinks } from '../input/relations.js'
 import type { Body, FindTaken, InputContext } from '../input/types.js'
 import { type Extent, getLinkedType, readWhole } from '../read/find.js'
-import type { Plans } from '../read/plans.js'
+import type { TransactionReads } from '../read/plans.js'
 import { copyBelow, isMedia, removeBelow } from '../store/components.js'
 import { findOwningDocument } from '../store/owning-document.js'
 import { dropPendingLinks, restorePendingLinks } from '../store/pending-links.js'
@@ -160,18 +160,18 @@ interface ValidatedDraft {
  */
 export async function validateDraft(
   context: InputContext,
-  plans: Plans,
-  transaction: Transaction,
+  reading: TransactionReads,
   { type, id, data, given, findTaken, reader }: ValidatedDraft,
 ): Promise<void> {
   const { model } = context
+  const { transaction } = reading
   // Given values may reveal other attributes.
   const holdsLinks = context.strictRelations === true && hasRequiredLinks(model, type)
   const isDecided = !hasConditions(model, type) && !holdsLinks && !keepsUniqueEntries(model, type, data)
   const publishesLinks = holdsLinks && type.draftAndPublish && leadsToDrafts(model, type)
   const saysAll = (given === 'new' && !publishesLinks) || (given === 'part' && isDecided)
   if (saysAll && (await mayBePublished(context, type, data, given === 'new', findTaken))) return
-  const read = (extent: Extent) => readWhole(context.model, plans, transaction, type, id, extent)
+  const read = (extent: Extent) => readWhole(reading, type, id, extent)
   const errorsOf = (document: Body) => documentErrors(context, type, document, reader, findTaken)
   const document = await read(holdsLinks ? 'required' : 'values')
   if (document === null) return
@@ -180,7 +180,7 @@ export async function validateDraft(
   const errors = await errorsOf(document)
   if (errors.length + links.length === 0) return
   // Errors show components with the relations that would be published.
-  const shown = await errorsOf(await shownRelations(context.model, transaction, type, (await read('components'))!))
+  const shown = await errorsOf(await shownRelations(model, transaction, type, (await read('components'))!))
   throw attributeErrors([...(shown.length > 0 ? shown : errors), ...links])
 }
 

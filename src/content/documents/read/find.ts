@@ -1,7 +1,7 @@
 // Reads documents. A query string is parsed once per caller and text, a plan is compiled once per shape; otherwise only values are bound.
 
 import { createHmac } from 'node:crypto'
-import type { CachedForms, PlanHandle, ReadBytes, ReadDatabase, ReadResult, Transaction } from '../../../database/database.js'
+import type { CachedForms, PlanHandle, ReadBytes, ReadDatabase, ReadResult } from '../../../database/database.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
 import { fullAccess, type Grants } from '../../../foundation/grants.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
@@ -12,7 +12,7 @@ import type { Filter, Populated, ReadRequest, Selection } from '../../../query/r
 import { type Parameters, readParameters } from '../../../query/request.js'
 import { type ReadContext, type ReadTarget, readRequest } from '../../../query/rest/read.js'
 import { type CheckUpload, createUploadCheck } from '../guard/check-upload.js'
-import type { CodeRequest, FindReadHooks, Plans, Policies, ReadCaller, TypeReadHooks } from './plans.js'
+import type { CodeRequest, FindReadHooks, Plans, Policies, ReadCaller, TransactionReads, TypeReadHooks } from './plans.js'
 
 export type { CachedForms as KeptForms, ReadBytes }
 
@@ -76,7 +76,11 @@ const toCodeRequest = (
   { type, action, identity }: Omit<Find, 'query'>,
   parameters: Parameters,
 ): CodeRequest => ({
-  ...{ ...asker, type, grants, parameters, data: null },
+  ...asker,
+  type,
+  grants,
+  parameters,
+  data: null,
   action: action.endsWith('.findOne') ? 'findOne' : 'find',
   documentId: identity === undefined ? null : String(identity.value),
 })
@@ -159,14 +163,12 @@ type RowSelector =
 export type WholeRow = Readonly<Record<string, unknown>>
 
 export async function readWhole(
-  model: Model,
-  plans: Plans,
-  transaction: Transaction,
+  { read, plans, transaction }: TransactionReads,
   type: ContentType,
   id: number,
   extent: Extent,
 ): Promise<WholeRow | null> {
-  const request = requestWholeRow(model, type, { id }, extent)
+  const request = requestWholeRow(read.model, type, { id }, extent)
   const bytes = copyBytes(await transaction.read(plans.forRequest(request, 'bare').plan, request.values))
   return bytes === null ? null : (JSON.parse(Buffer.from(bytes).toString('utf8')) as WholeRow)
 }
@@ -309,7 +311,8 @@ export function getLinkedType(model: Model, attribute: Attribute): ContentType |
 }
 
 /** Lengths of the two parts of a revision: the row with its components and links, and links stored by other documents. */
-const [ownCharacters, othersCharacters] = [27, 16]
+const ownCharacters = 27
+const othersCharacters = 16
 
 /** Executes a read with its own plan. */
 type Execute = (request: ReadRequest) => Promise<ReadResult>

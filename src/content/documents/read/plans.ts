@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { readTables } from '../../../database/cache/table-changes.js'
-import type { Database, PlanHandle, PlanSubject, ReadDatabase, ReadResult, TableScan } from '../../../database/database.js'
+import type { Database, PlanHandle, PlanSubject, ReadDatabase, ReadResult, TableScan, Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
 import { type ReadPlan, statementsOf } from '../../../database/plan.js'
 import type { Grants } from '../../../foundation/grants.js'
@@ -44,6 +44,7 @@ export interface Plans {
 
 /** Reads of a write, in its transaction. */
 export interface TransactionReads {
+  readonly transaction: Transaction
   readonly read: ReadContext
   /** Plans registered with the writer. */
   readonly plans: Plans

@@ -4,7 +4,7 @@ import { fileType } from '../../../model/schema/link.js'
 import type { DocumentReads } from './find.js'
 
 /** A locale in API responses. */
-export interface Locale {
+interface Locale {
   readonly code: string
   readonly [attribute: string]: unknown
 }

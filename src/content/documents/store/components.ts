@@ -9,10 +9,8 @@ import type {
   Attribute,
   Component,
   ComponentAttribute,
-  ContentType,
   DynamicZone,
   Media,
-  Model,
   MorphFrom,
   MorphTo,
   Relation,
@@ -27,21 +25,19 @@ import { copyMedia, fileLinks, type Owner, removeMedia, writeMedia, writeRelatio
 import type { ComponentEntry, RowContext } from './row-context.js'
 import { copyRow, insertRow, insertRows, updateRow, valueColumns } from './rows.js'
 
-const files = (model: Model): ContentType => model.types.get('plugin::upload.file')!
-
 /** Writes everything in `input` except the row's own columns. */
 export async function writeBelow(writing: RowContext, owner: Owner, input: Input, isNew: boolean): Promise<void> {
-  const { transaction, model, resolving, createdRows: made } = writing
+  const made = writing.createdRows
   if (isNew) made.set(toRowKey(owner), { entries: [], given: new Set<Attribute>([...input.relations.keys(), ...input.media.keys()]) })
   else made.delete(toRowKey(owner))
   for (const [attribute, entries] of [...input.components, ...input.zones]) await writeEntries(writing, owner, attribute, entries, isNew)
   for (const [relation, change] of input.relations) {
     if (relation.kind === 'relation' && relation.storage.kind === 'link') await writeRelation(writing, owner, relation, change, isNew)
     else if (relation.kind === 'relation') await writeColumn(writing, owner, relation, change)
-    else if (relation.kind === 'morphTo') await writePolymorphic(transaction, model, owner, relation, change, resolving)
+    else if (relation.kind === 'morphTo') await writePolymorphic(writing, owner, relation, change)
     else await writeInverse(writing, owner, relation, change)
   }
-  for (const [media, change] of input.media) await writeMedia(transaction, files(model), owner, media, change, resolving, isNew)
+  for (const [media, change] of input.media) await writeMedia(writing, owner, media, change, isNew)
 }
 
 async function writeEntries(

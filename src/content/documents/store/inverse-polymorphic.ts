@@ -11,7 +11,7 @@ import { placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
 import { isOnSide, markModified, type Side } from './rows.js'
-import { resolveReferences, resolveSet } from './targets.js'
+import { resolveChange, resolveReferences, resolveSet } from './targets.js'
 
 /** A row that points at the owner, and its position in the owner's list. */
 interface Pointing {
@@ -65,28 +65,27 @@ async function refuseHiddenTargets(
 const toInverseKey = ({ shape, id }: Owner, { name }: MorphFrom): string => `${shape.uid} ${id} ${name}`
 
 async function wantedRows(
-  { transaction, resolving }: RowContext,
+  writing: RowContext,
   target: ContentType,
   { many }: MorphFrom,
   present: readonly Pointing[],
-  { set, besideSet, connect, disconnect }: RelationInput,
+  input: RelationInput,
 ): Promise<readonly number[]> {
-  if (set !== null) {
-    const entries = await resolveSet(transaction, target, set, besideSet, resolving)
+  if (input.set !== null) {
+    const entries = await resolveSet(writing, target, input.set, input.besideSet)
     return many ? [...new Set(entries.flatMap(({ rows }) => rows))] : (entries[0]?.rows ?? [])
   }
-  const resolved = await resolveReferences(transaction, target, [...disconnect, ...connect], resolving, disconnect.length)
-  const disconnected = new Set(resolved.slice(0, disconnect.length).flatMap(({ rows }) => rows))
-  const connected = resolved.slice(disconnect.length)
+  const { connected, disconnected } = await resolveChange(writing, target, input)
   if (!many && connected.length > 0) return connected[0]!.rows
   const names = connected.flatMap(({ reference: { position } }) => [position?.before, position?.after].filter((name) => name !== undefined))
   const neighbours = new Map<string | number, readonly number[]>()
   for (const name of names) {
-    const isUnseen = typeof name === 'number' && (await resolving.hidden?.(target, [name]))?.has(name) === true
-    const [found] =
-      typeof name === 'number'
-        ? [{ rows: isUnseen ? [] : [name] }]
-        : await resolveReferences(transaction, target, [{ documentId: name }], resolving)
+    if (typeof name === 'number') {
+      const isUnseen = (await writing.resolving.hidden?.(target, [name]))?.has(name) === true
+      neighbours.set(name, isUnseen ? [] : [name])
+      continue
+    }
+    const [found] = await resolveReferences(writing, target, [{ documentId: name }])
     neighbours.set(name, found!.rows)
   }
   const ids = present.map(({ id }) => id)
@@ -99,7 +98,8 @@ function pointingRows(transaction: Transaction, target: ContentType, owner: Owne
   const isOurs = pointsAt(attribute, owner)
   if (storage.kind === 'columns')
     return transaction.rows(sql`select id, null as place from ${sql.table(target.table)} where ${isOurs} order by id`)
-  const [here, order] = [sql.id(storage.here), sql.id(storage.order)]
+  const here = sql.id(storage.here)
+  const order = sql.id(storage.order)
   return transaction.rows(
     sql`select ${here} as id, ${order} as place from ${sql.table(storage.table)} where ${isOurs} order by ${order}, id`,
   )
@@ -122,7 +122,8 @@ function setPointing(
   wanted: readonly number[],
 ): { readonly gone: readonly number[]; readonly added: readonly number[] } {
   const { storage } = attribute
-  const [before, after] = [new Set(present.map(({ id }) => id)), new Set(wanted)]
+  const before = new Set(present.map(({ id }) => id))
+  const after = new Set(wanted)
   const gone = [...before].filter((id) => !after.has(id))
   const added = wanted.filter((id) => !before.has(id))
   if (storage.kind === 'columns') {
@@ -134,7 +135,8 @@ function setPointing(
     if (added.length > 0) point(owner.id, owner.shape.uid, added)
     return { gone, added }
   }
-  const [here, order] = [sql.id(storage.here), sql.id(storage.order)]
+  const here = sql.id(storage.here)
+  const order = sql.id(storage.order)
   const isOurs = pointsAt(attribute, owner)
   if (gone.length > 0)
     transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isOurs} and ${here} in (${transaction.dialect.list(gone)})`)
@@ -190,7 +192,8 @@ function copyRows(transaction: Transaction, from: Owner, to: Owner, attribute: M
   const { storage } = attribute
   if (storage.kind === 'columns') return
   const columns = [storage.here, storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column))
-  const [links, here] = [sql.table(storage.table), sql.id(storage.here)]
+  const links = sql.table(storage.table)
+  const here = sql.id(storage.here)
   if (gone.length > 0)
     transaction.follow(sql`delete from ${links} where ${pointsAt(attribute, to)} and ${here} in (${transaction.dialect.list(gone)})`)
   transaction.follow(

@@ -333,7 +333,9 @@ function positionInOther(
   to: number,
   { id, source, shown, place }: CopiedLink,
 ): RawBuilder<unknown> {
-  const [links, rows, hidden] = [sql.table(table), sql.table(shape.table), sql.table('octavo_pending_links')]
+  const links = sql.table(table)
+  const rows = sql.table(shape.table)
+  const hidden = sql.table('octavo_pending_links')
   const inLocale = isSameLocale(shape)
   const order = (alias: string) => sql.id(alias, inverseOrder!)
   const leadsTo = (alias: string, row: RawBuilder<unknown>) => sql`${sql.id(alias, there)} = ${row}`

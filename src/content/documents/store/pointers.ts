@@ -9,7 +9,7 @@ import type { RelationInput } from '../input/types.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
 import { overwriteRow, type StoredVersion } from './rows.js'
-import { resolveReferences, resolveSet } from './targets.js'
+import { resolveChange, resolveSet } from './targets.js'
 
 /** All versions, in their locale, of the documents of these rows. */
 const versionsOf = ({ dialect }: Transaction, type: ContentType, rows: readonly number[]): RawBuilder<unknown> => {
@@ -28,12 +28,8 @@ export async function writeColumn(writing: RowContext, owner: Owner, relation: R
   if (storage.kind === 'inverseColumn') await writePointing(writing, owner, relation, storage.column, input)
 }
 
-async function writePointer(
-  { transaction, model, resolving }: RowContext,
-  owner: Owner,
-  pointer: ColumnRelation,
-  input: RelationInput,
-): Promise<void> {
+async function writePointer(writing: RowContext, owner: Owner, pointer: ColumnRelation, input: RelationInput): Promise<void> {
+  const { transaction, model } = writing
   const { target: uid, storage } = pointer
   const target = model.types.get(uid)!
   const column = sql.id(storage.column)
@@ -41,11 +37,10 @@ async function writePointer(
     const named = row === null || storage.references === 'id' ? row : await referenced(transaction, target, storage.references, row)
     transaction.follow(sql`update ${sql.table(owner.shape.table)} set ${column} = ${named} where id = ${owner.id}`)
   }
-  if (input.set !== null) return set((await resolveSet(transaction, target, input.set, input.besideSet, resolving)).at(-1)?.rows[0] ?? null)
-  const { connect, disconnect } = input
-  const resolved = await resolveReferences(transaction, target, [...disconnect, ...connect], resolving, disconnect.length)
-  if (connect.length > 0) return set(resolved.at(-1)!.rows[0]!)
-  const gone = resolved.flatMap(({ rows }) => rows)
+  if (input.set !== null) return set((await resolveSet(writing, target, input.set, input.besideSet)).at(-1)?.rows[0] ?? null)
+  const { connected, disconnected } = await resolveChange(writing, target, input)
+  if (connected.length > 0) return set(connected.at(-1)!.rows[0]!)
+  const gone = [...disconnected]
   if (gone.length === 0) return
   const named = storage.references === 'id' ? versionsOf(transaction, target, gone) : sql`(${transaction.dialect.list(gone)})`
   transaction.follow(sql`update ${sql.table(owner.shape.table)} set ${column} = null where id = ${owner.id} and ${column} in ${named}`)
@@ -59,31 +54,24 @@ async function referenced(transaction: Transaction, target: ContentType, column:
 }
 
 /** Writes such a relation from its inverse side: referenced rows get the owner, others lose it. */
-async function writePointing(
-  { transaction, model, resolving }: RowContext,
-  owner: Owner,
-  relation: Relation,
-  column: string,
-  input: RelationInput,
-): Promise<void> {
+async function writePointing(writing: RowContext, owner: Owner, relation: Relation, column: string, input: RelationInput): Promise<void> {
+  const { transaction, model, resolving } = writing
   const target = model.types.get(relation.target)!
   const { list } = transaction.dialect
   const here = owner.shape.kind === 'contentType' ? versionsOf(transaction, owner.shape, [owner.id]) : sql`(${owner.id})`
   const table = sql.table(target.table)
   const point = (row: number | null, rows: readonly number[]) =>
     transaction.follow(sql`update ${table} set ${sql.id(column)} = ${row} where id in (${list(rows)})`)
-  const { set, connect, disconnect, besideSet } = input
-  if (set === null) {
-    const resolved = await resolveReferences(transaction, target, [...disconnect, ...connect], resolving, disconnect.length)
-    const gone = resolved.slice(0, disconnect.length).flatMap(({ rows }) => rows)
-    const added = resolved.slice(disconnect.length).flatMap(({ rows }) => rows)
-    const left = gone.filter((id) => !added.includes(id))
+  if (input.set === null) {
+    const { connected, disconnected } = await resolveChange(writing, target, input)
+    const added = connected.flatMap(({ rows }) => rows)
+    const left = [...disconnected].filter((id) => !added.includes(id))
     if (left.length > 0)
       transaction.follow(sql`update ${table} set ${sql.id(column)} = null where id in (${list(left)}) and ${sql.id(column)} in ${here}`)
     if (added.length > 0) point(owner.id, added)
     return
   }
-  const entries = await resolveSet(transaction, target, set, besideSet, resolving)
+  const entries = await resolveSet(writing, target, input.set, input.besideSet)
   const wanted = relation.many ? entries.flatMap(({ rows }) => rows) : (entries.at(-1)?.rows ?? [])
   const side = target.draftAndPublish && resolving.side === 'draft' ? sql` and published_at is null` : sql``
   transaction.follow(sql`update ${table} set ${sql.id(column)} = null where ${sql.id(column)} in ${here}${side}`)

@@ -11,7 +11,7 @@ import { type PlacedEntry, placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
 import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
-import { resolveReferences, type TargetResolution } from './targets.js'
+import { resolveReferences } from './targets.js'
 
 interface Pointer {
   readonly id: number
@@ -24,22 +24,16 @@ interface Pointer {
  * Applies `input` to `morph` of `owner`.
  * @throws ApiError 400 for a missing or unknown `__type`, and for missing targets
  */
-export async function writePolymorphic(
-  transaction: Transaction,
-  model: Model,
-  owner: Owner,
-  morph: MorphTo,
-  input: RelationInput,
-  resolving: TargetResolution,
-): Promise<void> {
+export async function writePolymorphic(writing: RowContext, owner: Owner, morph: MorphTo, input: RelationInput): Promise<void> {
   // As in Strapi, an empty list does not change such a relation.
   if (!input.set?.length && input.connect.length === 0 && input.disconnect.length === 0) return
-  const resolve = (references: readonly Reference[]) => pointers(transaction, model, morph, references, resolving)
+  const { transaction } = writing
+  const resolve = (references: readonly Reference[]) => pointers(writing, morph, references)
   if (input.set !== null) {
     const keys = (await resolve(input.set)).flatMap(({ rows }) => rows)
     const there = await findPointers(transaction, owner, morph)
-    const kept = await withHiddenPointers(model, resolving, morph, there, [...new Set(keys)])
-    setPointers(transaction, model, owner, morph, withPlaces(kept, there))
+    const kept = await withHiddenPointers(writing, morph, there, [...new Set(keys)])
+    setPointers(writing, owner, morph, withPlaces(kept, there))
     return
   }
   const connected = await resolve(input.connect)
@@ -52,13 +46,12 @@ export async function writePolymorphic(
     gone,
     (name, entry) => neighbours.get(neighbourKey(name, entry)) ?? [],
   )
-  setPointers(transaction, model, owner, morph, withPlaces(wanted, present))
+  setPointers(writing, owner, morph, withPlaces(wanted, present))
 }
 
 /** Retains pointers to rows hidden from the caller. @throws ApiError 403 if only one pointer is possible */
 async function withHiddenPointers(
-  model: Model,
-  { hidden }: TargetResolution,
+  { model, resolving: { hidden } }: RowContext,
   { many }: MorphTo,
   present: readonly Pointer[],
   wanted: readonly string[],
@@ -122,26 +115,21 @@ function getNeighbours({ reference: { position, type: own } }: PlacedEntry<strin
 const siblingNamed = (name: string | number, type: string): Reference =>
   typeof name === 'number' ? { id: name, type } : { documentId: name, type }
 
-async function pointers(
-  transaction: Transaction,
-  model: Model,
-  morph: MorphTo,
-  references: readonly Reference[],
-  resolving: TargetResolution,
-): Promise<readonly PlacedEntry<string>[]> {
+async function pointers(writing: RowContext, morph: MorphTo, references: readonly Reference[]): Promise<readonly PlacedEntry<string>[]> {
   const found: PlacedEntry<string>[] = []
   for (const reference of references) {
-    const target = model.types.get(reference.type ?? '')
+    const target = writing.model.types.get(reference.type ?? '')
     if (target === undefined || !isPolymorphicTarget(target))
       throw validationError(`Relations of ${morph.name} need a known content-type in __type, got ${printed(reference.type ?? null)}`)
-    const [resolved] = await resolveReferences(transaction, target, [reference], resolving)
+    const [resolved] = await resolveReferences(writing, target, [reference])
     found.push({ reference, rows: resolved!.rows.map((id) => toPointerKey({ id, type: target.uid })) })
   }
   return found
 }
 
 async function findPointers(transaction: Transaction, owner: Owner, { storage }: MorphTo): Promise<readonly Pointer[]> {
-  const [id, type] = [sql.id(storage.id), sql.id(storage.type)]
+  const id = sql.id(storage.id)
+  const type = sql.id(storage.type)
   if (storage.kind === 'columns') {
     return transaction.rows<Pointer>(
       sql`select ${id} as id, ${type} as type from ${sql.table(owner.shape.table)} where id = ${owner.id} and ${id} is not null`,
@@ -153,7 +141,7 @@ async function findPointers(transaction: Transaction, owner: Owner, { storage }:
   )
 }
 
-function setPointers(transaction: Transaction, model: Model, owner: Owner, { name, storage }: MorphTo, wanted: readonly Pointer[]): void {
+function setPointers({ transaction, model }: RowContext, owner: Owner, { name, storage }: MorphTo, wanted: readonly Pointer[]): void {
   if (storage.kind === 'columns') {
     const last = wanted.at(-1)
     updateRow(transaction, owner.shape.table, owner.id, { [storage.id]: last?.id ?? null, [storage.type]: last?.type ?? null })
@@ -188,18 +176,14 @@ function findInverseField(target: ContentType, owner: Owner, name: string): stri
 }
 
 /** Copies the targets of `from` to `to`, on the target side; missing ones become pending links. */
-export async function copyPolymorphic(
-  { transaction, model, targetSide: copies }: RowContext,
-  from: Owner,
-  to: Owner,
-  morphs: readonly MorphTo[],
-): Promise<void> {
+export async function copyPolymorphic(writing: RowContext, from: Owner, to: Owner, morphs: readonly MorphTo[]): Promise<void> {
+  const { transaction } = writing
   for (const morph of morphs) {
-    const found = await findOtherSides(transaction, model, await findPointers(transaction, from, morph), copies)
+    const found = await findOtherSides(writing, await findPointers(transaction, from, morph))
     const shown = found.flatMap(({ id, type, place }) => (id === null ? [] : [{ id, type, place }]))
-    setPointers(transaction, model, to, morph, shown)
+    setPointers(writing, to, morph, shown)
     const { storage } = morph
-    if (storage.kind === 'columns' || copies !== 'published') continue
+    if (storage.kind === 'columns' || writing.targetSide !== 'published') continue
     const waits = found.flatMap(({ id, type, document, locale, place }) => {
       const waiting = { target_type: type, target_document: document, target_locale: locale, place: place ?? null }
       return id !== null || document === null ? [] : [{ link_table: storage.table, owner_id: to.id, ...waiting }]
@@ -226,10 +210,8 @@ interface SideRow {
 
 /** The versions of targets on the other side. */
 async function findOtherSides(
-  transaction: Transaction,
-  model: Model,
+  { transaction, model, targetSide: copies }: RowContext,
   targets: readonly Pointer[],
-  copies: RowContext['targetSide'],
 ): Promise<readonly TargetOnSide[]> {
   if (copies === 'same') return targets.map(({ id, type, place }) => ({ id, type, place, document: null, locale: null }))
   const sided = (type: string): boolean => model.types.get(type)?.draftAndPublish === true
@@ -253,7 +235,7 @@ async function findOtherSides(
 }
 
 /** A pending pointer to a target that is now published. */
-export interface PendingTarget {
+interface PendingTarget {
   readonly table: string
   readonly owner: number
   readonly target: ContentType

@@ -132,7 +132,7 @@ function missingNeighbour<Row>(
 }
 
 /** A list of distinct rows with fast lookup. */
-export interface OrderedList<Row> {
+interface OrderedList<Row> {
   first(): Row | null
   after(row: Row): Row | null
   remove(row: Row): void

@@ -7,18 +7,28 @@ import type { Dialect } from '../../../database/dialect.js'
 import { isSame, updateFrom } from '../../../database/portable-sql.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
+import { fileType } from '../../../model/schema/link.js'
 import type { ContentType, LinkStorage, Media, Relation, Schema } from '../../../model/schema/types.js'
 import { type FindHidden, keepHidden } from '../guard/hidden-rows.js'
 import { toSibling } from '../input/relations.js'
 import type { RelationInput } from '../input/types.js'
 import { placeEntries } from './positions.js'
-import type { RowContext } from './row-context.js'
+import type { RowContext, TargetResolution } from './row-context.js'
 import { insertRows, isOnSide, markModified, markModifiedWhere, type Side } from './rows.js'
-import { type ResolvedReference, resolveReferences, resolveSet, type TargetResolution } from './targets.js'
+import { type ResolvedReference, resolveChange, resolveReferences, resolveSet } from './targets.js'
 
 export interface Owner {
   readonly shape: Schema
   readonly id: number
+}
+
+/** The links of an owner: those that it has, with their stored positions, and those that it gets. */
+interface LinkChange {
+  readonly owner: Owner
+  readonly relation: Relation
+  readonly storage: LinkStorage
+  readonly present: ReadonlyMap<number, number | null>
+  readonly wanted: readonly number[]
 }
 
 /** Applies `input` to `relation` of `owner`. */
@@ -35,12 +45,13 @@ export async function writeRelation(
   const target = model.types.get(relation.target)!
   if (storage.kind !== 'link') return
   const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
-  const asked = await wantedRows(transaction, target, relation, isNew ? null : [...present.keys()], input, resolving)
+  const asked = await wantedRows(writing, target, relation, isNew ? null : [...present.keys()], input)
   const { hidden } = resolving
   const wanted = hidden === null ? asked : await keepHidden(hidden, target, [...present.keys()], asked, relation.many)
-  if (hidden !== null) await refuseHiddenOwners(writing, hidden, relation, storage, owner, present, wanted)
+  const change = { owner, relation, storage, present, wanted }
+  if (hidden !== null) await refuseHiddenOwners(writing, hidden, change)
   await yieldIfBusy()
-  writeLinks(writing, relation, storage, owner, present, wanted)
+  writeLinks(writing, change)
 }
 
 /** Linked rows of an owner in order, with their stored positions. */
@@ -54,25 +65,22 @@ async function linkedRows(transaction: Transaction, storage: LinkStorage, owner:
 }
 
 async function wantedRows(
-  transaction: Transaction,
+  writing: RowContext,
   target: ContentType,
   relation: Relation,
   /** Null for a new owner. */
   present: readonly number[] | null,
   input: RelationInput,
-  resolving: TargetResolution,
 ): Promise<readonly number[]> {
   if (input.set !== null) {
-    const entries = await resolveSet(transaction, target, input.set, input.besideSet, resolving)
+    const entries = await resolveSet(writing, target, input.set, input.besideSet)
     return relation.many ? [...new Set(entries.flatMap(({ rows }) => rows))] : (entries.at(-1)?.rows ?? [])
   }
-  const resolved = await resolveReferences(transaction, target, [...input.disconnect, ...input.connect], resolving, input.disconnect.length)
-  const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
-  const connected = resolved.slice(input.disconnect.length)
-  const neighbours = await neighbourRows(transaction, target, connected, resolving)
+  const { connected, disconnected } = await resolveChange(writing, target, input)
+  const neighbours = await neighbourRows(writing, target, connected)
   await yieldIfBusy()
   if (!relation.many) return chooseTarget(present, connected, disconnected, relation)
-  return placeEntries(present ?? [], connected, disconnected, neighbours, localeForErrors(resolving))
+  return placeEntries(present ?? [], connected, disconnected, neighbours, localeForErrors(writing.resolving))
 }
 
 /** Errors about positions include the default locale if the owner has no locale. */
@@ -102,21 +110,16 @@ const namedRows = (connected: readonly ResolvedReference[]): readonly number[] =
     .filter(Number.isSafeInteger)
 
 /** Looks up rows in positions, by documentId or row id. */
-async function neighbourRows(
-  transaction: Transaction,
-  target: ContentType,
-  connected: readonly ResolvedReference[],
-  resolving: TargetResolution,
-) {
+async function neighbourRows(writing: RowContext, target: ContentType, connected: readonly ResolvedReference[]) {
   const isRow = (name: string | number): boolean => typeof name === 'number' || /^\d+$/.test(name)
   const siblings = connected.flatMap(({ reference }) => {
     const names = [reference.position?.before, reference.position?.after].filter((name) => name !== undefined)
     return names.filter((name) => !isRow(name)).map((name) => toSibling(reference, String(name)))
   })
   const distinct = [...new Map(siblings.map((sibling) => [JSON.stringify(sibling), sibling])).values()]
-  const resolved = await resolveReferences(transaction, target, distinct, resolving)
+  const resolved = await resolveReferences(writing, target, distinct)
   const found = new Map(resolved.map(({ reference, rows }) => [JSON.stringify(reference), rows]))
-  const { hidden } = resolving
+  const { hidden } = writing.resolving
   const unseen = hidden === null ? null : await hidden(target, namedRows(connected))
   return (name: string | number, { reference }: ResolvedReference): readonly number[] =>
     isRow(name) ? (unseen?.has(Number(name)) ? [] : [Number(name)]) : (found.get(JSON.stringify(toSibling(reference, String(name)))) ?? [])
@@ -126,12 +129,9 @@ async function neighbourRows(
 async function refuseHiddenOwners(
   { transaction, model }: RowContext,
   hidden: FindHidden,
-  relation: Relation,
-  { table, here, there }: LinkStorage,
-  owner: Owner,
-  present: ReadonlyMap<number, unknown>,
-  wanted: readonly number[],
+  { owner, relation, storage, present, wanted }: LinkChange,
 ): Promise<void> {
+  const { table, here, there } = storage
   const { shape } = owner
   const added = wanted.filter((id) => !present.has(id))
   if (added.length === 0 || shape.kind !== 'contentType' || !hasOneOwner(relation)) return
@@ -146,16 +146,10 @@ async function refuseHiddenOwners(
 }
 
 /** Sets an owner's links: removes links, detaches targets from previous owners, adds links, and renumbers moved ones. */
-function writeLinks(
-  writing: RowContext,
-  relation: Relation,
-  storage: LinkStorage,
-  ownerRow: Owner,
-  present: ReadonlyMap<number, number | null>,
-  wanted: readonly number[],
-): void {
+function writeLinks(writing: RowContext, change: LinkChange): void {
   const { transaction } = writing
-  const owner = ownerRow.id
+  const { relation, storage, present, wanted } = change
+  const owner = change.owner.id
   const places = new Map(wanted.map((id, index) => [id, index + 1]))
   const gone = [...present.keys()].filter((id) => !places.has(id))
   const added = wanted.filter((id) => !present.has(id))
@@ -164,9 +158,9 @@ function writeLinks(
       sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${transaction.dialect.list(gone)})`,
     )
   }
-  noteOthers(writing, relation, storage, ownerRow, gone, added)
+  noteOthers(writing, change, gone, added)
   if (added.length > 0) {
-    detachOtherOwners(transaction, relation, storage, ownerRow, transaction.dialect.list(added), 'draft')
+    detachOtherOwners(transaction, relation, storage, change.owner, transaction.dialect.list(added), 'draft')
     insertLinks(transaction, storage, owner, added, places)
   }
   const kept = wanted.filter((id) => present.has(id))
@@ -178,12 +172,12 @@ function writeLinks(
 /** Marks drafts on the other side of changed links, and drafts that lost a target. */
 function noteOthers(
   { transaction, model, isDraftWrite: drafts }: RowContext,
-  relation: Relation,
-  { table, here, there }: LinkStorage,
-  { shape, id: owner }: Owner,
+  { owner, relation, storage }: LinkChange,
   gone: readonly number[],
   added: readonly number[],
 ): void {
+  const { table, here, there } = storage
+  const { shape } = owner
   const target = model.types.get(relation.target)!
   const changed = [...gone, ...added]
   if (changed.length === 0 || relation.inverse === null || shape.kind !== 'contentType') return
@@ -193,7 +187,7 @@ function noteOthers(
   if (target.draftAndPublish) markModified(transaction, target, changed)
   if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
     const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${transaction.dialect.list(added)})
-      and ${sql.id(here)} not in (${selectLocales({ shape, id: owner })})`
+      and ${sql.id(here)} not in (${selectLocales(owner)})`
     markModifiedWhere(transaction, shape, owners)
   }
 }
@@ -283,22 +277,15 @@ const isOf = (owner: Owner, media: Media) => sql`related_id = ${owner.id} and re
  * Applies `input` to a media attribute of `owner`: its rows are replaced, numbered from 1. As in Strapi, an attribute for a single file
  * stores several and shows the first.
  */
-export async function writeMedia(
-  transaction: Transaction,
-  files: ContentType,
-  owner: Owner,
-  media: Media,
-  input: RelationInput,
-  resolving: TargetResolution,
-  isNew: boolean,
-): Promise<void> {
+export async function writeMedia(writing: RowContext, owner: Owner, media: Media, input: RelationInput, isNew: boolean): Promise<void> {
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
+  const { transaction } = writing
   if (input.set === null && isNew) {
     // As in Strapi, a new row accepts files that are set, but ignores connected ones; these must exist nevertheless.
-    await changedFiles(transaction, files, input, resolving)
+    await resolveChange(writing, getFiles(writing), input)
     return
   }
-  const wanted = await wantedFiles(transaction, files, owner, media, input, resolving)
+  const wanted = await wantedFiles(writing, owner, media, input)
   if (!isNew) transaction.follow(sql`delete from ${table} where ${isOf(owner, media)}`)
   insertRows(
     transaction,
@@ -313,35 +300,24 @@ export async function writeMedia(
   )
 }
 
-async function wantedFiles(
-  transaction: Transaction,
-  files: ContentType,
-  owner: Owner,
-  media: Media,
-  input: RelationInput,
-  resolving: TargetResolution,
-) {
+const getFiles = ({ model }: RowContext): ContentType => model.types.get(fileType)!
+
+async function wantedFiles(writing: RowContext, owner: Owner, media: Media, input: RelationInput) {
   if (input.set !== null) {
-    const entries = await resolveSet(transaction, files, input.set, input.besideSet, resolving)
+    const entries = await resolveSet(writing, getFiles(writing), input.set, input.besideSet)
     return [...new Set(entries.flatMap(({ rows }) => rows))]
   }
-  const present = await transaction.rows<{ file_id: number }>(
+  const present = await writing.transaction.rows<{ file_id: number }>(
     sql`select file_id from ${table} where ${isOf(owner, media)} order by ${sql.id('order')}, id`,
   )
-  const resolved = await changedFiles(transaction, files, input, resolving)
-  const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
-  const connected = resolved.slice(input.disconnect.length).map(({ rows }) => ({ reference: {}, rows }))
+  const { connected, disconnected } = await resolveChange(writing, getFiles(writing), input)
   return placeEntries(
     present.map(({ file_id }) => file_id),
-    connected,
+    connected.map(({ rows }) => ({ reference: {}, rows })),
     disconnected,
     () => [],
   )
 }
-
-/** Disconnected files, then connected ones. @throws ApiError 400 for missing files */
-const changedFiles = (transaction: Transaction, files: ContentType, { connect, disconnect }: RelationInput, resolving: TargetResolution) =>
-  resolveReferences(transaction, files, [...disconnect, ...connect], resolving, disconnect.length)
 
 /** Copies the files of `from` to `to`, for these attributes. `replaces`: files that both have keep their rows. */
 export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[], replaces: boolean): void {

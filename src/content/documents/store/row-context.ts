@@ -1,7 +1,7 @@
 // The context of a write for all code that writes components, files and links of a row.
 import type { Transaction } from '../../../database/database.js'
 import type { Attribute, Model } from '../../../model/schema/types.js'
-import type { TargetResolution } from './targets.js'
+import type { FindHidden } from '../guard/hidden-rows.js'
 
 /** An entry of a component: its row, and its position. */
 export interface ComponentEntry {
@@ -12,11 +12,34 @@ export interface ComponentEntry {
 }
 
 /** Components and links of a row created by this write. */
-export interface CreatedRow {
+interface CreatedRow {
   /** In the order of their rows. */
   readonly entries: ComponentEntry[]
   /** Relations and media that may have links. */
   readonly given: ReadonlySet<Attribute>
+}
+
+/** A candidate row of a reference in a body. */
+export interface TargetRow {
+  readonly id: number
+  readonly document_id: string
+  readonly locale: string | null
+  readonly published_at: number | null
+}
+
+/** The context that selects versions of a target. */
+export interface TargetResolution {
+  /** Locale of the write; null for types that are not localized. */
+  readonly locale: string | null
+  readonly defaultLocale: string
+  /** `draft`: the owner is a draft. `both`: the owner has no drafts; its links show the side that a request asks for. */
+  readonly side: 'draft' | 'both'
+  /** Rows looked up before, by uid: all that the body references. */
+  readonly known?: ReadonlyMap<string, readonly TargetRow[]>
+  /** Finds rows that the caller cannot reference; null if there are none. */
+  readonly hidden: FindHidden | null
+  /** The written body, for errors about it as a whole. */
+  readonly shown: unknown
 }
 
 export interface RowContext {

@@ -9,23 +9,9 @@ import { fileType } from '../../../model/schema/link.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
 import { type FindHidden, withoutHidden } from '../guard/hidden-rows.js'
 import { attributeErrors } from '../input/input.js'
-import type { ComponentInput, Input, Reference } from '../input/types.js'
+import type { ComponentInput, Input, Reference, RelationInput } from '../input/types.js'
+import type { RowContext, TargetResolution, TargetRow } from './row-context.js'
 import { reserveIds } from './rows.js'
-
-/** The context that selects versions of a target. */
-export interface TargetResolution {
-  /** Locale of the write; null for types that are not localized. */
-  readonly locale: string | null
-  readonly defaultLocale: string
-  /** `draft`: the owner is a draft. `both`: the owner has no drafts; its links show the side that a request asks for. */
-  readonly side: 'draft' | 'both'
-  /** Rows looked up before, by uid: all that the body references. */
-  readonly known?: ReadonlyMap<string, readonly TargetRow[]>
-  /** Finds rows that the caller cannot reference; null if there are none. */
-  readonly hidden: FindHidden | null
-  /** The written body, for errors about it as a whole. */
-  readonly shown: unknown
-}
 
 /** A reference with its rows, draft before published. */
 export interface ResolvedReference {
@@ -33,27 +19,21 @@ export interface ResolvedReference {
   readonly rows: readonly number[]
 }
 
-/** A candidate row of a reference. */
-interface TargetRow {
-  readonly id: number
-  readonly document_id: string
-  readonly locale: string | null
-  readonly published_at: number | null
-}
+/** What finds the rows of references. */
+type TargetReading = Pick<RowContext, 'transaction' | 'resolving'>
 
 /**
  * Resolves references to rows of `target`, in order. The first `optional` ones may be missing: as in Strapi, these can be disconnected.
  * @throws ApiError 400 for missing documents and rows, with the recorded messages
  */
 export async function resolveReferences(
-  transaction: Transaction,
+  { transaction, resolving }: TargetReading,
   target: ContentType,
   references: readonly Reference[],
-  resolving: TargetResolution,
   optional = 0,
 ): Promise<readonly ResolvedReference[]> {
   if (references.length === 0) return []
-  const rows = resolving.known?.get(target.uid) ?? (await findRows(transaction, target, references, resolving))
+  const rows = resolving.known?.get(target.uid) ?? (await findRows(transaction, target, references, resolving.hidden))
   requireRows(target.uid, references.slice(optional), rows, resolving.shown)
   const found = groupRows(rows)
   return references.map((reference, index) => {
@@ -67,7 +47,7 @@ export async function resolveReferences(
 export const findTargets = (transaction: Transaction, target: ContentType, references: readonly Reference[]) =>
   transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`)
 
-async function findRows(transaction: Transaction, target: ContentType, references: readonly Reference[], { hidden }: TargetResolution) {
+async function findRows(transaction: Transaction, target: ContentType, references: readonly Reference[], hidden: FindHidden | null) {
   const rows = await findTargets(transaction, target, references)
   return hidden === null ? rows : withoutHidden(hidden, target, rows)
 }
@@ -77,13 +57,25 @@ async function findRows(transaction: Transaction, target: ContentType, reference
  * @throws ApiError 400 also for missing references in `besideSet`
  */
 export async function resolveSet(
-  transaction: Transaction,
+  reading: TargetReading,
   target: ContentType,
   set: readonly Reference[],
   besideSet: readonly Reference[],
-  resolving: TargetResolution,
 ): Promise<readonly ResolvedReference[]> {
-  return (await resolveReferences(transaction, target, [...besideSet, ...set], resolving)).slice(besideSet.length)
+  return (await resolveReferences(reading, target, [...besideSet, ...set])).slice(besideSet.length)
+}
+
+/** The targets that a relation is connected to, and the rows that it is disconnected from. @throws ApiError 400 for missing targets */
+export async function resolveChange(
+  reading: TargetReading,
+  target: ContentType,
+  { connect, disconnect }: RelationInput,
+): Promise<{ readonly connected: readonly ResolvedReference[]; readonly disconnected: ReadonlySet<number> }> {
+  const resolved = await resolveReferences(reading, target, [...disconnect, ...connect], disconnect.length)
+  return {
+    connected: resolved.slice(disconnect.length),
+    disconnected: new Set(resolved.slice(0, disconnect.length).flatMap(({ rows }) => rows)),
+  }
 }
 
 /** @throws ApiError 400 for referenced row ids that are not in `rows`; `shown`: the written body */

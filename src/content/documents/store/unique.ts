@@ -10,7 +10,7 @@ import { printPath } from '../input/errors.js'
 import type { Claim, FindTaken } from '../input/types.js'
 
 /** The version of a document that claims values. */
-export interface Claimant {
+interface Claimant {
   readonly type: ContentType
   readonly document: string
   readonly locale: string | null
@@ -67,7 +67,8 @@ async function findTakenAt(
   if (wanted.length === 0) return []
   const joins = places.map(({ field, component }, depth) => {
     const above = depth === 0 ? type : model.components.get(places[depth - 1]!.component)!
-    const [entry, row] = [`e${depth}`, `r${depth + 1}`]
+    const entry = `e${depth}`
+    const row = `r${depth + 1}`
     return sql`join ${sql.table(above.componentTable!)} as ${sql.ref(entry)} on ${sql.ref(`${entry}.entity_id`)} = ${sql.ref(`r${depth}.id`)}
       and ${sql.ref(`${entry}.field`)} = ${field} and ${sql.ref(`${entry}.component_type`)} = ${component}
       join ${sql.table(model.components.get(component)!.table)} as ${sql.ref(row)} on ${sql.ref(`${row}.id`)} = ${sql.ref(`${entry}.cmp_id`)}`

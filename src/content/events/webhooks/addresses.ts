@@ -88,7 +88,7 @@ const isWithin = (address: Address, [network, bits]: Network): boolean =>
   address.kind() === network.kind() && address.match(network as ipaddr.IPv4 & ipaddr.IPv6, bits)
 
 /** Resolves a name. Rejects after a timeout; the name then fails until the system call ends. */
-export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
+type Resolve = (name: string) => Promise<readonly LookupAddress[]>
 
 /** Concurrent lookups of names that are not known to be slow; these have one more. Each lookup occupies one of Node's four threads. */
 const maxQuickLookups = 2

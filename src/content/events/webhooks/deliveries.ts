@@ -2,15 +2,14 @@
 
 import { sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
-import { onceDone } from '../../../foundation/runtime/coalesce.js'
 import { consumerTable } from '../cursors.js'
 import type { Deliveries } from '../deliveries.js'
 import type { WebhookLimits, WebhookParts } from './consumer.js'
-import type { WebhookConsumers, WebhookSettings } from './open.js'
+import { openWebhookConsumers, type WebhookConsumers, type WebhookSettings } from './open.js'
 import { consumerOf, readWebhooks, type Webhook, webhookEvents, webhookOf } from './webhook.js'
 import { endDeliveries } from './write.js'
 
-export interface WebhookDeliveriesOptions {
+interface WebhookDeliveriesOptions {
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly settings: WebhookSettings
@@ -23,18 +22,14 @@ export interface WebhookDeliveriesOptions {
 }
 
 /** The webhooks of the installation, and the deliveries of this process. */
-export interface WebhookDeliveries {
+interface WebhookDeliveries {
   readonly registry: WebhookRegistry
   close(): void
 }
 
 export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliveries: () => Deliveries): WebhookDeliveries {
   const { writer, settings, failed } = options
-  let opened: WebhookConsumers | null = null
-  const consumers = onceDone(async () => {
-    opened = await open(options)
-    return opened
-  })
+  let consumers: WebhookConsumers | null = null
   let isClosed = false
 
   const registry = openWebhookRegistry(options.database, (stale) => {
@@ -53,11 +48,11 @@ export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliver
     for (const name of gone) await deliveries().remove(name)
     for (const id of stale) await endDeliveries(writer, id)
     if (enabled.length === 0 || !settings.deliver || isClosed) return
-    const { consumerFor } = await consumers()
+    consumers ??= openWebhookConsumers({ ...options, failed: (error) => failed('webhooks', error) })
     const present = new Set(deliveries().names())
     for (const webhook of enabled) {
       if (isClosed) return
-      if (!present.has(consumerOf(webhook.id))) deliveries().add(consumerFor(latest(registry, webhook)))
+      if (!present.has(consumerOf(webhook.id))) deliveries().add(consumers.consumerFor(latest(registry, webhook)))
     }
   }
 
@@ -65,7 +60,7 @@ export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliver
     registry,
     close: () => {
       isClosed = true
-      opened?.close()
+      consumers?.close()
     },
   }
 }
@@ -79,14 +74,7 @@ function latest(registry: WebhookRegistry, webhook: Webhook): () => Webhook {
   }
 }
 
-/** Loads the delivery code, which only installations with webhooks need. */
-async function open({ failed, ...options }: WebhookDeliveriesOptions): Promise<WebhookConsumers> {
-  const { openWebhookConsumers } = await import('./open.js')
-  const report = (error: unknown) => failed('webhooks', error)
-  return openWebhookConsumers({ ...options, failed: report })
-}
-
-export interface WebhookRegistry {
+interface WebhookRegistry {
   enabled(): readonly Webhook[]
   /** True if an enabled webhook subscribes to this event. */
   wants(event: string): boolean

@@ -10,7 +10,7 @@ import { requestOf } from './request.js'
 import { openSender, type SenderLimits, type WebhookResponse } from './send.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
-export interface WebhookState {
+interface WebhookState {
   /** Numbers of events pending for a retry, and given up. */
   readonly waiting: number
   readonly failed: number
@@ -75,7 +75,7 @@ async function wantedAfter(log: EventLog, { events }: Webhook, after: number, li
   return found.slice(0, limit)
 }
 
-export interface SendingConfig {
+interface SendingConfig {
   readonly webhooks: { readonly defaultHeaders: Readonly<Record<string, string>>; readonly allowPrivateAddresses: PrivateAddresses }
   readonly limits: SenderLimits & ResolveLimits
 }

@@ -1,4 +1,4 @@
-// Opens the delivery to webhooks. Loaded only by installations with webhooks.
+// Opens the delivery of events to webhooks.
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
 import type { Consumer } from '../consumer.js'
 import { openAddressRules, type PrivateAddresses } from './addresses.js'
@@ -15,7 +15,7 @@ export interface WebhookSettings {
   readonly deliver: boolean
 }
 
-export interface WebhookConsumersOptions extends Pick<WebhookParts, 'now' | 'givenUp' | 'attempted' | 'tracing'> {
+interface WebhookConsumersOptions extends Pick<WebhookParts, 'now' | 'givenUp' | 'attempted' | 'tracing'> {
   readonly database: Pick<MainConnection, 'rows'>
   readonly writer: Pick<WriteDatabase, 'run'>
   readonly settings: WebhookSettings

@@ -7,7 +7,7 @@ import type { AddressRules } from './addresses.js'
 import type { WebhookRequest } from './send.js'
 import { type Webhook, webhookEvents } from './webhook.js'
 
-export interface Message {
+interface Message {
   /** The same for all attempts of an event. */
   readonly id: string
   readonly event: string

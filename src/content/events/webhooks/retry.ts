@@ -8,7 +8,7 @@ export interface RetryLimits {
 }
 
 /** `consumerPause`: milliseconds without requests to the webhook. */
-export type ResponseOutcome =
+type ResponseOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed'; readonly pause: number; readonly consumerPause: number }
   | { readonly kind: 'given-up' }
@@ -18,7 +18,8 @@ const final: ReadonlySet<number> = new Set([400, 405, 410, 413, 414, 415, 422, 5
 /** The receiver is overloaded. */
 const overloaded: ReadonlySet<number> = new Set([429, 503])
 /** Exponential backoff with jitter. */
-const [growth, jitter] = [3, 0.2]
+const growth = 3
+const jitter = 0.2
 
 /**
  * Decides about the `attempt`-th attempt. Every error that may be temporary is retried: no response, redirects, server errors, and also

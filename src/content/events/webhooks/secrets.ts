@@ -5,7 +5,7 @@ import type { MainConnection, Transaction, WriteDatabase } from '../../../databa
 import { insertMissing, upsert } from '../../../database/portable-sql.js'
 
 /** Secrets as `whsec_…`. */
-export interface WebhookSecrets {
+interface WebhookSecrets {
   readonly secret: string
   /** The previous secret, and the time until which it is used, in milliseconds since 1970. */
   readonly former: { readonly secret: string; readonly until: number } | null
@@ -14,7 +14,8 @@ export interface WebhookSecrets {
 const name = 'octavo_webhooks'
 const table = sql.table(name)
 /** Bytes of a secret, and milliseconds for which a replaced one remains in use. */
-const [secretBytes, overlap] = [24, 86_400_000]
+const secretBytes = 24
+const overlap = 86_400_000
 
 const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`
 

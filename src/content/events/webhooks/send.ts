@@ -30,7 +30,8 @@ export interface SenderLimits {
 }
 
 /** Maximum number of idle connections, and their lifetime in milliseconds. */
-const [keptConnections, keptFor] = [20, 4_000]
+const keptConnections = 20
+const keptFor = 4_000
 /** Milliseconds to drain the body of a successful response. */
 const restOfResponse = 1_000
 const maxResponseBytes = 65_536

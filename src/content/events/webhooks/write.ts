@@ -9,7 +9,6 @@ import { rotateSecret } from './secrets.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
 const table = sql.table('strapi_webhooks')
-const json = (value: unknown): string => JSON.stringify(value)
 
 /** Creates a webhook that gets events from now on. Returns its id and secret. */
 export async function createWebhook(
@@ -19,7 +18,7 @@ export async function createWebhook(
   now: number,
 ): Promise<{ readonly id: number; readonly secret: string }> {
   const id = await transaction.insert(sql`insert into ${table} (name, url, headers, events, enabled)
-    values (${name}, ${url}, ${json(headers)}, ${json(events)}, ${Number(isEnabled)})`)
+    values (${name}, ${url}, ${JSON.stringify(headers)}, ${JSON.stringify(events)}, ${Number(isEnabled)})`)
   if (isEnabled) await registerWebhook(transaction, id)
   return { id, secret: await rotateSecret(transaction, id, now) }
 }
@@ -30,7 +29,7 @@ export async function updateWebhook(
   id: number,
   { name, url, headers, events, isEnabled }: Webhook,
 ): Promise<void> {
-  await transaction.run(sql`update ${table} set name = ${name}, url = ${url}, headers = ${json(headers)}, events = ${json(events)},
+  await transaction.run(sql`update ${table} set name = ${name}, url = ${url}, headers = ${JSON.stringify(headers)}, events = ${JSON.stringify(events)},
     enabled = ${Number(isEnabled)} where id = ${id}`)
   if (isEnabled) await registerWebhook(transaction, id)
   else await endDeliveriesIn(transaction, id)

@@ -30,7 +30,8 @@ type Bytes = (offset: number) => number
 function bytesOf(file: number): Bytes {
   const buffer = Buffer.alloc(window)
   const { size } = fstatSync(file)
-  let [start, length] = [0, 0]
+  let start = 0
+  let length = 0
   return (offset) => {
     if (!(offset < size)) return 0
     if (offset < start || offset >= start + length) {

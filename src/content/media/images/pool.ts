@@ -7,13 +7,13 @@ import type { ImageBounds } from './memory-needs.js'
 import type { CropBox, ImageSettings, SourceImage, ToImageProcess } from './protocol.js'
 import { type ImageWorker, type Outcome, startImageWorker } from './worker.js'
 
-export interface ImageLimits extends ImageBounds {
+interface ImageLimits extends ImageBounds {
   readonly imageConcurrency: number
   readonly imageQueue: number
 }
 
 /** A file that may be an image; `mime` is the detected type. */
-export interface ImageFile {
+interface ImageFile {
   readonly path: string
   readonly bytes: number
   readonly mime: string | null

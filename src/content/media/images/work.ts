@@ -14,7 +14,8 @@ const withFormats = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif
 /** Optimised JPEG coding holds the whole image in memory (15 bytes per pixel), so it is off from this many pixels on. */
 const largeImage = 2_000_000
 /** JPEG and WebP quality of resized pictures, and of those that are only rotated. */
-const [smaller, turned] = [80, 95]
+const smaller = 80
+const turned = 95
 /** PNG stays lossless. */
 const encoders: Readonly<Record<string, (image: Sharp, pixels: number, quality: number) => Sharp>> = {
   'image/jpeg': (image, pixels, quality) => image.jpeg({ quality, optimiseCoding: pixels < largeImage }),

@@ -83,7 +83,8 @@ const ignored = (): void => {}
 
 function openImageProcess(memory: number): ImageProcess {
   const child = startProcess(memory)
-  let [alive, isReady] = [true, false]
+  let alive = true
+  let isReady = false
   let listener: (report: ProcessReport) => void = ignored
   const unstarted = (message: string) => listener({ kind: 'unstarted', message })
   child.on('message', (message: FromImageProcess) => {

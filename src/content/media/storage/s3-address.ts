@@ -2,7 +2,7 @@
 import type { S3Config } from '../../../foundation/config/storage.js'
 
 /** Origin without a trailing slash, prefix of all keys, and path before the file names. */
-export interface Bucket {
+interface Bucket {
   readonly origin: string
   readonly root: string
   readonly path: string
@@ -67,7 +67,8 @@ export function decodedUrl(url: string): string {
 }
 
 function trimSlashes(text: string, where: 'both' | 'end'): string {
-  let [start, end] = [0, text.length]
+  let start = 0
+  let end = text.length
   while (end > start && text[end - 1] === '/') end--
   while (where === 'both' && start < end && text[start] === '/') start++
   return text.slice(start, end)

@@ -162,7 +162,11 @@ function openClient(config: S3Config, limits: StorageLimits): StorageClient {
     )
     return new Promise((resolve, reject) => {
       const sending = (secure ? httpsRequest : httpRequest)({
-        ...{ agent, hostname, method, path: key, headers: signed.headers as OutgoingHttpHeaders },
+        agent,
+        hostname,
+        method,
+        path: key,
+        headers: signed.headers as OutgoingHttpHeaders,
         ...(port === '' ? {} : { port }),
       })
       const endsInTime = limitTime(sending, limits)

@@ -8,7 +8,7 @@ const shownEntries = 50
 const longEntry = 10
 
 /** Returns the path of a document of the list, or null. */
-export type PathOf = (documentId: string) => string | null
+type PathOf = (documentId: string) => string | null
 
 type TreeEntry = readonly [key: string | null, value: unknown]
 

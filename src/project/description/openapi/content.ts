@@ -2,7 +2,7 @@
 import type { ContentType } from '../../../model/schema/types.js'
 import { linksOf, nounsOf } from '../view.js'
 import { inputRef, type SchemaContext, shapeRef } from './documents.js'
-import { type ApiOperation, type DescribedParameter, inPath, jsonBody } from './operation.js'
+import { type ApiOperation, type DescribedParameter, inPath, jsonBody, operationAt } from './operation.js'
 import {
   fieldsParameter,
   filtersParameter,
@@ -47,8 +47,7 @@ function ofCollectionType(context: SchemaContext, type: ContentType, pages: Page
   const found = { status: 200, description: 'The document.', schema: data }
   const publication = type.draftAndPublish ? publicationParameters(context) : []
   return [
-    {
-      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `List ${many}` },
+    operationAt(`get ${path}`, `${type.uid}.find`, tag, `List ${many}`, {
       parameters: [
         ...shown,
         filtersParameter(context, type),
@@ -60,33 +59,29 @@ function ofCollectionType(context: SchemaContext, type: ContentType, pages: Page
         ...publication,
       ],
       success: { status: 200, description: 'A page of documents.', schema: listSchema(context, document) },
-    },
-    {
-      ...{ method: 'post', path, action: `${type.uid}.create`, tag, summary: `Create ${noun}` },
+    }),
+    operationAt(`post ${path}`, `${type.uid}.create`, tag, `Create ${noun}`, {
       parameters: [...version, idempotencyKey(context)],
       body: body(),
       success: { status: 201, description: 'The new document.', schema: data },
       errors: [409, 413, 422],
-    },
-    {
-      ...{ method: 'get', path: one, action: `${type.uid}.findOne`, tag, summary: `Return ${noun}` },
+    }),
+    operationAt(`get ${one}`, `${type.uid}.findOne`, tag, `Return ${noun}`, {
       parameters: [id, ...version, filtersParameter(context, type)],
       success: found,
       errors: [404],
-    },
-    {
-      ...{ method: 'put', path: one, action: `${type.uid}.update`, tag, summary: `Change ${noun}` },
+    }),
+    operationAt(`put ${one}`, `${type.uid}.update`, tag, `Change ${noun}`, {
       description: 'Attributes that are absent stay as they are; null clears them.',
       parameters: [id, ...version],
       body: body(),
       success: { status: 200, description: 'The changed document.', schema: data },
       errors: [404, 413],
-    },
-    {
-      ...{ method: 'delete', path: one, action: `${type.uid}.delete`, tag, summary: `Delete ${noun}` },
+    }),
+    operationAt(`delete ${one}`, `${type.uid}.delete`, tag, `Delete ${noun}`, {
       parameters: [id, ...localeOf(localesParameter(context)), filtersParameter(context, type)],
       success: { status: 204, description: 'The document no longer exists.' },
-    },
+    }),
     ...publicationOperations(context, type, { path: one, noun, named: [id] }),
   ]
 }
@@ -95,25 +90,22 @@ function ofSingleType(context: SchemaContext, type: ContentType): readonly ApiOp
   const { tag, name, version, localeOf, data, body } = partsOf(context, type)
   const path = `/${type.singularName}`
   return [
-    {
-      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `Return ${name}` },
+    operationAt(`get ${path}`, `${type.uid}.find`, tag, `Return ${name}`, {
       parameters: [...version, filtersParameter(context, type)],
       success: { status: 200, description: 'The document.', schema: data },
       errors: [404],
-    },
-    {
-      ...{ method: 'put', path, action: `${type.uid}.update`, tag, summary: `Change or create ${name}` },
+    }),
+    operationAt(`put ${path}`, `${type.uid}.update`, tag, `Change or create ${name}`, {
       description: 'Attributes that are absent stay as they are; null clears them.',
       parameters: version,
       body: body(),
       success: { status: 200, description: 'The changed document.', schema: data },
       errors: [413],
-    },
-    {
-      ...{ method: 'delete', path, action: `${type.uid}.delete`, tag, summary: `Delete ${name}` },
+    }),
+    operationAt(`delete ${path}`, `${type.uid}.delete`, tag, `Delete ${name}`, {
       parameters: localeOf(localesParameter(context)),
       success: { status: 204, description: 'The document no longer exists.' },
-    },
+    }),
     ...publicationOperations(context, type, { path, noun: name, named: [] }),
   ]
 }
@@ -135,12 +127,13 @@ interface DocumentPlace {
 function publicationOperations(context: SchemaContext, type: ContentType, { path, noun, named }: DocumentPlace): readonly ApiOperation[] {
   if (!type.draftAndPublish) return []
   const { tag, shown, localeOf, data } = partsOf(context, type)
-  return acts.map(({ act, summary, returns }) => ({
-    ...{ method: 'post', path: `${path}/actions/${act}`, action: `${type.uid}.${act}`, tag, summary: summary(noun) },
-    parameters: [...named, ...shown, ...localeOf(localeParameter(context)), idempotencyKey(context)],
-    success: { status: 200, description: returns, schema: data },
-    errors: [404, 409, 422],
-  }))
+  return acts.map(({ act, summary, returns }) =>
+    operationAt(`post ${path}/actions/${act}`, `${type.uid}.${act}`, tag, summary(noun), {
+      parameters: [...named, ...shown, ...localeOf(localeParameter(context)), idempotencyKey(context)],
+      success: { status: 200, description: returns, schema: data },
+      errors: [404, 409, 422],
+    }),
+  )
 }
 
 /** A list in its envelope. */

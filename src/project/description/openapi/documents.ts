@@ -173,7 +173,9 @@ const zoneEntry = (component: DescriptionObject, uid: string): DescriptionObject
 
 const position = (): DescriptionObject =>
   object({ before: text, after: text, start: { const: true }, end: { const: true } }, [], {
-    ...{ minProperties: 1, maxProperties: 1, additionalProperties: false },
+    minProperties: 1,
+    maxProperties: 1,
+    additionalProperties: false,
     description: 'Where the document goes among the related ones; default: at the end.',
   })
 

@@ -50,6 +50,21 @@ export interface ApiOperation {
   readonly errors?: readonly number[]
 }
 
+/** Everything of an operation but what identifies it. */
+export type OperationDetails = Omit<ApiOperation, 'method' | 'path' | 'action' | 'tag' | 'summary'>
+
+/** An operation at a route, such as `get /users`. */
+export function operationAt(
+  route: `${HttpMethod} ${string}`,
+  action: string,
+  tag: string,
+  summary: string,
+  details: OperationDetails,
+): ApiOperation {
+  const [method, path] = route.split(' ') as [HttpMethod, string]
+  return { method, path, action, tag, summary, ...details }
+}
+
 /** Operation id in Strapi's style: `article/get/articles_by_id`. */
 export function operationId({ tag, method, path, isAtRoot }: ApiOperation): string {
   const words = path.slice(1).replaceAll('/{', '_by_').replaceAll('}', '').replaceAll(/[/-]/g, '_')
@@ -62,7 +77,10 @@ export const jsonBody = (schema: DescriptionObject, required = true): RequestBod
 })
 
 export const inPath = (name: string, description: string, schema: DescriptionObject = { type: 'string' }): DescribedParameter => ({
-  ...{ name, in: 'path', required: true, description },
+  name,
+  in: 'path',
+  required: true,
+  description,
   schema,
 })
 
@@ -72,7 +90,10 @@ export const inQuery = (
   schema: DescriptionObject,
   more: DescriptionObject = {},
 ): DescribedParameter => ({
-  ...{ name, in: 'query', required: false, description },
+  name,
+  in: 'query',
+  required: false,
+  description,
   schema,
   ...more,
 })

@@ -124,7 +124,9 @@ export const localesParameter = (context: SchemaContext): DescribedParameter =>
 export const statusParameter = (context: SchemaContext): DescribedParameter =>
   shared(context, 'Status', () =>
     inQuery('status', 'Which versions; a write with `draft` does not publish.', {
-      ...{ type: 'string', enum: ['published', 'draft'], default: 'published' },
+      type: 'string',
+      enum: ['published', 'draft'],
+      default: 'published',
     }),
   )
 
@@ -146,7 +148,9 @@ export const rangeParameters = (context: SchemaContext): readonly DescribedParam
 
 export const idempotencyKey = (context: SchemaContext): DescribedParameter =>
   shared(context, 'IdempotencyKey', () => ({
-    ...{ name: 'Idempotency-Key', in: 'header', required: false },
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
     description: 'A request that is sent again with the same key is carried out once.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   }))

@@ -255,9 +255,14 @@ const fileFormats = (components: Components): DescriptionObject => {
   const format = components.ref('schemas', 'file-format', () =>
     object(
       {
-        ...{ name: text, hash: text, ext: text, mime: text, url: text },
+        name: text,
+        hash: text,
+        ext: text,
+        mime: text,
+        url: text,
         path: { type: ['string', 'null'] },
-        ...{ width: integer, height: integer },
+        width: integer,
+        height: integer,
         size: { type: 'number', description: 'Kilobytes.' },
         sizeInBytes: integer,
       },

@@ -1,9 +1,11 @@
 // A service process of `octavo dev`: `octavo start` on a port shared with the process that it replaces. It loads its code first, then waits
 // for the message to begin.
+
 import { limitYoungGeneration } from '../../../foundation/runtime/gc.js'
 import { tellStarter } from '../processes/workers.js'
 import { serve } from '../serve.js'
 import { leaveHangupToStarter } from '../signals.js'
+import { refreshTypes } from '../types.js'
 
 export interface BeginMessage {
   readonly kind: 'begin'
@@ -28,7 +30,6 @@ process.once('message', ({ replaces }: BeginMessage) => {
 async function followSchemas(): Promise<void> {
   const log = (level: number, msg: string): void => void process.stdout.write(`${JSON.stringify({ level, time: Date.now(), msg })}\n`)
   try {
-    const { refreshTypes } = await import('../types.js')
     const file = await refreshTypes(folder)
     if (file !== null) log(30, `wrote ${file} again: the schemas have changed`)
   } catch (error) {

@@ -20,7 +20,7 @@ export interface Services {
   stop(): Promise<void>
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** Receives standard output and standard error of each process; null: they are inherited. */
   readonly output: ((stream: Readable, descriptor: 1 | 2) => void) | null
   /** Called when the serving process ends by itself. */

@@ -53,7 +53,7 @@ function fileAt(place: string): string | null {
 }
 
 /** A snapshot of the inputs of a project. */
-export interface ProjectInputs {
+interface ProjectInputs {
   /** Text by path, relative to the project; without .env. */
   readonly files: ReadonlyMap<string, string>
   readonly variables: Readonly<Record<string, string | undefined>>
@@ -125,7 +125,7 @@ function readText(file: string): string | null {
   }
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   /** Poll interval in milliseconds; null: uses file system events. */
   readonly poll: number | null
   /** Called with changed paths, relative to the project. */

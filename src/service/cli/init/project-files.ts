@@ -8,7 +8,7 @@ import { type Choices, databases, type TemplateName, templates } from './choices
 import type { PackageManager } from './tools.js'
 
 /** The folder of this package; all code is one level below. */
-export const packageFolder = (): string => dirname(dirname(fileURLToPath(import.meta.url)))
+const packageFolder = (): string => dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
  * The dependency for the package.json of a project in `folder`: the version if this package was installed from a registry, otherwise the
@@ -44,7 +44,7 @@ function findTarball(modules: string): string | null {
   return resolved.startsWith('file:') ? resolve(dirname(modules), resolved.slice('file:'.length)) : null
 }
 
-export interface CopiedFile {
+interface CopiedFile {
   readonly path: string
   readonly bytes: Uint8Array
 }
@@ -105,14 +105,14 @@ function withNewPasswords(file: string): Uint8Array {
   return Buffer.from(`${JSON.stringify({ ...access, ...(users === undefined ? {} : { users }) }, null, 2)}\n`)
 }
 
-export interface TextFile {
+interface TextFile {
   readonly path: string
   readonly text: string
   /** Readable only by its owner. */
   readonly isSecret?: true
 }
 
-export interface ProjectFacts {
+interface ProjectFacts {
   /** The dependency on this package. */
   readonly dependency: string
   readonly compiler: Readonly<Record<string, string>>

@@ -8,6 +8,7 @@ import { addToProcess } from '../../../foundation/config/environment.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { openLog } from '../../../foundation/runtime/log.js'
 import type { WatchedProcesses } from '../../../operations/management/processes-port.js'
+import { openProcessesPort } from '../../../operations/management/processes-port.js'
 import type { ManagementPort } from '../../../operations/management/server.js'
 import { startFailure } from '../explain-error.js'
 import { checkPorts } from '../port-check.js'
@@ -113,10 +114,9 @@ function kill(pid: number | null): void {
   }
 }
 
-/** Opens the common management port, if configured; only then is its code loaded. */
+/** Opens the common management port, if configured. */
 async function openManagementPort(config: Config, processes: WatchedProcesses, logger: Logger): Promise<ManagementPort | null> {
   if (config.management === null) return null
-  const { openProcessesPort } = await import('../../../operations/management/processes-port.js')
   const port = openProcessesPort(config.management, config, processes, logger)
   await port.listen()
   return port

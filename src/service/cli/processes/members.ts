@@ -16,7 +16,7 @@ import {
   waitForMessage,
 } from './workers.js'
 
-export interface ServiceMember {
+interface ServiceMember {
   /** Null if the process could not be started. */
   readonly pid: number | null
   /** Resolves to its address once it listens; null if it ended before. */
@@ -29,7 +29,7 @@ export interface ServiceMember {
   end(how: Omit<EndServing, 'kind'>, milliseconds: number): void
 }
 
-export interface MemberEnd {
+interface MemberEnd {
   /** Null: a signal ended it. */
   readonly status: number | null
   readonly signal: string | null
@@ -37,7 +37,7 @@ export interface MemberEnd {
   readonly error?: string
 }
 
-export interface MemberOptions {
+interface MemberOptions {
   readonly folder: string
   /** Added to the environment of the main process. */
   readonly environment: Readonly<Record<string, string>>
@@ -150,7 +150,7 @@ export interface Members {
   running(): readonly ServiceMember[]
 }
 
-export interface MembersOptions {
+interface MembersOptions {
   readonly count: number
   readonly limits: {
     /** Milliseconds before a failed process is replaced; doubles with each consecutive failure. */

@@ -40,11 +40,11 @@ export interface LeavePort {
 }
 
 /** Message from a process: its code is loaded, or the service listens. */
-export type FromService = { readonly kind: 'loaded' } | { readonly kind: 'serving'; readonly address: string }
+type FromService = { readonly kind: 'loaded' } | { readonly kind: 'serving'; readonly address: string }
 
 export const tellStarter = (message: FromService): void => void process.send?.(message)
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly file: URL
   readonly folder: string
   /** Added to the environment of this process. */

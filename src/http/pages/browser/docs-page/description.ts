@@ -27,7 +27,7 @@ export interface ShownOperation {
   readonly isOpen: boolean
 }
 
-export interface OperationGroup {
+interface OperationGroup {
   readonly tag: string
   readonly title: string
   readonly operations: readonly ShownOperation[]

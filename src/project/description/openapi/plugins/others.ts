@@ -13,6 +13,7 @@ import {
   inQuery,
   jsonBody,
   type OperationResponse,
+  operationAt,
 } from '../operation.js'
 import {
   fieldsParameter,
@@ -38,26 +39,25 @@ export function fileOperations(context: SchemaContext, pages: Pages): readonly A
   const one = { status: 200, description: 'The file.', schema: file }
   const tag = 'upload'
   return [
-    {
-      ...{ method: 'get', path: '/upload/files', action: fileAction('find'), tag, summary: 'List files' },
+    operationAt('get /upload/files', fileAction('find'), tag, 'List files', {
       parameters: [...criteria, ...rangeParameters(context)],
       success: { status: 200, description: 'The files.', schema: list(file) },
-    },
-    {
-      ...{ method: 'get', path: '/upload/files/page', action: fileAction('findPage'), tag, summary: 'List a page of files' },
+    }),
+    operationAt('get /upload/files/page', fileAction('findPage'), tag, 'List a page of files', {
       parameters: [...criteria, paginationParameter(context, pages)],
       success: { status: 200, description: 'A page of files.', schema: listSchema(context, file) },
-    },
-    {
-      ...{ method: 'get', path: '/upload/files/{id}', action: fileAction('findOne'), tag, summary: 'Return a file' },
-      ...{ parameters: [id, ...(populate === null ? [] : [populate])], success: one, errors: [404] },
-    },
-    {
-      ...{ method: 'delete', path: '/upload/files/{id}', action: fileAction('destroy'), tag, summary: 'Delete a file' },
-      ...{ parameters: [id], success: { ...one, description: 'The former file.' }, errors: [404] },
-    },
-    {
-      ...{ method: 'post', path: '/upload', action: fileAction('upload'), tag, summary: 'Upload files, or change one' },
+    }),
+    operationAt('get /upload/files/{id}', fileAction('findOne'), tag, 'Return a file', {
+      parameters: [id, ...(populate === null ? [] : [populate])],
+      success: one,
+      errors: [404],
+    }),
+    operationAt('delete /upload/files/{id}', fileAction('destroy'), tag, 'Delete a file', {
+      parameters: [id],
+      success: { ...one, description: 'The former file.' },
+      errors: [404],
+    }),
+    operationAt('post /upload', fileAction('upload'), tag, 'Upload files, or change one', {
       description: "With `id`, changes the file's information or content; the response then is the file, with status 200.",
       parameters: [inQuery('id', 'The file to change.', integer)],
       body: {
@@ -66,7 +66,7 @@ export function fileOperations(context: SchemaContext, pages: Pages): readonly A
       },
       success: { status: 201, description: 'The new files.', schema: list(file) },
       errors: [404, 413],
-    },
+    }),
   ]
 }
 
@@ -88,21 +88,27 @@ const uploadForm = (): DescriptionObject =>
   )
 
 export const localeOperations = (): readonly ApiOperation[] => [
-  {
-    ...{ method: 'get', path: '/i18n/locales', action: 'plugin::i18n.locales.listLocales', tag: 'i18n', summary: 'List the locales' },
+  operationAt('get /i18n/locales', 'plugin::i18n.locales.listLocales', 'i18n', 'List the locales', {
     success: {
-      ...{ status: 200, description: 'The locales.' },
+      status: 200,
+      description: 'The locales.',
       schema: list(
         object(
           {
-            ...{ id: integer, documentId: text, name: { type: ['string', 'null'] }, code: text, isDefault: { type: 'boolean' } },
-            ...{ createdAt: text, updatedAt: text, publishedAt: { type: ['string', 'null'] } },
+            id: integer,
+            documentId: text,
+            name: { type: ['string', 'null'] },
+            code: text,
+            isDefault: { type: 'boolean' },
+            createdAt: text,
+            updatedAt: text,
+            publishedAt: { type: ['string', 'null'] },
           },
           ['id', 'documentId', 'code', 'isDefault'],
         ),
       ),
     },
-  },
+  }),
 ]
 
 /** The model in the form of schema.json. */
@@ -118,18 +124,24 @@ export function modelOperations(): readonly ApiOperation[] {
     ['components', 'components', 'getComponents', 'getComponent', 'components', 'a component'],
   ] as const
   return pairs.flatMap(([segment, controller, all, single, many, one]): ApiOperation[] => [
-    {
-      ...{ method: 'get', path: `/content-type-builder/${segment}`, tag, summary: `List the ${many} of the project` },
-      action: `plugin::content-type-builder.${controller}.${all}`,
-      success: { status: 200, description: `The ${many}.`, schema: object({ data: list(entry) }, ['data']) },
-    },
-    {
-      ...{ method: 'get', path: `/content-type-builder/${segment}/{uid}`, tag, summary: `Return ${one} of the project` },
-      action: `plugin::content-type-builder.${controller}.${single}`,
-      parameters: [uid],
-      success: { status: 200, description: `It is ${one}.`.replace('It is a', 'The'), schema: object({ data: entry }, ['data']) },
-      errors: [404],
-    },
+    operationAt(
+      `get /content-type-builder/${segment}`,
+      `plugin::content-type-builder.${controller}.${all}`,
+      tag,
+      `List the ${many} of the project`,
+      { success: { status: 200, description: `The ${many}.`, schema: object({ data: list(entry) }, ['data']) } },
+    ),
+    operationAt(
+      `get /content-type-builder/${segment}/{uid}`,
+      `plugin::content-type-builder.${controller}.${single}`,
+      tag,
+      `Return ${one} of the project`,
+      {
+        parameters: [uid],
+        success: { status: 200, description: `It is ${one}.`.replace('It is a', 'The'), schema: object({ data: entry }, ['data']) },
+        errors: [404],
+      },
+    ),
   ])
 }
 
@@ -150,34 +162,31 @@ export function modelChangeOperations(): readonly ApiOperation[] {
   const asked = object({ data: schemas, renames: list(rename), neverPublished, version: text }, ['data'])
   const agree = { name: 'octavo-agree', in: 'header', required: false, description: 'Names of `details.losses`.', schema: text } as const
   return [
-    {
-      ...{ method: 'put', path: '/content-type-builder/schemas', action, tag, summary: 'Create, replace and delete schemas' },
+    operationAt('put /content-type-builder/schemas', action, tag, 'Create, replace and delete schemas', {
       description: 'All schemas are one change, which is in force with the response. Content is only hidden if `octavo-agree` names it.',
       parameters: [agree],
       body: jsonBody(asked),
       success: {
-        ...{ status: 200, description: 'The change is in force.' },
+        status: 200,
+        description: 'The change is in force.',
         schema: object({ data: object({ ...plan, schemas: list(text) }, ['version', 'schemas']) }, ['data']),
       },
       errors: [409, 412],
-    },
-    {
-      ...{ method: 'post', path: '/content-type-builder/plan', action, tag, summary: 'Plan a change of the model without making it' },
+    }),
+    operationAt('post /content-type-builder/plan', action, tag, 'Plan a change of the model without making it', {
       body: jsonBody(asked),
       success: { status: 200, description: 'What the change would do.', schema: object({ data: object(plan, ['version']) }, ['data']) },
       errors: [409, 412],
-    },
-    {
-      ...{ method: 'post', path: '/content-type-builder/undo', action, tag, summary: 'Undo the last change of the model' },
+    }),
+    operationAt('post /content-type-builder/undo', action, tag, 'Undo the last change of the model', {
       parameters: [agree],
       body: jsonBody(object({ data: object({ change: integer }, []) }, [])),
       success: { status: 200, description: 'The change is undone.', schema: object({ data: object(plan, ['version']) }, ['data']) },
       errors: [404, 409],
-    },
-    {
-      ...{ method: 'get', path: '/content-type-builder/changes', action, tag, summary: 'List the changes of the model' },
+    }),
+    operationAt('get /content-type-builder/changes', action, tag, 'List the changes of the model', {
       success: { status: 200, description: 'The changes, oldest first.', schema: object({ data: list(change) }, ['data']) },
-    },
+    }),
   ]
 }
 
@@ -189,21 +198,24 @@ export function eventOperations(context: SchemaContext, path: string | null, { m
   const commaList = { style: 'form', explode: false }
   const states = uids.some(context.showsDrafts) ? ['published', 'draft'] : ['published']
   return [
-    {
-      ...{ method: 'get', path, tag: 'events', summary: 'Stream events about documents' },
-      // One public type is enough to follow events without credentials.
-      action: `${uids.find((uid) => isOpen(`${uid}.find`)) ?? uids[0]}.find`,
-      description:
-        'Server-sent events, until the client disconnects. The data of each is JSON with `event`, `createdAt`, `model`, `uid` and `entry`: the document as a GET of the caller returns it. `reset` says that some events were missed.',
-      parameters: [
-        inQuery('types', 'The content-types to follow; default: all that the caller may find.', list({ enum: uids.sort() }), commaList),
-        inQuery('events', 'The events to follow; default: all.', list({ enum: entryEvents }), commaList),
-        inQuery('status', 'Which versions to follow.', { enum: states, default: 'published' }),
-        inQuery('lastEventId', 'The id of the last event that was received, for clients that cannot send `Last-Event-ID`.', text),
-      ],
-      success: { status: 200, description: 'The events.', schema: text, mediaType: 'text/event-stream' },
-      errors: [429, 503],
-    },
+    operationAt(
+      `get ${path}`, // One public type is enough to follow events without credentials.
+      `${uids.find((uid) => isOpen(`${uid}.find`)) ?? uids[0]}.find`,
+      'events',
+      'Stream events about documents',
+      {
+        description:
+          'Server-sent events, until the client disconnects. The data of each is JSON with `event`, `createdAt`, `model`, `uid` and `entry`: the document as a GET of the caller returns it. `reset` says that some events were missed.',
+        parameters: [
+          inQuery('types', 'The content-types to follow; default: all that the caller may find.', list({ enum: uids.sort() }), commaList),
+          inQuery('events', 'The events to follow; default: all.', list({ enum: entryEvents }), commaList),
+          inQuery('status', 'Which versions to follow.', { enum: states, default: 'published' }),
+          inQuery('lastEventId', 'The id of the last event that was received, for clients that cannot send `Last-Event-ID`.', text),
+        ],
+        success: { status: 200, description: 'The events.', schema: text, mediaType: 'text/event-stream' },
+        errors: [429, 503],
+      },
+    ),
   ]
 }
 
@@ -217,14 +229,19 @@ function operationOf(components: Components, route: CustomRoute): ApiOperation {
     describedValue(components, `${words}-${part}`, schema, side)
   const [success, ...others] = responsesOf(route, describe)
   return {
-    ...{ method: method.toLowerCase() as HttpMethod, path: path.replaceAll(/:(\w+)/g, '{$1}') },
-    ...{ action: action ?? null, tag: 'routes', summary: summary ?? `${method} ${path}` },
+    method: method.toLowerCase() as HttpMethod,
+    path: path.replaceAll(/:(\w+)/g, '{$1}'),
+    action: action ?? null,
+    tag: 'routes',
+    summary: summary ?? `${method} ${path}`,
     ...(base === 'root' ? { isAtRoot: true } : {}),
     ...(tags === undefined || tags.length === 0 ? {} : { tags }),
     ...(description === undefined ? {} : { description }),
     parameters: [...pathParameters(route, describe), ...queryParameters(route, describe)],
     ...bodyOf(route, describe),
-    ...{ success: success!, others, errors: [404, 503] },
+    success: success!,
+    others,
+    errors: [404, 503],
   }
 }
 
@@ -247,7 +264,9 @@ function queryParameters({ query }: CustomRoute, describe: Describe): readonly D
   const { whole } = describe('query', query, 'input')
   const required: readonly unknown[] = Array.isArray(whole.required) ? whole.required : []
   return Object.entries(membersOf(whole)).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: 'query', required: required.includes(name) },
+    name,
+    in: 'query',
+    required: required.includes(name),
     ...(description === undefined ? {} : { description }),
     schema,
     ...(schema.type === 'object' ? { style: 'deepObject', explode: true } : {}),
