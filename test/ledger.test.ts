@@ -9,16 +9,16 @@ const root = join(import.meta.dirname, '..')
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   foundation: { files: 50, lines: 6540, prose: 3 },
-  model: { files: 60, lines: 9403, prose: 3 },
+  model: { files: 60, lines: 9441, prose: 3 },
   database: { files: 105, lines: 17436, prose: 3 },
-  query: { files: 13, lines: 3532, prose: 3 },
-  content: { files: 105, lines: 15718, prose: 3 },
+  query: { files: 13, lines: 3535, prose: 3 },
+  content: { files: 105, lines: 15615, prose: 3 },
   identity: { files: 20, lines: 3384, prose: 3 },
-  project: { files: 31, lines: 5363, prose: 3 },
+  project: { files: 31, lines: 5401, prose: 3 },
   operations: { files: 38, lines: 7663, prose: 3 },
-  admin: { files: 45, lines: 7915, prose: 3 },
-  http: { files: 72, lines: 11959, prose: 3 },
-  service: { files: 57, lines: 6765, prose: 3 },
+  admin: { files: 45, lines: 7885, prose: 3 },
+  http: { files: 72, lines: 11962, prose: 3 },
+  service: { files: 57, lines: 6769, prose: 3 },
   packages: { files: 27, lines: 4809, prose: 3 },
 }
 
