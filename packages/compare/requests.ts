@@ -46,10 +46,7 @@ export const getPath = (path: string): string => /^[^?#]*/.exec(path)![0]
 /** The query string, without the question mark; empty without one. */
 export const getQuery = (path: string): string => /^[^?#]*\??([^#]*)/.exec(path)![1]!
 
-/**
- * Extracts path and query of a path or URL as in a request line: without origin and fragment, with non-ASCII characters encoded. Null if it
- * is neither.
- */
+/** Extracts path and query of a path or URL, without origin and fragment, encoding non-ASCII characters. Null if it is neither. */
 export function parseTarget(target: string): string | null {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/#.*$/s, '')
   const whole = path.startsWith('?') || (path === '' && target !== '') ? `/${path}` : path

@@ -180,10 +180,7 @@ export interface SharingCheck {
   readonly left: string | null
 }
 
-/**
- * Detects whether both services share one database: creates a draft in Octavo with the first request that creates a document, looks for it
- * in Strapi, and deletes it.
- */
+/** Detects whether both services share one database: creates a draft in Octavo, looks for it in Strapi, and deletes it. */
 export async function detectSharing(requests: readonly CallerRequest[], servers: Servers): Promise<SharingCheck> {
   const creating = requests.find(({ request: { method, body } }) => method === 'POST' && bodyData(body) !== null)
   if (creating === undefined) return { sharing: 'unknown', left: null }

@@ -1,5 +1,4 @@
-// Locales of an installation, stored as in Strapi's i18n plugin: rows of i18n_locale, and a setting for the default. Changes take effect at
-// the next request.
+// Locales, stored as in Strapi's i18n plugin: rows of i18n_locale, and a setting. Changes take effect at the next request.
 
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'

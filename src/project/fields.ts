@@ -1,5 +1,4 @@
-// Types of a project's custom fields, from its configuration, its database and its code. Nothing is opened or read for a project without
-// custom fields.
+// Types of a project's custom fields, from its configuration, database and code. Without custom fields, nothing is read.
 
 import type { DeclaredColumn } from '../database/database.js'
 import { getDriver } from '../database/open.js'

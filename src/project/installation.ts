@@ -202,10 +202,7 @@ export async function holding<Result>(entered: Entered, work: (installation: Ins
 export interface Installations {
   /** The current model, for uses that depend on no caller: methods of a path, the start page. */
   model(): Model
-  /**
-   * Holds the current installation, with this default locale, until it is released; waits while content is being moved. `isNested`: the
-   * caller may hold one already.
-   */
+  /** Holds the current installation until it is released; waits while content is moved. `isNested`: the caller may hold one already. */
   enter(defaultLocale: string, isNested?: boolean): Entered
   /**
    * Runs `work` exclusively, while no request holds an installation.
@@ -310,10 +307,7 @@ export function openInstallations(options: InstallationOptions): Installations {
 
 /** Exclusive use: other uses wait until it ends. The owner counts them. */
 interface Exclusion {
-  /**
-   * True if a use may begin. `isNested`: it may be part of another use, so it waits only while the exclusive work runs, not while that
-   * waits for uses in progress.
-   */
+  /** True if a use may begin. `isNested`: it may be part of a use in progress, so it only waits while the exclusive work runs. */
   admits(isNested: boolean): boolean
   /** Resolves when a refused use may try again. */
   change(): Promise<void>

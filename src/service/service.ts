@@ -1,5 +1,4 @@
-// The composition root: config → model → database → documents → http. Parts are opened in this order and closed in reverse, also after a
-// failed start.
+// The composition root: config → model → database → documents → http. Parts are closed in reverse order, also after a failed start.
 
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'

@@ -144,10 +144,7 @@ async function executeOne(
   return execute(context, transaction, operation)
 }
 
-/**
- * The transaction as seen by a write of a batch: no write may claim to change one document only, and deferred checks run at once, because
- * the next write depends on them.
- */
+/** The transaction for one of several writes: it changes more than one document, and deferred checks run before the next write. */
 const toSharedTransaction = (transaction: Transaction): Transaction => ({
   ...transaction,
   history: unknownHistory,

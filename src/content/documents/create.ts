@@ -1,5 +1,4 @@
-// Creates a document: its first row in a locale, and the published row if the write publishes. An update that adds a locale inserts its row
-// in the same way.
+// Creates a document: its first row in a locale, and the published row if requested. Updates that add a locale share this code.
 import { newDocumentId } from '../../model/schema/names.js'
 import type { Attribute, ContentType } from '../../model/schema/types.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'

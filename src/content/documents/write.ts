@@ -86,10 +86,7 @@ function resolveLocale(transaction: Transaction, { locale, write }: WriteOperati
 
 const noDocument: RunAction = () => Promise.resolve(null)
 
-/**
- * Runs a write within the scope of the caller, in which hidden documents do not exist. @throws ApiError 403 if a document would leave the
- * scope
- */
+/** Runs a write in the caller's scope, outside of which documents do not exist. @throws ApiError 403 if a document would leave the scope */
 const withinScope: RunAction = async (scope) => {
   const { operation, type } = scope
   const { action, documentId, grants } = operation

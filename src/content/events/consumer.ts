@@ -1,5 +1,4 @@
-// Event consumers: listeners of the project, and webhooks. A consumer selects events, defines their ordering, and interprets results of
-// attempts.
+// Event consumers, which are listeners and webhooks: selection and ordering of events, and results of attempts.
 import type { RawBuilder } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
 import type { Cursors } from './cursors.js'

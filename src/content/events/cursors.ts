@@ -9,10 +9,7 @@ export interface Cursors {
   /** Starts new consumers at `last`: they do not get past events. */
   register(names: readonly string[], last: number): Promise<void>
   read(names: readonly string[]): Promise<ReadonlyMap<string, Cursor>>
-  /**
-   * Acquires the lease of a consumer whose attempts take at most `longestAttempt` milliseconds. Null if another process has it, or if the
-   * consumer has no cursor.
-   */
+  /** Null if another process has the lease, or there is no cursor. `longestAttempt`: maximum milliseconds of an attempt. */
   acquire(name: string, longestAttempt: number): Promise<ConsumerLease | null>
 }
 

@@ -1,5 +1,4 @@
-// Runs the deliveries of a process, one per consumer. Polls for events recorded by other processes, wakes deliveries, and computes the
-// oldest event still needed.
+// The deliveries of a process, one per consumer: polls for events of other processes, and computes the oldest event still needed.
 
 import { openWakeUp, type WakeUp } from '../../foundation/runtime/notifier.js'
 import type { Consumer, DeliveryParts } from './consumer.js'

@@ -1,5 +1,4 @@
-// Queue of deliveries to a consumer, in memory and as rows. An event is delivered only after its predecessor with the same ordering key was
-// delivered or given up.
+// Queue of deliveries to a consumer, in memory and as rows. Events with the same ordering key are delivered one after the other.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../../database/database.js'
 import { upsert } from '../../database/portable-sql.js'

@@ -1,5 +1,4 @@
-// Snapshots the uploads folder with hard links, and detects changes since. Files are never modified in place, so a link preserves the
-// content.
+// Snapshots the uploads folder with hard links, which preserve content because files are never modified in place, and detects changes.
 import { randomUUID } from 'node:crypto'
 import { type Dirent, linkSync, lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs'
 import { join } from 'node:path'

@@ -60,10 +60,7 @@ const harmless: ReadonlySet<string> = new Set(['private', 'required', 'configura
 
 const compared = (attribute: object): object => Object.fromEntries(Object.entries(attribute).filter(([key]) => !harmless.has(key)))
 
-/**
- * Differences between schemas as sentences: attributes that are missing on one side or differ. Compares only types for which `isWanted` is
- * true.
- */
+/** Differences between schemas as sentences: attributes that are missing on one side or differ. `isWanted` selects the types. */
 export function schemaDifferences(
   archived: ReadonlyMap<string, ArchivedSchema>,
   model: Model,

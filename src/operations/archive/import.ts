@@ -1,5 +1,4 @@
-// Imports an archive into a project: unpacks and validates all of it, reports deletions and losses, and replaces the content in one
-// transaction.
+// Imports an archive: unpacks and validates it, reports deletions and losses, and replaces the content in one transaction.
 
 import type { LibrarySwap, LibrarySwaps } from '../../content/media/library-swap.js'
 import type { CommandDatabase } from '../../database/database.js'
@@ -130,7 +129,7 @@ async function idsFor(context: ImportContext, { largest }: CheckedArchive, users
   })
 }
 
-/** Users of the archive who have the same id in the project. */
+/** Users who exist in archive and project under the same id. */
 async function presentUsers({ archive, database, model, tables, scope, longestLine }: ImportContext): Promise<IdSet> {
   const present = openIdSet()
   const type = model.types.get(userType)

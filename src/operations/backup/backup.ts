@@ -1,5 +1,4 @@
-// Creates a backup of a project while a service runs: one snapshot of the database, the files that its rows reference, the schemas of its
-// model, and a manifest.
+// Creates a backup of a running project: a snapshot of the database, the files that its rows reference, its schemas, and a manifest.
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'

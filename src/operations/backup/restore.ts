@@ -1,5 +1,4 @@
-// Restores a backup: verifies all of it, stages its files next to those of the project, and renames them into place once everything is on
-// disk.
+// Restores a backup: verifies it, stages its files next to those of the project, and renames them into place once all are on disk.
 
 import { constants, existsSync } from 'node:fs'
 import { access, lstat, mkdir, readFile, realpath, rm } from 'node:fs/promises'

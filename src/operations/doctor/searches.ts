@@ -105,10 +105,7 @@ export function sharedPositions(link: OwnedLink, which: 'targets' | 'owners'): r
   ]
 }
 
-/**
- * Finds to-one relations with several targets, and exclusive relations whose target has several owners. Locales of one document may share a
- * target.
- */
+/** Finds to-one relations with several targets, and exclusive ones whose target has several owners, except locales of one document. */
 export function tooManyLinks(link: OwnedLink): readonly Search[] {
   const { relation, storage } = link
   const { targets, owners } = sidesOf(link)

@@ -14,10 +14,7 @@ interface ListeningServer {
 
 export interface Management {
   readonly measuring: Measuring
-  /**
-   * Wraps a server: its `listen` opens the port first, unless it is open. `trouble`: null while the database is available; `sources`: data
-   * for scrapes.
-   */
+  /** Wraps a server: its `listen` opens the port first. `trouble`: null while the database is available; `sources`: data for scrapes. */
   beside<Served extends ListeningServer>(server: Served, trouble: () => string | null, sources: MetricSources): Served
 }
 

@@ -133,7 +133,7 @@ async function responseTo(request: PageRequest, pages: ReadonlyMap<string, Manag
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, type, body, headers }: ManagementResponse): void {
-  // Pages do not read a body, so the connection is closed after it.
+  // Pages do not read request bodies, so a request with one closes the connection.
   const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
   response.writeHead(status, {
     'content-type': type,

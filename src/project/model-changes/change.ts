@@ -77,7 +77,7 @@ export interface StartOfModel {
   readonly change: number | null
   /** The model of the database; null if it is assumed to equal that of the files. */
   readonly former: Model | null
-  /** Current texts of files that changes by other processes have written; the disk has former texts. */
+  /** Current texts of files written by changes that this process missed; the disk has the former texts. */
   readonly behind: FileChanges
 }
 

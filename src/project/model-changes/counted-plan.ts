@@ -99,10 +99,7 @@ function orRefused<Result>(name: 'ValidationError' | 'ConflictError', work: () =
   }
 }
 
-/**
- * Counts the values that a conversion truncates if a query cannot: reads them, and compares those that are restored. Null: the query of the
- * loss counts them.
- */
+/** Reads and counts the values that a conversion truncates, except restored ones. Null: the query of the loss counts them. */
 async function lostValues(
   database: MainConnection,
   { converted, count, kept }: PlanLoss,

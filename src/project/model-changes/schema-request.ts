@@ -1,5 +1,4 @@
-// Reads a request that changes schemas: complete schemas in the format of schema.json by uid, null to delete one. Returns the files to
-// write.
+// Reads a request that changes schemas: complete schemas by uid in the format of schema.json, null to delete. Returns the files to write.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'

@@ -1,5 +1,4 @@
-// Undoes the last model change: restores the former texts of files, reverses renames, and restores archived content. Also restores archived
-// values of a single attribute.
+// Undoes the last model change: restores files and archived content, and reverses renames. Also restores a single archived attribute.
 import { hasColumns } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { getSchema } from '../../model/diff/comparison.js'

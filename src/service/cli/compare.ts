@@ -1,5 +1,4 @@
-// `octavo compare`: sends the same requests to Strapi and to Octavo and lists the differences. Exit status as in diff: 0 no differences, 1
-// differences, 2 not compared.
+// `octavo compare`: lists the differences between responses of Strapi and Octavo. Exit status: 0 none, 1 differences, 2 not compared.
 
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -1,5 +1,4 @@
-// Error messages of commands: a sentence for a problem of configuration, files or database, a line per validation error, otherwise a stack
-// trace.
+// Error messages of commands: a sentence for known problems, a line per validation error, otherwise a stack trace.
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'

@@ -1,5 +1,4 @@
-// After the service listens, logs the code of a Strapi project that Octavo does not run: the effects of each file, and settings that
-// replace constant defaults.
+// Logs the effects of a Strapi project's code that Octavo does not run, and settings that replace constant defaults.
 import type { Logger } from 'pino'
 import { findCodeFiles } from '../../../packages/strapi-code/code-files.js'
 import type { Configured, SuggestedDefaults } from '../../../packages/strapi-code/code-report.js'

@@ -8,10 +8,7 @@ export interface Hangup {
   does(closed: () => void, sent: () => void): void
 }
 
-/**
- * Handles SIGHUP, which would otherwise end the process at once and count as a clean exit with service managers. Until `does` is called, a
- * closed terminal ends the process.
- */
+/** Handles SIGHUP, which would otherwise end the process at once. Until `does` is called, a closed terminal ends the process. */
 export function watchHangup(): Hangup {
   // Output may be redirected to a file or a pipe; nohup redirects all three.
   const isInTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor))

@@ -1,5 +1,4 @@
-// Events as visible to a caller, with the current document. Its content at the time of the event is not sent, because it may have been
-// hidden from the caller then.
+// Events as visible to a caller, with the current document: the content at the time of the event may have been hidden from the caller.
 import { ApiError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
 import type { ContentType } from '../../../model/schema/types.js'

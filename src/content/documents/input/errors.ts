@@ -37,10 +37,7 @@ export function choiceError(path: ValuePath, choices: readonly unknown[], value:
   return attributeError(path, `must be one of the following values: ${choices.join(', ')}`, value)
 }
 
-/**
- * Orders the errors of an object's fields as Strapi does: from the last field to the first, then by the first field name that their printed
- * path contains.
- */
+/** Orders the errors of an object's fields as Strapi does: last field first, then by the first field name in their printed path. */
 export function inFieldOrder(path: ValuePath, groups: ReadonlyMap<string, readonly PossibleError[]>): PossibleError[] {
   const names = [...groups.keys()]
   const wrong = names.filter((name) => groups.get(name)!.length > 0)

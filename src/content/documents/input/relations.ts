@@ -21,10 +21,7 @@ const isBody = (value: unknown): value is Body => typeof value === 'object' && v
 /** An id that no row has. */
 const missingRow = { id: -1 }
 
-/**
- * Normalizes all forms. An entry without a target is retained for `relationProblem` to refuse. A to-one relation is set to the last entry;
- * the others are ignored.
- */
+/** Normalizes all forms. Entries without a target remain for `relationProblem` to refuse. To-one relations are set to the last entry. */
 export function relationForm(value: unknown, attribute: Attribute): RelationForm {
   const form = toForm(value)
   const isOne = attribute.kind === 'relation' && !attribute.many

@@ -240,10 +240,7 @@ export async function shareHolders(
   markDrafts(document, changed)
 }
 
-/**
- * Keeps a modified draft later than its published version when another locale changes the latter: Strapi and model plans detect modified
- * drafts by time.
- */
+/** Keeps a modified draft later than its published version after another locale changed that: Strapi detects modified drafts by time. */
 function keepDraftLater({ writing, type, versions, now }: DocumentVersions, locale: string | null): void {
   const draft = versions.find((version) => version.published_at === null && version.locale === locale)
   const published = findPublished(versions, locale)

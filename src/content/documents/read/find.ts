@@ -25,10 +25,7 @@ export interface Find extends ReadTarget {
   readonly asker?: ReadCaller
   /** True once the client has disconnected. */
   readonly isGone?: () => boolean
-  /**
-   * The time (`elapsed`) of the request or of its scopes; the response includes everything acknowledged before. Defaults to the time of the
-   * call.
-   */
+  /** Time (`elapsed`) of the request or its scopes; default: now. The response includes everything acknowledged before. */
   readonly since?: number
   /** Called with the plan before it is executed. */
   readonly planned?: ((plan: PlanHandle) => void) | undefined

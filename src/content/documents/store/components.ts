@@ -191,10 +191,7 @@ async function entriesBelow(
 
 const toRowKey = ({ shape, id }: Owner): string => `${shape.uid} ${id}`
 
-/**
- * Copies components, files and links from `from` to `to`, for these attributes. `replaces`: `to` already has files and links, but no
- * components.
- */
+/** Copies components, files and links of these attributes. `replaces`: `to` already has files and links, but no components. */
 export async function copyBelow(
   writing: RowContext,
   from: Owner,

@@ -184,10 +184,7 @@ export function copyInverses(writing: RowContext, from: Owner, to: Owner, attrib
   }
 }
 
-/**
- * Lets rows with a single version point at `to` too, except those removed from `from`. A row that stores the pointer in columns can point
- * at only one.
- */
+/** Lets rows with a single version point at `to` too, except those removed from `from` and those that store the pointer in columns. */
 function copyRows(transaction: Transaction, from: Owner, to: Owner, attribute: MorphFrom, gone: readonly number[]): void {
   const { storage } = attribute
   if (storage.kind === 'columns') return

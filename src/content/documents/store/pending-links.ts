@@ -108,10 +108,7 @@ function copiedLinks(
     where h.link_table = ${storage.table} and h.owner_id = ${from.id}`
 }
 
-/**
- * The links of a row with the row that a copy links to: the target itself, or its version on the other side or in the other locale, or
- * null.
- */
+/** The links of a row with the row that a copy links to: the target, or its version on the other side or in the other locale, or null. */
 function shownLinks(
   storage: LinkStorage,
   target: ContentType,

@@ -1,5 +1,4 @@
-// Writes the links of a row to other rows and to files (`files_related_mph`). Resolves a value to a list of targets and writes only the
-// differences.
+// Writes the links of a row to other rows and to files (`files_related_mph`), only where they differ.
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'

@@ -57,10 +57,7 @@ export async function isKnownLocale(transaction: Transaction, code: string): Pro
   return rows.some((row) => row.code === code)
 }
 
-/**
- * The locale in the spelling of the document's versions. A collation may match other spellings, as in reads: a write then updates that
- * version instead of adding one.
- */
+/** The locale in the spelling of the document's versions: with a collation that matches several, a write updates that version. */
 export async function resolveSpelling(transaction: Transaction, type: ContentType, documentId: string, locale: string): Promise<string> {
   const rows = await transaction.rows<Pick<StoredVersion, 'locale'>>(
     sql`select distinct locale from ${sql.table(type.table)} where document_id = ${documentId} and locale = ${locale}`,

@@ -1,5 +1,4 @@
-// Permitted addresses of webhooks. A name may resolve to a private network, so each resolved address is checked when the connection is
-// made.
+// Permitted addresses of webhooks. Every resolved address is checked on connection, because names may resolve to a private network.
 
 import { type LookupAddress, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'

@@ -1,5 +1,4 @@
-// Reads size and number of frames of GIF, WebP and TIFF, because their decoders would read all frames. Skips from block to block, up to a
-// maximum number of frames.
+// Reads size and number of frames of GIF, WebP and TIFF without decoding, up to a maximum number of frames.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 export interface Header {

@@ -1,5 +1,4 @@
-// An image process: processes one image at a time with low priority. A decoder that crashes or exceeds its limits does not affect the
-// service.
+// Processes one image at a time with low priority. A decoder that crashes or exceeds its limits does not affect the service.
 import { getPriority, setPriority } from 'node:os'
 import type { FromImageProcess, ToImageProcess } from './protocol.js'
 

@@ -1,5 +1,4 @@
-// The service's side of an image process: starts it with a memory limit, sends one image at a time, and kills it if an image exceeds the
-// limits.
+// The service's side of an image process: sends one image at a time, and kills the process if an image exceeds the limits.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { DerivedImage, FromImageProcess, ImageSize, SourceImage, ToImageProcess } from './protocol.js'
@@ -132,8 +131,7 @@ function startProcess(memory: number): ChildProcess {
   if (process.platform === 'win32') return start(command)
   const child = start(['/bin/sh', '-c', limited, 'sh', String(Math.ceil(memory / 1_024)), ...command])
   if (child.pid !== undefined) return child
-  // Container images without a shell cannot set limits. The process then only checks its memory at intervals, and may briefly use more, or
-  // leave a core dump.
+  // Without a shell, as in some container images, limits cannot be set; the process only checks its memory at intervals.
   child.on('error', () => {})
   return start(command)
 }

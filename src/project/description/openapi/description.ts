@@ -1,5 +1,4 @@
-// The OpenAPI description of the API for one caller: permitted operations, and the schemas that they reference. All other names in the
-// model are omitted.
+// The OpenAPI description of the API for one caller: permitted operations and the schemas that they reference, nothing else.
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'

@@ -1,5 +1,4 @@
-// A service process of `octavo dev`: `octavo start` on a port shared with the process that it replaces. It loads its code first, then waits
-// for the message to begin.
+// A service process of `octavo dev`, on a port shared with its predecessor. It loads its code, then waits for the message to begin.
 
 import { limitYoungGeneration } from '../../../foundation/runtime/gc.js'
 import { tellStarter } from '../processes/workers.js'

@@ -11,10 +11,7 @@ export type StartOutcome =
   | { readonly kind: 'superseded' }
 
 export interface Services {
-  /**
-   * Starts a service. Its predecessor, if any, serves until the new one listens, or continues if that fails. `fresh`: in a process that has
-   * not loaded its code yet.
-   */
+  /** Starts a service. Its predecessor serves until it listens, or continues if it fails. `fresh`: in a process without loaded code. */
   start(fresh: boolean): Promise<StartOutcome>
   /** Ends all processes within a second. */
   stop(): Promise<void>

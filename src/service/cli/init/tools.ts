@@ -10,10 +10,7 @@ export function packageManager(): PackageManager {
   return managers.find((manager) => manager === name) ?? 'npm'
 }
 
-/**
- * Installs the dependencies of a project. Returns null on success, otherwise the reason (`exit status 1`); the package manager prints
- * details.
- */
+/** Installs the dependencies of a project. Returns null on success, otherwise the reason: `exit status 1`. */
 export function installDependencies(folder: string): Promise<string | null> {
   const manager = packageManager()
   return runs(manager, ['install', ...(manager === 'npm' ? ['--no-audit', '--no-fund', '--loglevel=error'] : [])], folder)

@@ -130,15 +130,9 @@ function passLines(stream: Readable, write: (line: string) => void): void {
 }
 
 export interface Members {
-  /**
-   * Starts all processes, the first one alone, because it prepares the project. Resolves to its end if it fails to serve, otherwise to
-   * null.
-   */
+  /** Starts all processes, the first one alone to prepare the project. Resolves to its end if it fails to serve, otherwise to null. */
   start(): Promise<MemberEnd | null>
-  /**
-   * Replaces processes one by one; if that fails, the others keep serving. A call during a replacement causes another one, for newer
-   * changes.
-   */
+  /** Replaces processes one by one; on failure, the others keep serving. A call during a replacement causes another one. */
   restart(): Promise<void>
   /** Ends all processes. `waits`: they serve for a moment longer. Resolves to true if all ended cleanly. */
   stop(waits: boolean): Promise<boolean>
