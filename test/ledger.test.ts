@@ -12,14 +12,14 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   model: { files: 60, lines: 9441, prose: 3 },
   database: { files: 105, lines: 17436, prose: 3 },
   query: { files: 13, lines: 3535, prose: 3 },
-  content: { files: 105, lines: 15615, prose: 3 },
+  content: { files: 105, lines: 15569, prose: 3 },
   identity: { files: 20, lines: 3384, prose: 3 },
-  project: { files: 31, lines: 5401, prose: 3 },
-  operations: { files: 38, lines: 7663, prose: 3 },
+  project: { files: 31, lines: 5388, prose: 3 },
+  operations: { files: 38, lines: 7651, prose: 3 },
   admin: { files: 45, lines: 7885, prose: 3 },
   http: { files: 72, lines: 11962, prose: 3 },
-  service: { files: 57, lines: 6769, prose: 3 },
-  packages: { files: 27, lines: 4809, prose: 3 },
+  service: { files: 57, lines: 6749, prose: 3 },
+  packages: { files: 27, lines: 4803, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */
