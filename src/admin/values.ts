@@ -72,7 +72,8 @@ export const nameInput = z.string().trim().min(1).max(255)
 
 export const descriptionInput = z.string().max(255)
 
-const queryHash = (query: unknown): string => createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 12)
+/** A hash of the filters and the order of a list. */
+export const queryHash = (query: unknown): string => createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 12)
 
 /** The cursor after a row, with a hash of the query, so that a cursor of another list is refused. */
 const toCursor = (id: number, query: unknown): string => Buffer.from(`${id}.${queryHash(query)}`).toString('base64url')

@@ -98,7 +98,7 @@ async function useEverything(transaction: Transaction): Promise<void> {
   const started = await startSession(transaction, ofUser(2006), { deviceId: 'phone', type: 'refresh', limits }, now)
   const next = await nextSession(transaction, 'users-permissions', started.sessionId, { refresh: limits, session: limits }, now)
   expect(await revokeSession(transaction, ofUser(2006), next!.sessionId)).toBe(true)
-  await endSessions(transaction, ofUser(2007), { deviceId: null })
+  await endSessions(transaction, ofUser(2007))
   const code = await createOneTimeToken(transaction, 'reset', (await userById(transaction, 2008))!, now + 1e6)
   expect(await ownerOfToken(transaction, 'reset', code, now)).toBe(2008)
   expect(await consumeOneTimeToken(transaction, 'reset', code, now)).toBe(2008)

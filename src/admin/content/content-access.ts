@@ -7,13 +7,12 @@ import { localeCodes } from '../../content/documents/read/service-reads.js'
 import type { DocumentWrites } from '../../content/documents/write.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
-import { type ApiError, forbidden, mistakenInput, notFound } from '../../foundation/errors/errors.js'
+import { forbidden, invalidAt, notFound } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import type { ContentType } from '../../model/schema/types.js'
 import type { Parameters } from '../../query/request.js'
 import { everyLocale } from '../../query/rest/versions.js'
-import { type ActingAdministrator, type AdministratorAction, logActivities } from '../activity.js'
-import type { Administration } from '../context.js'
+import type { AdministratorAction } from '../activity.js'
 import type { AdministratorGrants } from '../permissions/grants.js'
 
 /** Where and for how long versions of documents are stored. */
@@ -59,9 +58,6 @@ export interface DocumentName {
   /** Null on types without locales. */
   readonly locale: string | null
 }
-
-/** A validation error at a path of the request. */
-export const invalidAt = (path: readonly string[], message: string): ApiError => mistakenInput([{ path, message }])
 
 type LocaleAccess = Pick<ContentAccess, 'documents' | 'defaultLocale'>
 
@@ -161,37 +157,3 @@ export const findVersion = async (
 
 /** The parameter for a locale. A document without locales links to targets in every locale. */
 export const inLocale = (locale: string | null): Parameters => (locale === null ? everyLocale : { locale })
-
-/** The reads and writes of one installation. */
-type InstalledContent = Pick<ContentAccess, 'documents' | 'writes' | 'batch' | 'checks' | 'defaultLocale'>
-
-interface ContentUser {
-  readonly administratorId: number
-  readonly grants: AdministratorGrants
-  readonly actor: ActingAdministrator
-  readonly requestId: string
-}
-
-/** Creates the access to content for an administrator. */
-export function createContentAccess(
-  { config, database, now, hasHistory }: Pick<Administration, 'config' | 'database' | 'now' | 'hasHistory'>,
-  { documents, writes, batch, checks, defaultLocale }: InstalledContent,
-  { administratorId, grants, actor, requestId }: ContentUser,
-): ContentAccess {
-  const { limits } = config
-  return {
-    documents,
-    writes,
-    batch,
-    checks,
-    defaultLocale,
-    grants,
-    administratorId,
-    requestId,
-    limits,
-    history: hasHistory ? { database, now, limits } : null,
-    log: async (transaction, act) => {
-      if (act !== null) await logActivities({ config, now }, transaction, actor, [act])
-    },
-  }
-}

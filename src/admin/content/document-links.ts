@@ -3,6 +3,7 @@
 import { forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'
+import { queryHash } from '../values.js'
 import {
   type ContentAccess,
   type DocumentName,
@@ -13,7 +14,7 @@ import {
   readableType,
   type VersionData,
 } from './content-access.js'
-import { type CursorPosition, type DocumentPage, type PageQuery, parsePage, queryHash, readPage, toCursor } from './document-list.js'
+import { type CursorPosition, type DocumentPage, type PageQuery, parsePage, readPage, toCursor } from './document-list.js'
 import { namingAttribute, namingFields } from './document-view.js'
 
 interface LinkQuery extends PageQuery {
@@ -70,10 +71,10 @@ function parseLinkCursor({ id: index, values }: CursorPosition): { readonly inde
 /** Maximum position of a link. */
 const maxLinkIndex = 1_000_000
 
-/** Documents that link to a document through one attribute. */
-interface DocumentUses {
+/** Documents that link to a document or use a file through one attribute. */
+export interface DocumentUses {
   readonly type: string
-  /** Dotted through components. */
+  /** Dotted through components and zones. */
   readonly path: string
   readonly documents: readonly VersionData[]
   /** True if there are more. */

@@ -1,11 +1,10 @@
 // Lists of documents with cursor pagination, and bounded totals.
 
-import { createHash } from 'node:crypto'
 import type { Find } from '../../content/documents/read/find.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { type Parameters, readParameters } from '../../query/request.js'
-import { publicationFilters } from '../../query/rest/versions.js'
+import type { Parameters } from '../../query/request.js'
+import { queryHash } from '../values.js'
 import { type ContentAccess, findRows, inLocale, parseLocale, readableType, type VersionData } from './content-access.js'
 import { rowStates } from './document-view.js'
 
@@ -16,9 +15,6 @@ export interface CursorPosition {
 }
 
 const maxLength = 8_192
-
-/** A hash of the filters and the order of a list. */
-export const queryHash = (query: unknown): string => createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 12)
 
 export const toCursor = (hash: string, { id, values }: CursorPosition): string =>
   Buffer.from(JSON.stringify([hash, id, ...values])).toString('base64url')
@@ -81,15 +77,6 @@ interface ListQuery extends RowQuery, PageQuery {
   readonly fields?: unknown
   readonly populate?: unknown
 }
-
-/** The values of `publicationFilter`. */
-export const knownPublicationFilters = publicationFilters
-
-/**
- * Parses a query string into nested data, like the content API: `filters[title][$eq]=Tea`.
- * @throws ApiError 400 for a list that is too long
- */
-export const nestedQuery = (query: string): Parameters => readParameters(query)
 
 /** The parameters that select rows; drafts by default. @throws ApiError 400 for an unknown locale */
 export async function toRowParameters(

@@ -4,7 +4,7 @@ import { isExtraKey } from '../../content/documents/input/keys.js'
 import type { Body } from '../../content/documents/input/types.js'
 import type { WriteRequest, WriteStart } from '../../content/documents/operation.js'
 import { isSameRow } from '../../content/documents/read/find.js'
-import { ApiError, forbidden, mistakenInput, notFound } from '../../foundation/errors/errors.js'
+import { ApiError, forbidden, invalidAt, mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import type { HookAction } from '../../foundation/public/documents.js'
 import type { ContentType, Model, Schema } from '../../model/schema/types.js'
@@ -181,7 +181,7 @@ function toData(
   return toEntry({ model, shape: type, readable }, root, row ?? {}, '')
 }
 
-const invalidPath = (path: string, message: string) => mistakenInput([{ path: path.split('/'), message }])
+const invalidPath = (path: string, message: string) => invalidAt(path.split('/'), message)
 const noSuchPath = (path: string) => invalidPath(path, `The path ${path} leads nowhere`)
 const overlappingPath = (path: string) => invalidPath(path, `The path ${path} is below another one`)
 const localeHint = 'The locale is a parameter of the query, such as ?locale=en'

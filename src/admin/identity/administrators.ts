@@ -19,10 +19,8 @@ export interface AdministratorRow {
   readonly document_id: string | null
   readonly firstname: string | null
   readonly lastname: string | null
-  readonly username: string | null
   readonly email: string | null
   readonly password: string | null
-  readonly registration_token: string | null
   readonly is_active: number | null
   readonly blocked: number | null
   readonly prefered_language: string | null
@@ -38,11 +36,10 @@ export interface AdministratorRole {
   readonly name: string
 }
 
-const baseColumns = ['id', 'document_id', 'firstname', 'lastname', 'username', 'email', 'password', 'registration_token'] as const
-const stateColumns = ['is_active', 'blocked', 'prefered_language'] as const
+const columns = ['id', 'document_id', 'firstname', 'lastname', 'email', 'password', 'is_active', 'blocked', 'prefered_language'] as const
 
 /** The columns of `admin_users`, with the alias `u`. */
-export const administratorColumns = sql.join([...baseColumns, ...stateColumns].map((name) => sql.ref(`u.${name}`)))
+export const administratorColumns = sql.join(columns.map((name) => sql.ref(`u.${name}`)))
 
 /** True if an administrator may sign in. */
 export const isActive = ({ is_active, blocked }: Pick<AdministratorRow, 'is_active' | 'blocked'>): boolean =>
@@ -157,7 +154,7 @@ export async function changeAdministrator(
   await updateRow(transaction, 'admin_users', id, { ...values, updated_at: now })
   if (!ends) return
   await revokeOneTimeTokens(transaction, id, 'admin_users')
-  await endSessions(transaction, sessionOwner(id), { deviceId: null })
+  await endSessions(transaction, sessionOwner(id))
 }
 
 /** Sets a hashed password, activates the account, and ends its sessions. */
@@ -167,7 +164,7 @@ export const setPassword = (transaction: Transaction, id: number, password: stri
 /** Deletes an administrator and its sessions. Content remains, without the name of the author. */
 export async function removeAdministrator(transaction: Transaction, id: number): Promise<void> {
   await revokeOneTimeTokens(transaction, id, 'admin_users')
-  await endSessions(transaction, sessionOwner(id), { deviceId: null })
+  await endSessions(transaction, sessionOwner(id))
   await transaction.run(sql`delete from admin_users_roles_lnk where user_id = ${id}`)
   await transaction.run(sql`delete from admin_users where id = ${id}`)
 }

@@ -9,9 +9,9 @@ import { strangerAt } from '../../identity/access/rate-limit.js'
 import { logActivities } from '../activity.js'
 import type { Administration } from '../context.js'
 import { addDefaultRoles, findRoles } from '../manage/administrator-roles.js'
-import { addAdministrator, administratorById, anyAdministrator, type NewAdministrator, superAdminCode } from './administrators.js'
+import { addAdministrator, anyAdministrator, type NewAdministrator, superAdminCode } from './administrators.js'
 import { deriveAdministrationKeys } from './identify.js'
-import { type AdministratorTokens, issueTokens, startAdministratorSession } from './sign-in.js'
+import { type AdministratorTokens, issueTokens, startNewSession } from './sign-in.js'
 
 /** Each code is valid for its hour and for the next one. */
 const hourMs = 3_600_000
@@ -87,10 +87,7 @@ export async function createFirstAdministrator(
     const id = await addAdministrator(transaction, { ...given, password: hashed, roles: [role.id] }, at)
     const act = { action: 'create', subject: 'administrator', id: String(id), name: given.email.toLowerCase() }
     await logActivities(administration, transaction, { administrator: { id, email: given.email.toLowerCase() }, address }, [act])
-    return {
-      row: (await administratorById(transaction, id))!,
-      session: await startAdministratorSession(administration, transaction, id, { remember, deviceId: null }, at),
-    }
+    return startNewSession(administration, transaction, id, remember)
   })
   return issueTokens(administration, row, session)
 }

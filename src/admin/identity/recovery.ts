@@ -17,7 +17,7 @@ import {
 } from './administrators.js'
 import { createEmail } from './emails.js'
 import type { Administrator } from './identify.js'
-import { type AdministratorTokens, checkCurrentPassword, issueTokens, queueName, startAdministratorSession } from './sign-in.js'
+import { type AdministratorTokens, checkCurrentPassword, issueTokens, queueName, startNewSession } from './sign-in.js'
 
 export const invitationLifespan = 7 * 86_400_000
 
@@ -112,15 +112,4 @@ async function replacePassword(
   await setPassword(transaction, id, hashed, administration.now())
   const act = { action: 'update', subject: 'administrator', id: String(id), name: email ?? '', fields: ['password'] }
   await logActivities(administration, transaction, { administrator: { id, email: email ?? '' }, address }, [act])
-}
-
-async function startNewSession(administration: Administration, transaction: Transaction, id: number) {
-  const session = await startAdministratorSession(
-    administration,
-    transaction,
-    id,
-    { remember: false, deviceId: null },
-    administration.now(),
-  )
-  return { row: (await administratorById(transaction, id))!, session }
 }

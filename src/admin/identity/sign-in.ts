@@ -1,18 +1,9 @@
 // Sign-in of administrators with a password, refresh, sign-out, and their sessions. Unknown addresses take the same time as known ones.
 
 import type { Transaction } from '../../database/database.js'
-import { ApiError, notFound, unauthorized, validationError } from '../../foundation/errors/errors.js'
+import { ApiError, unauthorized, validationError } from '../../foundation/errors/errors.js'
 import { hashIdentity, strangerAt } from '../../identity/access/rate-limit.js'
-import {
-  endSessions,
-  nextSession,
-  notePassword,
-  revokeSession,
-  type Session,
-  type ShownSession,
-  sessionsOf,
-  startSession,
-} from '../../identity/access/sessions.js'
+import { endSessions, nextSession, notePassword, revokeSession, type Session, startSession } from '../../identity/access/sessions.js'
 import { doAction } from '../activity.js'
 import type { Administration } from '../context.js'
 import { type AdministratorRow, administratorByEmail, administratorById, isActive, sessionOwner } from './administrators.js'
@@ -67,7 +58,7 @@ function checkMaySignIn(row: AdministratorRow): void {
 }
 
 /** Starts a session for an administrator whose identity was checked. */
-export function startAdministratorSession(
+function startAdministratorSession(
   { sessionLimits }: Pick<Administration, 'sessionLimits'>,
   transaction: Transaction,
   id: number,
@@ -76,6 +67,12 @@ export function startAdministratorSession(
 ): Promise<Session> {
   const type = remember ? 'refresh' : 'session'
   return startSession(transaction, sessionOwner(id), { deviceId, type, limits: sessionLimits[type] }, now)
+}
+
+/** Starts a session of an administrator who was created or has a new password in the transaction. */
+export async function startNewSession(administration: Administration, transaction: Transaction, id: number, remember = false) {
+  const session = await startAdministratorSession(administration, transaction, id, { remember, deviceId: null }, administration.now())
+  return { row: (await administratorById(transaction, id))!, session }
 }
 
 /** Signs the tokens of a session. */
@@ -99,7 +96,7 @@ export async function refreshAdministrator(administration: Administration, token
     const row = session === null ? null : await administratorById(transaction, claims.userId)
     if (session === null || row === null) return null
     if (isActive(row) && passwordMark(keys.marks, row.document_id, row.password) === claims.mark) return { session, row }
-    await endSessions(transaction, sessionOwner(row.id), { deviceId: null })
+    await endSessions(transaction, sessionOwner(row.id))
     return null
   })
   if (next === null) throw unauthorized('Invalid refresh token')
@@ -111,20 +108,6 @@ export async function signOutAdministrator({ writer, jwts }: Administration, tok
   const claims = token === undefined ? null : await jwts.verify(token)
   if (claims === null || claims.kind !== 'refresh') return
   await writer.transaction((transaction) => revokeSession(transaction, sessionOwner(claims.userId), claims.sessionId))
-}
-
-/** Returns the active sessions of an administrator. */
-export const listOwnSessions = ({ database, now }: Administration, { id, sessionId }: Administrator): Promise<readonly ShownSession[]> =>
-  sessionsOf(database, sessionOwner(id), sessionId, now())
-
-/** Ends all sessions of an administrator. */
-export const endAllSessions = ({ writer }: Administration, { id }: Administrator): Promise<void> =>
-  writer.transaction((transaction) => endSessions(transaction, sessionOwner(id), { deviceId: null }))
-
-/** Ends one session of an administrator. @throws ApiError 404 also for a session of another one */
-export async function endOneSession({ writer }: Administration, { id }: Administrator, sessionId: string): Promise<void> {
-  const isOver = await writer.transaction((transaction) => revokeSession(transaction, sessionOwner(id), sessionId))
-  if (!isOver) throw notFound('Session not found')
 }
 
 /** The name of an administrator in the queue of password hashes. */

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { storedSetting, writeSetting } from '../../content/documents/store/settings.js'
 import { uploadSettings } from '../../content/media/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { ApiError, type InputMistake, mistakenInput } from '../../foundation/errors/errors.js'
+import { ApiError, type InputMistake, invalidAt, mistakenInput } from '../../foundation/errors/errors.js'
 import { httpUrl } from '../../identity/access/account-settings.js'
 import { isEmailAddress } from '../../identity/accounts/input.js'
 import { roleByType } from '../../identity/accounts/users.js'
@@ -94,8 +94,6 @@ function changedMembers<Value extends object>(given: Value, shown: StoredMembers
   })
   return Object.fromEntries(changed) as ChangedMembers<Value>
 }
-
-const invalidAt = (path: readonly string[], message: string): ApiError => mistakenInput([{ path, message }])
 
 const isTrue = (value: unknown, otherwise = false): boolean => (typeof value === 'boolean' ? value : otherwise)
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

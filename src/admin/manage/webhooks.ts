@@ -10,7 +10,7 @@ import { ensureSecrets, replaceSecret, rotateSecret, signingSecrets } from '../.
 import { consumerOf, readWebhooks, type Webhook } from '../../content/events/webhooks/webhook.js'
 import { createWebhook, deleteWebhook, resendEvents, updateWebhook } from '../../content/events/webhooks/write.js'
 import type { RowReader } from '../../database/database.js'
-import { ApiError, mistakenInput, notFound } from '../../foundation/errors/errors.js'
+import { ApiError, invalidAt, notFound } from '../../foundation/errors/errors.js'
 import { nameTaken } from '../error-paths.js'
 import { nameInput, pageInput, pageMeta, parseCursor, timestamp, toPage, toTimestamp, toTimestampOrNull } from '../values.js'
 import { act, type Immutable, type OperationContext, operation } from './operation.js'
@@ -133,7 +133,7 @@ function refuseHeadersElsewhere(before: Readonly<Record<string, string>>, change
   const kept = Object.keys(before).filter((name) => !given.has(name.toLowerCase()))
   if (kept.length === 0) return
   const message = `The URL has another origin: give these headers again, or remove them with null: ${kept.join(', ')}`
-  throw mistakenInput([{ path: ['headers'], message }])
+  throw invalidAt(['headers'], message)
 }
 
 /** Sends the test event of a webhook. @throws ApiError 400 if a header cannot be sent */

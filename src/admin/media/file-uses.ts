@@ -6,6 +6,7 @@ import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../
 import { componentHolders } from '../../model/schema/graph.js'
 import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
 import { findRows, unbounded, type VersionData } from '../content/content-access.js'
+import type { DocumentUses } from '../content/document-links.js'
 import { namingFields } from '../content/document-view.js'
 import type { AdministratorGrants } from '../permissions/grants.js'
 import { readFileView } from './files.js'
@@ -14,17 +15,6 @@ import type { MediaAccess } from './media-access.js'
 const maxLinks = 1_000
 const maxDocuments = 50
 const maxDepth = 20
-
-/** Documents that use a file through one attribute. */
-interface FileUses {
-  readonly type: string
-  /** Dotted through components and zones. */
-  readonly path: string
-  /** The first drafts, or published versions whose drafts do not use the file. */
-  readonly documents: readonly VersionData[]
-  /** True if there are more. */
-  readonly more: boolean
-}
 
 /** A row that holds the file at a path. */
 interface FileHolder {
@@ -38,7 +28,7 @@ export async function listFileUses(
   access: MediaAccess,
   grants: AdministratorGrants,
   file: number,
-): Promise<{ readonly uses: readonly FileUses[]; readonly more: boolean }> {
+): Promise<{ readonly uses: readonly DocumentUses[]; readonly more: boolean }> {
   await readFileView(access, file)
   const { model } = access
   const { database } = access.administration
@@ -50,7 +40,7 @@ export async function listFileUses(
     model,
     links.slice(0, maxLinks).map(({ id, uid, field }) => ({ id, uid, path: [field] })),
   )
-  const uses: FileUses[] = []
+  const uses: DocumentUses[] = []
   for (const [key, ids] of byAttribute(places)) {
     const [uid, path] = JSON.parse(key) as [string, string[]]
     const type = model.types.get(uid)

@@ -8,7 +8,7 @@ import type { FileAuthor, LibraryScope, NamedRow } from '../../content/media/lib
 import type { Received } from '../../content/media/receive.js'
 import { readFile, updateInfo } from '../../content/media/rows.js'
 import type { Transaction } from '../../database/database.js'
-import { mistakenInput, notFound } from '../../foundation/errors/errors.js'
+import { invalidAt, notFound } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Parameters } from '../../query/request.js'
 import { type AdministratorAction, doAction, logActivities } from '../activity.js'
@@ -133,7 +133,7 @@ export async function readFileView(access: MediaAccess, id: number): Promise<Fil
 /** The folder with this id; null: the root. `field` is the path of errors. @throws ApiError 400 where there is none */
 export async function folderOrRoot(transaction: Transaction, id: number | null, field: string): Promise<FolderPlace | null> {
   const folder = id === null ? null : await readFolder(transaction, id)
-  if (id !== null && folder === null) throw mistakenInput([{ path: [field], message: 'There is no such folder' }])
+  if (id !== null && folder === null) throw invalidAt([field], 'There is no such folder')
   return folder
 }
 

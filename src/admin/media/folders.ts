@@ -18,14 +18,13 @@ import {
 } from '../../content/media/folders.js'
 import { readFiles } from '../../content/media/rows.js'
 import type { Transaction } from '../../database/database.js'
-import { ApiError, mistakenInput, notFound } from '../../foundation/errors/errors.js'
+import { ApiError, invalidAt, notFound } from '../../foundation/errors/errors.js'
 import { newDocumentId } from '../../model/schema/names.js'
 import { type AdministratorAction, doAction } from '../activity.js'
 import { fileActions, folderOrRoot, logAll, toScope } from './files.js'
 import { checkChangeable, checkContent, checkMediaRight, checkSeesFolders, type MediaAccess, watchedWriter } from './media-access.js'
 
-const wrong = (field: string, message: string): ApiError => mistakenInput([{ path: [field], message }])
-const tooDeep = (field: string): ApiError => wrong(field, 'The folder would be nested too deeply')
+const tooDeep = (field: string): ApiError => invalidAt([field], 'The folder would be nested too deeply')
 
 /** Creates a folder and returns its id; `parent` null: in the root. @throws ApiError 403, 400 */
 export function createFolder(
@@ -50,7 +49,7 @@ export function createFolder(
 }
 
 async function checkFolderName(transaction: Transaction, parent: number | null, name: string, except: number | null): Promise<void> {
-  if (await hasFolderNamed(transaction, parent, name, except)) throw wrong('name', 'A folder with this name already exists')
+  if (await hasFolderNamed(transaction, parent, name, except)) throw invalidAt(['name'], 'A folder with this name already exists')
 }
 
 async function readExisting(transaction: Transaction, id: number): Promise<FolderRow> {
@@ -92,7 +91,7 @@ async function moveInto(
   field: string,
 ): Promise<void> {
   const place = await folderOrRoot(transaction, to, field)
-  if (place !== null && isWithin(place, folder)) throw wrong(field, 'A folder cannot be moved into itself')
+  if (place !== null && isWithin(place, folder)) throw invalidAt([field], 'A folder cannot be moved into itself')
   if (!(await moveFolder(transaction, model, folder, place))) throw tooDeep(field)
 }
 

@@ -102,6 +102,9 @@ export function mistakenInput(mistakes: readonly InputMistake[]): ApiError {
   return validationError(errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`, { errors })
 }
 
+/** Creates a 400 error at one path of the input. */
+export const invalidAt = (path: InputMistake['path'], message: string): ApiError => mistakenInput([{ path, message }])
+
 /** Creates a 404 error. */
 export const notFound = (message = 'Not Found'): ApiError => new ApiError('NotFoundError', message)
 /** Creates a 403 error; `action`: the one that the caller is not granted. */

@@ -1,17 +1,12 @@
 // Content for the resources of the administration API: schemas of documents and of lists, and documents as responses.
 
 import * as z from 'zod'
-import {
-  type ContentAccess,
-  createContentAccess,
-  type DocumentName,
-  parseLocale,
-  readableType,
-} from '../../admin/content/content-access.js'
-import { knownPublicationFilters } from '../../admin/content/document-list.js'
+import { logActivities } from '../../admin/activity.js'
+import { type ContentAccess, type DocumentName, parseLocale, readableType } from '../../admin/content/content-access.js'
 import { viewDocument } from '../../admin/content/document-view.js'
 import { pageInput } from '../../admin/values.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
+import { publicationFilters } from '../../query/rest/versions.js'
 import { type AdmittedRequest, type HeaderInput, type ResourceResponse, respond } from './resource.js'
 import { documentTag } from './revisions.js'
 
@@ -67,20 +62,27 @@ export const documentSchema = z.strictObject({
   }),
 })
 
-/** The content access of the administrator of a request. */
-export async function contentAccess({
-  administration,
-  administrator,
-  actor,
-  installation,
-  request,
-}: AdmittedRequest): Promise<ContentAccess> {
-  return createContentAccess(administration, installation, {
+/** Content for the administrator of a request. */
+export async function contentAccess(context: AdmittedRequest): Promise<ContentAccess> {
+  const { administration, administrator, actor, installation, request } = context
+  const { config, database, now, hasHistory, grantsOf } = administration
+  const { documents, writes, batch, checks, defaultLocale, model } = installation
+  const { limits } = config
+  return {
+    documents,
+    writes,
+    batch,
+    checks,
+    defaultLocale,
+    grants: await grantsOf(administrator, model),
     administratorId: administrator.id,
-    grants: await administration.grantsOf(administrator, installation.model),
-    actor,
     requestId: request.id,
-  })
+    limits,
+    history: hasHistory ? { database, now, limits } : null,
+    log: async (transaction, act) => {
+      if (act !== null) await logActivities(administration, transaction, actor, [act])
+    },
+  }
 }
 
 /**
@@ -166,10 +168,7 @@ export const listQuery = z.strictObject({
   q: z.string().max(10_000).optional().describe('A text to search in all text attributes'),
   locale: z.string().max(1_000).optional().describe('The code of a locale, or `*` for all; the default one unless it is given'),
   status: z.enum(['draft', 'published']).optional().describe('Which versions; drafts unless it is given'),
-  publicationFilter: z
-    .enum(knownPublicationFilters)
-    .optional()
-    .describe('A condition on the draft and the published version of a document'),
+  publicationFilter: z.enum(publicationFilters).optional().describe('A condition on the draft and the published version of a document'),
   hasPublishedVersion: z.enum(['true', 'false']).optional().describe('Whether the document is published in any locale'),
   limit: pageInput.limit,
   after: cursorInput,

@@ -1,8 +1,8 @@
 // Checks the parameters, the query and the body of a request by the schemas of its resource.
 import type { IncomingMessage } from 'node:http'
 import * as z from 'zod'
-import { nestedQuery } from '../../admin/content/document-list.js'
 import { ApiError, mistakenInput, validationError } from '../../foundation/errors/errors.js'
+import { readParameters } from '../../query/request.js'
 import { readBody } from '../body.js'
 import type { Resource, ResourceRequest } from './resource.js'
 import { type GivenHeaders, readHeaders } from './resource.js'
@@ -22,7 +22,7 @@ export async function readInput(
   const [, rawQuery = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
   return {
     params: checkInput(params, given),
-    query: query === null ? undefined : checkInput(query, isNested === true ? nestedQuery(rawQuery) : parseParameters(rawQuery)),
+    query: query === null ? undefined : checkInput(query, isNested === true ? readParameters(rawQuery) : parseParameters(rawQuery)),
     body: await readCheckedBody(resource, parts, request),
     ...readHeaders(request.raw, headers, again !== undefined),
   }

@@ -3,8 +3,9 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { insertRow, newEntry } from '../../content/documents/store/rows.js'
-import type { RowReader, Transaction } from '../../database/database.js'
+import type { RowReader, Transaction, WriteDatabase } from '../../database/database.js'
 import { isSame } from '../../database/portable-sql.js'
+import { notFound } from '../../foundation/errors/errors.js'
 
 export type SessionOrigin = 'users-permissions' | 'admin'
 
@@ -143,7 +144,7 @@ export async function nextSession(
     if (child?.status === 'active' && row.moment - row.updated_at < grace)
       return { sessionId: child.session_id, type: typeOf(child), expiresAt: child.expires_at }
     await endFamily(transaction, origin, row)
-    if (row.device_id !== null) await endSessions(transaction, { origin, id: Number(row.user_id) }, { deviceId: row.device_id })
+    if (row.device_id !== null) await endSessions(transaction, { origin, id: Number(row.user_id) }, row.device_id)
     return null
   }
   const next = await addSession(transaction, origin, row, limits[typeOf(row)], now)
@@ -160,12 +161,8 @@ async function endFamily(transaction: Transaction, origin: SessionOrigin, { user
 }
 
 /** Ends the sessions of an owner on one device, or all. */
-export async function endSessions(
-  transaction: Transaction,
-  { origin, id }: SessionOwner,
-  which: { readonly deviceId: string | null },
-): Promise<void> {
-  const device = which.deviceId === null ? sql`` : sql` and device_id = ${which.deviceId}`
+export async function endSessions(transaction: Transaction, { origin, id }: SessionOwner, deviceId: string | null = null): Promise<void> {
+  const device = deviceId === null ? sql`` : sql` and device_id = ${deviceId}`
   await transaction.run(sql`delete from strapi_sessions where user_id = ${String(id)} and origin = ${origin}${device}`)
 }
 
@@ -216,6 +213,11 @@ export async function revokeSession(transaction: Transaction, { origin, id }: Se
   if (row === null || row.user_id !== String(id)) return false
   await endFamily(transaction, origin, row)
   return true
+}
+
+/** Ends one session of this owner. @throws ApiError 404 also for a session of another one */
+export async function endOneSession({ writer }: { readonly writer: WriteDatabase }, owner: SessionOwner, sessionId: string): Promise<void> {
+  if (!(await writer.transaction((transaction) => revokeSession(transaction, owner, sessionId)))) throw notFound('Session not found')
 }
 
 /** Notes in a session, and in those that it was refreshed from, when its owner gave the password last. */

@@ -4,7 +4,7 @@ import { attributeErrors, readAttributes } from '../../content/documents/input/i
 import { checkUniqueAttributes, writeAttributes } from '../../content/documents/user-attributes.js'
 import { ApiError, notFound, unauthorized, validationError } from '../../foundation/errors/errors.js'
 import { hashIdentity } from '../access/rate-limit.js'
-import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from '../access/sessions.js'
+import { endOneSession, endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from '../access/sessions.js'
 import { type AccountContext, attributeWriting, type Issued, issue, issueSession, ofUser, userTransaction, userType } from './context.js'
 import { type Email, renderEmail } from './email.js'
 import { bodyMembers, isUnmistakable, readFields } from './input.js'
@@ -128,8 +128,8 @@ export async function signOut(accounts: AccountContext, userId: number, current:
   checkSessionsEnabled(accounts)
   const device = deviceId(body)
   await accounts.writer.transaction(async (transaction) => {
-    if (bodyMembers(body).scope === 'all') await endSessions(transaction, ofUser(userId), { deviceId: null })
-    else if (device !== null) await endSessions(transaction, ofUser(userId), { deviceId: device })
+    if (bodyMembers(body).scope === 'all') await endSessions(transaction, ofUser(userId))
+    else if (device !== null) await endSessions(transaction, ofUser(userId), device)
     else if (current !== null) await revokeSession(transaction, ofUser(userId), current)
   })
 }
@@ -143,9 +143,7 @@ export function listSessions(accounts: AccountContext, userId: number, current: 
 /** Ends one session. @throws ApiError 404 also for a session of another user. */
 export async function endSession(accounts: AccountContext, userId: number, sessionId: string): Promise<void> {
   checkSessionsEnabled(accounts)
-  if (!(await accounts.writer.transaction((transaction) => revokeSession(transaction, ofUser(userId), sessionId)))) {
-    throw notFound('Session not found')
-  }
+  await endOneSession(accounts, ofUser(userId), sessionId)
 }
 
 /** @throws ApiError 404 if sessions are not enabled */

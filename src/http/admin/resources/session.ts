@@ -1,19 +1,18 @@
 // /session: sign-in, sessions, passwords, and the first administrator.
 
 import * as z from 'zod'
+import { sessionOwner } from '../../../admin/identity/administrators.js'
 import { createFirstAdministrator } from '../../../admin/identity/bootstrap.js'
 import { changeOwnPassword, forgotAdministratorPassword, invitedBy, usePasswordCode } from '../../../admin/identity/recovery.js'
 import {
   type AdministratorTokens,
   confirmPassword,
-  endAllSessions,
-  endOneSession,
-  listOwnSessions,
   refreshAdministrator,
   signInAdministrator,
   signOutAdministrator,
 } from '../../../admin/identity/sign-in.js'
 import { codeInput, emailInput, newEmail, newPassword, passwordInput, personName, timestamp } from '../../../admin/values.js'
+import { endOneSession, endSessions, sessionsOf } from '../../../identity/access/sessions.js'
 import { readRefreshToken, refreshCookie } from '../own-page.js'
 import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
 
@@ -100,7 +99,8 @@ export const sessionResources: readonly Resource[] = [
     summary: 'List my sessions, the current one first',
     who: 'administrator',
     response: z.strictObject({ data: z.array(shownSession) }),
-    handle: async ({ administration, administrator }) => respond({ data: await listOwnSessions(administration, administrator) }),
+    handle: async ({ administration: { database, now }, administrator: { id, sessionId } }) =>
+      respond({ data: await sessionsOf(database, sessionOwner(id), sessionId, now()) }),
   }),
   resource({
     method: 'DELETE',
@@ -109,7 +109,8 @@ export const sessionResources: readonly Resource[] = [
     who: 'administrator',
     response: null,
     handle: async (context) => {
-      await endAllSessions(context.administration, context.administrator)
+      const owner = sessionOwner(context.administrator.id)
+      await context.administration.writer.transaction((transaction) => endSessions(transaction, owner))
       return signedOut(context)
     },
   }),
@@ -121,7 +122,7 @@ export const sessionResources: readonly Resource[] = [
     params: z.strictObject({ session: z.string().max(100) }),
     response: null,
     handle: async ({ administration, administrator, params }) => {
-      await endOneSession(administration, administrator, params.session)
+      await endOneSession(administration, sessionOwner(administrator.id), params.session)
       return respondNothing()
     },
   }),

@@ -5,7 +5,7 @@ import { type Administrator, isUnconditional } from '../../../admin/identity/ide
 import type { Immutable } from '../../../admin/manage/operation.js'
 import { hasRights, parseRights } from '../../../admin/permissions/permissions.js'
 import { readLocales } from '../../../content/documents/read/service-reads.js'
-import type { ContentType, Model } from '../../../model/schema/types.js'
+import type { Model } from '../../../model/schema/types.js'
 import { describeResources } from '../openapi.js'
 import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
 import { cacheable } from '../revisions.js'
@@ -24,12 +24,11 @@ const shownType = z.strictObject({
 
 const contentActions = ['create', 'read', 'update', 'delete', 'publish'] as const
 
-const byUid = (types: readonly ContentType[]): readonly ContentType[] => [...types].sort((one, other) => (one.uid < other.uid ? -1 : 1))
-
 /** The types that an administrator may do something with. */
 function typesFor({ id, roles, isSuperAdmin, permissions }: Administrator, model: Model): readonly z.input<typeof shownType>[] {
   const rights = parseRights(permissions, model, { id, roles: roles.map((role) => role.id), isSuperAdmin })
-  return byUid([...model.types.values()].filter(hasRights)).flatMap((type) => {
+  const types = [...model.types.values()].filter(hasRights).sort((one, other) => (one.uid < other.uid ? -1 : 1))
+  return types.flatMap((type) => {
     const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = type
     const actions = contentActions.filter((action) => isSuperAdmin || (rights.get(uid)?.[action] ?? []).length > 0)
     if (actions.length === 0) return []
