@@ -407,7 +407,7 @@ describe('a seed with a mistake', () => {
   const mistakes: readonly [string, object, string][] = [
     ['an unknown document', { 'seed/content/author.json': author({ favourites: ['@story:none'] }) }, 'there is no document @story:none'],
     ['an unknown attribute', { 'seed/content/author.json': author({ nam: 'Ann' }) }, 'api::author.author has no attribute nam'],
-    ['a wrong value', { 'seed/content/author.json': author({ name: 5 }) }, '5 is not a valid text'],
+    ['a wrong value', { 'seed/content/author.json': author({ name: 5 }) }, '5 is not a valid string'],
     ['the other side of a relation', { 'seed/content/author.json': author({ stories: ['@story:one'] }) }, 'is the inverse side'],
     ['an unknown type', { 'seed/content/x.json': { uid: 'api::x.x', documents: [] } }, 'api::x.x, which is not a type'],
     [

@@ -2,21 +2,12 @@
 
 import * as z from 'zod'
 import { fileType } from '../../model/schema/link.js'
-import type { ContentType } from '../../model/schema/types.js'
-import {
-  type Linking,
-  milliseconds,
-  type SeedContext,
-  type SeedRow,
-  type SeedValues,
-  type State,
-  scalars,
-  stored,
-  writeBelow,
-} from './links.js'
+import type { ContentType, Scalar } from '../../model/schema/types.js'
+import { type Linking, type SeedContext, type SeedRow, type SeedValues, type State, scalars, stored, writeBelow } from './links.js'
 
 const attributes = z.record(z.string(), z.unknown())
-const times = { createdAt: z.string().optional(), updatedAt: z.string().optional(), publishedAt: z.string().optional() }
+const time = z.string().optional()
+const times = { createdAt: time, updatedAt: time, publishedAt: time }
 const document = z.strictObject({
   key: z.string(),
   /** Generated if missing. */
@@ -46,12 +37,13 @@ export function seedContent(contents: readonly SeedContent[], context: Omit<Link
       const address = `${uid}:${each.key}`
       if (rows.has(address)) throw new Error(`the seed has two documents of ${uid} with the key ${each.key}`)
       const documentId = each.documentId ?? context.newDocumentId()
-      const versions = versionsOf(type, each).map(({ state, locale, values, outdated }) => {
+      const versions = versionsOf(type, each).map((version) => {
+        const { state, locale, values } = version
         const where = `seed of ${uid}, ${each.key} (${locale === null ? '' : `${locale}, `}${state})`
         const columns = {
           document_id: documentId,
           ...scalars(type, values, where),
-          ...moments(each, values, state, outdated, context.now),
+          ...rowDates(type, each, version, context.now, where),
           locale,
         }
         const row = { id: context.insert(type.table, columns), state, locale }
@@ -103,9 +95,11 @@ function complete(type: ContentType, own: SeedValues, first: SeedValues): SeedVa
  * Dates of a row: from its attributes, else from the document, else now. An outdated version was last updated when it was published; the
  * document's `updatedAt` applies to its draft.
  */
-function moments(each: SeedDocument, values: SeedValues, state: State, outdated: boolean, now: Date) {
-  const time = (name: 'createdAt' | 'updatedAt' | 'publishedAt', otherwise: number): number =>
-    milliseconds(values[name] ?? each[name] ?? otherwise) ?? otherwise
+function rowDates(type: ContentType, each: SeedDocument, { state, values, outdated }: SeedVersion, now: Date, where: string) {
+  const time = (name: 'createdAt' | 'updatedAt' | 'publishedAt', otherwise: number): number => {
+    const attribute = type.attributes.get(name) as Scalar
+    return Number(stored(attribute, values[name] ?? each[name] ?? otherwise, `${where}, ${name}`))
+  }
   const created_at = time('createdAt', now.getTime())
   const written = time('updatedAt', created_at)
   const updated_at = outdated && values.updatedAt === undefined ? Math.min(written, time('publishedAt', written)) : written

@@ -246,12 +246,8 @@ export interface SeedContext {
   readonly insert: Insert
   readonly now: Date
   newDocumentId(): string
+  /** Reports progress and irregularities. */
   report(line: string): void
-}
-
-interface SeededAccess {
-  readonly users: ReadonlyMap<string, number>
-  readonly defaultLocale: string
 }
 
 /** Position among the rows of a role, if the schema has an order column. */
@@ -260,8 +256,8 @@ function placeIn(model: Model, type: 'user' | 'permission', place: number): Read
   return column === null ? {} : { [column]: place }
 }
 
-/** Inserts missing locales, roles, permissions and users; retains existing permissions. */
-export function seedAccess(access: SeedAccess, database: Database, context: SeedContext): SeededAccess {
+/** Inserts missing locales, roles, permissions and users. Returns user ids by name, and the default locale. */
+export function seedAccess(access: SeedAccess, database: Database, context: SeedContext) {
   const { insert, newDocumentId } = context
   const time = context.now.getTime()
   const fresh = () => ({ document_id: newDocumentId(), created_at: time, updated_at: time, published_at: time })
@@ -306,7 +302,7 @@ export function seedAccess(access: SeedAccess, database: Database, context: Seed
       username,
       email: email.toLowerCase(),
       provider: 'local',
-      password: passwordHash(password),
+      password: hashPassword(password),
       confirmed: Number(confirmed),
       blocked: 0,
     })
@@ -318,13 +314,6 @@ export function seedAccess(access: SeedAccess, database: Database, context: Seed
 
   const value = database.prepare("SELECT value FROM strapi_core_store_settings WHERE key = 'plugin_i18n_default_locale'").pluck().get()
   return { users, defaultLocale: typeof value === 'string' ? (JSON.parse(value) as string) : 'en' }
-}
-
-/** Cost of password hashes as in Strapi: 2^10 rounds. */
-const passwordCost = 10
-
-function passwordHash(password: string): string {
-  return hashSync(password, passwordCost).replace('$2y$', '$2a$')
 }
 
 /**
@@ -344,46 +333,23 @@ export function scalars(shape: Schema, values: Readonly<Record<string, unknown>>
 }
 
 /**
- * Converts a value to its stored form.
+ * Converts a value to its stored form. A time of day may lack seconds.
  * @throws Error with a sentence that starts with `where` if the value is invalid
  */
 export function stored(attribute: Scalar, value: unknown, where: string): Stored {
   if (value === null || value === undefined) return null
-  if (attribute.type === 'password') return passwordHash(String(value))
-  const wrong = (kind: string): never => {
-    throw new Error(`${where}: ${JSON.stringify(value)} is not a valid ${kind}`)
+  const { type } = attribute
+  if (type === 'password') return hashPassword(String(value))
+  const { input, store } = attributeTypes[type]
+  try {
+    const isTyped = input.type === null || (input.type === 'array' ? Array.isArray(value) : typeof value === input.type)
+    if (isTyped) return store(type === 'time' && /^\d\d:\d\d$/.test(String(value)) ? `${value}:00` : value, attribute)
+  } catch {
+    // The value cannot be converted.
   }
-  const { family } = attributeTypes[attribute.type]
-  switch (family) {
-    case 'text':
-      return typeof value === 'string' ? value : wrong('text')
-    case 'number':
-      return typeof value === 'number' && Number.isFinite(value) ? value : wrong('number')
-    case 'biginteger':
-      return /^-?\d+$/.test(String(value)) ? BigInt(String(value)) : wrong('integer')
-    case 'boolean':
-      return typeof value === 'boolean' ? Number(value) : wrong('boolean')
-    case 'date':
-      return /^\d{4}-\d\d-\d\d/.test(String(value)) ? String(value).slice(0, 10) : wrong('date')
-    case 'time':
-      return timeOfDay(String(value)) ?? wrong('time')
-    case 'datetime':
-      return milliseconds(value) ?? wrong('date and time')
-    case 'json':
-      return typeof value === 'object' ? JSON.stringify(value) : typeof value === 'boolean' ? Number(value) : (value as string | number)
-    default:
-      return assertNever(family)
-  }
+  throw new Error(`${where}: ${JSON.stringify(value)} is not a valid ${type}`)
 }
 
-/** `17:45` → `17:45:00.000`. */
-function timeOfDay(text: string): string | null {
-  const [, minutes, seconds = ':00', fraction = ''] = /^(\d\d:\d\d)(:\d\d)?(?:\.(\d{1,3}))?$/.exec(text) ?? []
-  return minutes === undefined ? null : `${minutes}${seconds}.${fraction.padEnd(3, '0')}`
-}
+const passwordCost = 10
 
-/** Milliseconds since 1970 from ISO text or a number (the format of `timestamp`); null for other values. */
-export function milliseconds(value: unknown): number | null {
-  const time = /^-?\d+$/.test(String(value)) ? Number(value) : Date.parse(String(value))
-  return Number.isFinite(time) ? time : null
-}
+const hashPassword = (password: string): string => hashSync(password, passwordCost).replace('$2y$', '$2a$')

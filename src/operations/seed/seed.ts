@@ -10,15 +10,11 @@ import { withoutMark } from '../../foundation/runtime/file-operations.js'
 import type { Model } from '../../model/schema/types.js'
 import { quoted } from '../../model/tables/table.js'
 import { type SeedContent, type SeedFile, seedContent, seedContentFile, seedFileRows, seedFilesFile } from './content.js'
-import { type SeedAccess, seedAccess, seedAccessFile } from './links.js'
+import { type SeedAccess, type SeedContext, seedAccess, seedAccessFile } from './links.js'
 
-export interface SeedOptions {
-  newDocumentId(): string
-  readonly now: Date
+interface SeedOptions extends Omit<SeedContext, 'model' | 'insert'> {
   /** The uploads folder of the service. */
   readonly uploadsFolder: string
-  /** Reports progress and irregularities. */
-  report(line: string): void
 }
 
 interface Seed {
