@@ -8,17 +8,17 @@ const root = join(import.meta.dirname, '..')
 
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
-  foundation: { files: 50, lines: 6543, prose: 3 },
+  foundation: { files: 50, lines: 6495, prose: 3 },
   model: { files: 60, lines: 9441, prose: 3 },
-  database: { files: 105, lines: 17436, prose: 3 },
+  database: { files: 105, lines: 17438, prose: 3 },
   query: { files: 13, lines: 3535, prose: 3 },
-  content: { files: 105, lines: 15569, prose: 3 },
-  identity: { files: 20, lines: 3384, prose: 3 },
-  project: { files: 31, lines: 5388, prose: 3 },
-  operations: { files: 38, lines: 7651, prose: 3 },
-  admin: { files: 45, lines: 7789, prose: 3 },
-  http: { files: 72, lines: 11961, prose: 3 },
-  service: { files: 57, lines: 6749, prose: 3 },
+  content: { files: 105, lines: 15582, prose: 3 },
+  identity: { files: 20, lines: 3377, prose: 3 },
+  project: { files: 31, lines: 5383, prose: 3 },
+  operations: { files: 38, lines: 7606, prose: 3 },
+  admin: { files: 45, lines: 7794, prose: 3 },
+  http: { files: 72, lines: 11975, prose: 3 },
+  service: { files: 57, lines: 6752, prose: 3 },
   packages: { files: 27, lines: 4803, prose: 3 },
 }
 

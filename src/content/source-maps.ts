@@ -38,14 +38,12 @@ const bytesOfSign = 3
 /** Milliseconds of work before the event loop serves other requests. */
 const turnLength = 10
 
+/** Maximum share of one response in all responses not yet sent. */
+const responseShare = 0.06
+
 /** Limits the bytes of one response, and of all responses not yet sent. */
-export function openSourceMaps({
-  sourceMapBytes,
-  maxBufferedResponseBytes,
-}: {
-  sourceMapBytes: number
-  maxBufferedResponseBytes: number
-}): AddSourceMaps {
+export function openSourceMaps({ maxBufferedResponseBytes }: { readonly maxBufferedResponseBytes: number }): AddSourceMaps {
+  const maxBytes = maxBufferedResponseBytes * responseShare
   let unsent = 0
   let lastTurn = Promise.resolve()
   /** Resolves in a later turn of the event loop, for one response at a time. */
@@ -58,7 +56,7 @@ export function openSourceMaps({
     const spend = (more: number): boolean => {
       bytes += more
       unsent += more
-      return bytes <= sourceMapBytes && unsent <= maxBufferedResponseBytes
+      return bytes <= maxBytes && unsent <= maxBufferedResponseBytes
     }
     const giveBack = (): void => {
       unsent -= bytes

@@ -3,6 +3,9 @@
 /** Time that a start or a command waits for another process that is preparing or writing to the database. */
 export const startTimeoutMs = 60_000
 
+/** Maximum number of queued writes. */
+export const maxWritesInQueue = 1_000
+
 /** Maximum number of heavy reads waiting for a thread or connection. */
 export const maxHeavyReadsInQueue = 500
 

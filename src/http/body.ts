@@ -134,10 +134,11 @@ function hasPrototypeKey(value: unknown): boolean {
   return false
 }
 
-/** The limits of a body that may be a form. */
-interface FormBodyLimits extends BodyLimits {
-  readonly uploadFields: number
-}
+/** Fields of a form, apart from files. */
+export const maxFormFields = 200
+
+/** The bytes of a form with files, or of a body that is read as a stream: ten files of the largest size. */
+export const maxFormBytes = ({ fileBytes }: { readonly fileBytes: number }): number => fileBytes * 10
 
 type FormField = readonly [name: string, text: string]
 
@@ -145,7 +146,7 @@ type FormField = readonly [name: string, text: string]
  * Reads a multipart form as a body. A field is a text: `data` with JSON is not an object, as in Strapi 5.
  * @throws what `readBytes` throws; ApiError 400 for a malformed form and for one with files; 413 for too many fields
  */
-export const readForm: ReadForm<FormBodyLimits> = async (request, incoming, limits) => {
+export const readForm: ReadForm<BodyLimits> = async (request, incoming, limits) => {
   const bytes = await readBytes(request, incoming, limits)
   const { fields, file } = await parseParts(request, bytes, limits)
   const body = nestedFields(fields)
@@ -200,9 +201,8 @@ async function feed(parser: BusboyInstance, bytes: Buffer, isOver: () => boolean
   parser.end()
 }
 
-async function parseParts({ headers }: IncomingMessage, bytes: Buffer, limits: FormBodyLimits): Promise<FormParts> {
+async function parseParts({ headers }: IncomingMessage, bytes: Buffer, { bodyBytes }: BodyLimits): Promise<FormParts> {
   const { Busboy } = (await import('@fastify/busboy')).default
-  const { uploadFields: most, bodyBytes } = limits
   const fields: FormField[] = []
   let file: string | null = null
   let isOver = false
@@ -214,7 +214,7 @@ async function parseParts({ headers }: IncomingMessage, bytes: Buffer, limits: F
     try {
       const parser = new Busboy({
         headers: headers as { 'content-type': string },
-        limits: { fields: most, parts: most + 1, fieldSize: bodyBytes, headerPairs: 20, headerSize: 16_384 },
+        limits: { fields: maxFormFields, parts: maxFormFields + 1, fieldSize: bodyBytes, headerPairs: 20, headerSize: 16_384 },
         isPartAFile: (_name, _type, filename) => filename !== undefined,
       })
       parser.on('file', (name, stream, filename) => {
@@ -227,7 +227,7 @@ async function parseParts({ headers }: IncomingMessage, bytes: Buffer, limits: F
         if (name.split('[', maxNameDepth + 2).length > maxNameDepth + 1) refuse(tooDeep(name))
         fields.push([name, value])
       })
-      const tooMany = () => refuse(new ApiError('PayloadTooLargeError', `A form must not have more than ${most} fields`))
+      const tooMany = () => refuse(new ApiError('PayloadTooLargeError', `A form must not have more than ${maxFormFields} fields`))
       parser.on('fieldsLimit', tooMany)
       parser.on('partsLimit', tooMany)
       parser.on('error', () => refuse(malformedForm()))

@@ -81,9 +81,10 @@ function markCompressed(reply: FastifyReply, coding: Coding, length: number): vo
 /** The ETag of the same document in other bytes: a strong one would promise the same bytes. */
 const toWeakTag = (tag: string): string => (tag.startsWith('W/') ? tag : `W/${tag}`)
 
+/** Responses that are compressed concurrently, on Node's four threads, which also read files and hash passwords. */
+const maxConcurrent = 2
+
 interface CompressionLimits {
-  /** Responses that are compressed concurrently. */
-  readonly compressionConcurrency: number
   /** Bytes of all responses that are being compressed or wait for it. */
   readonly compressionBytes: number
 }
@@ -142,7 +143,7 @@ const compressors: Readonly<Record<Coding, Compressor>> = {
   },
 }
 
-function createCompress({ compressionConcurrency, compressionBytes }: CompressionLimits): CompressBytes {
+function createCompress({ compressionBytes }: CompressionLimits): CompressBytes {
   const waiting: (() => void)[] = []
   let running = 0
   let held = 0
@@ -168,7 +169,7 @@ function createCompress({ compressionConcurrency, compressionBytes }: Compressio
     if (held + counted > compressionBytes) return null
     held += counted
     try {
-      if (running < compressionConcurrency) {
+      if (running < maxConcurrent) {
         running++
         return await compressInPool(given, coding)
       }

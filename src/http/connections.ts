@@ -31,8 +31,6 @@ export interface Connections {
 interface DrainLimits {
   /** For the whole shutdown, after `delay`. */
   readonly drainTimeout: number
-  /** For request bodies to arrive after the server stopped accepting connections. */
-  readonly drainBodyTimeout: number
 }
 
 /** Time for requests in transit on idle connections after the server stopped listening. */
@@ -40,12 +38,14 @@ const idleGraceMs = 100
 /** Maximum time for accepting waiting connections, also as a share of the shutdown. */
 const maxAcceptingMs = 5_000
 const maxAcceptingShare = 1 / 5
+/** The share of the shutdown for request bodies to arrive after the server stopped accepting connections. */
+const bodyShare = 1 / 5
 /** The share of the shutdown for responses; the rest is for closing everything else. */
 const responseShare = 3 / 5
 const stallCheckIntervalMs = 100
 
 /** Starts to track the connections of a server. */
-export function watchConnections(server: Server, { drainTimeout, drainBodyTimeout }: DrainLimits): Connections {
+export function watchConnections(server: Server, { drainTimeout }: DrainLimits): Connections {
   const open = trackRequests(server)
   let state: 'serving' | 'draining' | 'ending' = 'serving'
   let isReplaced = false
@@ -85,7 +85,7 @@ export function watchConnections(server: Server, { drainTimeout, drainBodyTimeou
       await pendingReads()
       state = 'ending'
       open.closeIdle()
-      return closeStalled(open, Math.min(performance.now() + drainBodyTimeout, end), end)
+      return closeStalled(open, Math.min(performance.now() + drainTimeout * bodyShare, end), end)
     },
   }
 }

@@ -3,9 +3,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
-import type { FormLimits, Library } from '../content/media/library.js'
+import type { Library } from '../content/media/library.js'
 import type { Received } from '../content/media/receive.js'
 import { ApiError } from '../foundation/errors/errors.js'
+import { maxFormBytes, maxFormFields } from './body.js'
 import type { IncomingBody } from './memory-budgets.js'
 
 export interface MultipartBody {
@@ -24,6 +25,7 @@ const tooLarge = (what: string): ApiError => new ApiError('PayloadTooLargeError'
 const malformed = (): ApiError => new ApiError('BadRequestError', 'Malformed multipart body')
 
 const maxFieldBytes = 100_000
+const maxFormFiles = 100
 
 /** Bytes of fields that do not count as an incomplete body, so that a long upload with short fields is not refused to free memory. */
 const uncountedBytes = 16_384
@@ -33,10 +35,10 @@ const uncountedBytes = 16_384
  * @throws ApiError 400 for a malformed form, 413 beyond a limit, 503 if too many bodies are incomplete.
  */
 export async function readMultipart(request: IncomingMessage, library: Library, begin: () => IncomingBody): Promise<MultipartBody> {
-  const { limits } = library
+  const maxBytes = maxFormBytes(library.limits)
   const malformedError = malformed()
-  if (Number(request.headers['content-length'] ?? 0) > limits.uploadBytes) throw tooLarge('The form is too large')
-  const parser = await createParser(request, limits)
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge('The form is too large')
+  const parser = await createParser(request)
   const fields = new Map<string, string | readonly string[]>()
   const files: Promise<Received>[] = []
   const otherFiles = new Set<string>()
@@ -68,8 +70,8 @@ export async function readMultipart(request: IncomingMessage, library: Library, 
       const before = fields.get(name)
       fields.set(name, before === undefined ? value : typeof before === 'string' ? [before, value] : [...before, value])
     })
-    parser.on('filesLimit', () => fail(tooLarge(`A form must not have more than ${limits.uploadFiles} files`)))
-    parser.on('fieldsLimit', () => fail(tooLarge(`A form must not have more than ${limits.uploadFields} fields`)))
+    parser.on('filesLimit', () => fail(tooLarge(`A form must not have more than ${maxFormFiles} files`)))
+    parser.on('fieldsLimit', () => fail(tooLarge(`A form must not have more than ${maxFormFields} fields`)))
     parser.on('error', () => fail(malformedError))
     parser.on('finish', () => resolve(null))
     request.once('close', () => request.complete || fail(malformedError))
@@ -115,16 +117,16 @@ function findCause(malformedError: ApiError, first: unknown, received: readonly 
   return reasons.find((reason) => reason instanceof ApiError && reason !== malformedError) ?? malformedError
 }
 
-async function createParser(request: IncomingMessage, limits: FormLimits): Promise<BusboyInstance> {
+async function createParser(request: IncomingMessage): Promise<BusboyInstance> {
   const { Busboy } = (await import('@fastify/busboy')).default
   try {
     return new Busboy({
       headers: request.headers as { 'content-type': string },
       preservePath: true,
       limits: {
-        files: limits.uploadFiles,
-        fields: limits.uploadFields,
-        parts: limits.uploadFiles + limits.uploadFields + 1,
+        files: maxFormFiles,
+        fields: maxFormFields,
+        parts: maxFormFiles + maxFormFields + 1,
         fieldSize: maxFieldBytes,
         headerPairs: 20,
         headerSize: 16_384,
@@ -153,7 +155,7 @@ async function streamInTurn(request: IncomingMessage, parser: Writable, { limits
       const chunk = incoming.read()
       if (chunk === null && (request.readableEnded || request.destroyed)) return
       bytes += chunk?.length ?? 0
-      if (bytes > limits.uploadBytes) throw new ApiError('PayloadTooLargeError', 'The form is too large')
+      if (bytes > maxFormBytes(limits)) throw new ApiError('PayloadTooLargeError', 'The form is too large')
       if (chunk !== null) await write(parser, chunk, stop)
       if (!(await incoming.next(chunkTimeoutMs))) return
     }

@@ -303,12 +303,15 @@ export function okRead({ request, metrics }: Pick<RequestContext, 'request' | 'm
 /** The key of responses with more keys than a header may have; it is purged with every change. */
 const anyType = 't-all'
 
+/** A longer header has one key for everything. */
+const maxSurrogateKeyBytes = 8_000
+
 /** The form of a documentId that a header may contain. */
 const plainId = /^[\w-]{1,64}$/
 
 /** The header with the keys of a response. `types`: uids that it was read from; `documentId`: of its only document. */
 export function createSurrogateKeys(
-  { surrogateKeys, limits }: Pick<Config, 'surrogateKeys' | 'limits'>,
+  { surrogateKeys }: Pick<Config, 'surrogateKeys'>,
   types: readonly string[],
   documentId: string | undefined,
 ): Readonly<Record<string, string>> {
@@ -316,5 +319,5 @@ export function createSurrogateKeys(
   const separator = surrogateKeys === 'Cache-Tag' ? ',' : ' '
   const ofDocument = documentId !== undefined && plainId.test(documentId) ? [`d-${documentId}`] : []
   const all = [...types.map((uid) => `t-${uid}`), ...ofDocument].join(separator)
-  return { [surrogateKeys.toLowerCase()]: all.length <= limits.surrogateKeyBytes ? all : [anyType, ...ofDocument].join(separator) }
+  return { [surrogateKeys.toLowerCase()]: all.length <= maxSurrogateKeyBytes ? all : [anyType, ...ofDocument].join(separator) }
 }

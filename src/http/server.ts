@@ -49,11 +49,18 @@ const withoutSchemas = () => () => {
 }
 
 const maxHeaders = 200
+/** The part of `limits.requestTimeout` for the headers. */
+const headersShare = 1 / 3
+/** Connections without traffic, even while a response is sent, are closed this much later than idle ones. */
+const idleGraceMs = 5_000
+/** A file of the media library is read as a whole for compression: the limit allows this many of the largest. */
+const maxCompressedFiles = 32
 /** Time for which the rest of a body is discarded whose request was answered early, before the connection is closed. */
 const maxDiscardMs = 10_000
 
 function createApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {
   const { limits } = config
+  const headersTimeout = Math.ceil(limits.requestTimeout * headersShare)
   const app = fastify({
     loggerInstance: logger,
     // Lines that belong to a request name it: a logger for each would cost every request.
@@ -62,15 +69,15 @@ function createApp(config: Config, metrics: Metrics | null, logger: FastifyBaseL
     genReqId: requestId,
     bodyLimit: limits.bodyBytes,
     trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
-    connectionTimeout: limits.idleTimeout,
+    connectionTimeout: limits.keepAliveTimeout + idleGraceMs,
     // The longest time to receive any request; bodies without files have a shorter limit.
     requestTimeout: Math.max(limits.requestTimeout, limits.uploadTimeout),
     keepAliveTimeout: limits.keepAliveTimeout,
     forceCloseConnections: false,
     http: {
-      headersTimeout: limits.headersTimeout,
+      headersTimeout,
       maxHeaderSize: limits.headerBytes,
-      connectionsCheckingInterval: Math.min(1_000, limits.headersTimeout),
+      connectionsCheckingInterval: Math.min(1_000, headersTimeout),
     },
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => {
       if (metrics !== null) measureRefused(error, socket, metrics)
@@ -152,7 +159,7 @@ const createMounts = (parts: MountContext): readonly Mount[] => {
   return [
     uploadsMount(config.uploadsFolder, {
       check: backend.checkAddress,
-      compressedBytes: compression === null ? 0 : config.limits.compressedFileBytes,
+      compressedBytes: compression === null ? 0 : config.limits.compressionBytes / maxCompressedFiles,
       policies: { sandbox: getFilePolicy(config, sandboxPolicy), viewer: getFilePolicy(config, viewerPolicy) },
       unsent,
     }),

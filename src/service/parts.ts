@@ -35,7 +35,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
   const { measuring } = management
   const tracing = await prepareTracing(config, version, logger)
   const watching = (all: Database, purpose?: DatabasePurpose) => measuring.database(traceDatabase(config, all, tracing, purpose), purpose)
-  const mail = openMailer(config.mail, config.logsEmails, logger, config.limits)
+  const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
   const audit = await openAudit(config, logger, opened)
@@ -77,7 +77,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
 /** Adds the response cache if the database is notified of all commits in time. */
 function cacheDatabase({ limits }: Config, database: Database, signing: Signing | null, counts: CacheCounts | null): Database {
   const { reads, commits } = database
-  return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits, counts) }
+  return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits.cacheBytes, counts) }
 }
 
 interface Observers {
@@ -177,6 +177,9 @@ interface AccountSources {
   readonly audit: Audit | null
 }
 
+/** Maximum number of IP addresses and accounts whose attempts are counted. */
+const maxCounters = 100_000
+
 function accountContext(
   config: Config,
   { main, reads, writes }: Database,
@@ -184,15 +187,15 @@ function accountContext(
 ): AccountParts {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits
-    ? openSharedCounters({ database: main, writer: writes, dialect: reads.dialect }, limits.rateLimitKeys)
-    : openCounters(limits.rateLimitKeys)
+    ? openSharedCounters({ database: main, writer: writes, dialect: reads.dialect }, maxCounters)
+    : openCounters(maxCounters)
   return {
     database: main,
     writer: writes,
     jwts,
     mail,
     limiter: auditedLimiter(measuring.limiter(openLimiter(counters, limits)), audit),
-    passwords: openPasswords(limits),
+    passwords: openPasswords(),
     log,
     jwtSecret: secrets.jwtSecret,
     signIn: auth,

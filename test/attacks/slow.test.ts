@@ -36,7 +36,7 @@ function open(sent: string | Buffer): Promise<Slow> {
 }
 
 test('O08 headers that never end: 408, and the connection ends, however long the client goes on', async () => {
-  served = await serveGolden({ config: { limits: { headersTimeout: 1_000, connections: 20 } } })
+  served = await serveGolden({ config: { limits: { requestTimeout: 3_000, connections: 20 } } })
   const slow = await Promise.all(Array.from({ length: 20 }, () => open('GET / HTTP/1.1\r\nHost: x\r\nX-')))
   const dripping = setInterval(() => {
     for (const { socket } of slow) socket.write('a')

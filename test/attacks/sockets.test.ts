@@ -87,7 +87,7 @@ describe('smuggling', () => {
 })
 
 describe('slow clients', () => {
-  const golden = attackFixture('strapi', { config: { limits: { headersTimeout: 400, requestTimeout: 800, keepAliveTimeout: 600 } } })
+  const golden = attackFixture('strapi', { config: { limits: { requestTimeout: 1_200, keepAliveTimeout: 600 } } })
   const { request: sendRequest } = golden
   const slow = (pieces: readonly string[], gap: number) => raw(golden.served.origin, pieces, { gap, patience: 4_000 })
 

@@ -29,7 +29,7 @@ import { groups, type Recorded } from '../golden/plans/requests.js'
 import { secrets } from '../spec/callers.js'
 import { goldenProject } from '../support/serve.js'
 
-const limits = { cacheBytes: 100_000_000, cachedResponseBytes: 10_000_000 }
+const cacheBytes = 640_000_000
 const folder = mkdtempSync(join(tmpdir(), 'octavo-cached-tables-'))
 interface Asked {
   readonly name: string
@@ -94,7 +94,7 @@ const textOf = async (from: ReadDatabase, { handle, values }: Asked): Promise<st
 const textsOf = (from: ReadDatabase, of: readonly Asked[]): Promise<readonly (string | null)[]> =>
   Promise.all(of.map((one) => textOf(from, one)))
 
-const cached = (changes: TableChanges): ReadDatabase => cacheReads(reads, { changes, look: () => true }, null, limits)
+const cached = (changes: TableChanges): ReadDatabase => cacheReads(reads, { changes, look: () => true }, null, cacheBytes)
 
 /** Empties a table for a while, alone or with the rows that depend on it. */
 async function without(table: string, alone: boolean, work: () => Promise<void>): Promise<void> {

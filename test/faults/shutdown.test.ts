@@ -14,7 +14,7 @@ let child: Child
 let connections: Connection[]
 beforeEach(async () => {
   folder = await copyGolden({
-    limits: { drainDelay: 0, drainTimeout: 3_600_000, drainBodyTimeout: 3_600_000, headersTimeout: 290_000, requestTimeout: 290_000 },
+    limits: { drainDelay: 0, drainTimeout: 3_600_000, requestTimeout: 290_000 },
   })
   grow(join(folder, '.tmp', 'data.db'), 30_000)
   child = start(folder)

@@ -69,7 +69,7 @@ const errors = () =>
     .map(({ msg }) => msg)
 
 test('a body that does not come in is not waited for: the stop is orderly and soon', async () => {
-  const origin = await serve({ drainBodyTimeout: 1_000, drainTimeout: 3_600_000 })
+  const origin = await serve({ drainTimeout: 5_000 })
   await send(origin, post + body.slice(0, 5))
   await pause(200)
   child.signal('SIGTERM')
@@ -92,7 +92,7 @@ test('a response that the client does not read delays the stop for a limited tim
 })
 
 test('a body that comes in slowly, but in time, is answered', async () => {
-  const origin = await serve({ drainBodyTimeout: 40_000, drainTimeout: 3_600_000 })
+  const origin = await serve({ drainTimeout: 200_000 })
   const slow = await send(origin, post)
   await pause(200)
   child.signal('SIGTERM')
@@ -106,7 +106,7 @@ test('a body that comes in slowly, but in time, is answered', async () => {
 })
 
 test('threads that end with the process are not reported as failures', async () => {
-  const origin = await serve({ drainBodyTimeout: 20_000 })
+  const origin = await serve({ drainTimeout: 100_000 })
   await send(origin, post + body.slice(0, 5))
   await pause(200)
   child.signal('SIGTERM')

@@ -9,7 +9,7 @@ import { type AdminClient, front, giveRights, newsroomRoles, serveNewsroom, sign
 let served: Served
 let ada: AdminClient
 const clients: Record<string, AdminClient> = {}
-const limits = { authRateLimit: 1_000, bulkDocuments: 70 }
+const limits = { authRateLimit: 1_000 }
 
 beforeAll(async () => {
   served = await serveNewsroom({ config: { limits } })
@@ -234,11 +234,11 @@ rule('administration-bulk.1', 'unchanged documents have no entry in the log of a
 })
 
 rule('administration-bulk.14', 'more documents than the limit are refused, and none is changed', async () => {
-  await stories(71, 'over the limit')
-  const message = 'At most 70 documents in one request (limits.bulkDocuments)'
+  await stories(501, 'over the limit')
+  const message = 'At most 500 documents in one request'
   const refused = [
     { where: { filters: { summary: 'over the limit' } } },
-    { documents: Array.from({ length: 71 }, (_, index) => `document-${index}`) },
+    { documents: Array.from({ length: 501 }, (_, index) => `document-${index}`) },
   ]
   for (const body of refused)
     expect((await bulk(ada, 'publish', body)).body).toEqual({
@@ -247,8 +247,8 @@ rule('administration-bulk.14', 'more documents than the limit are refused, and n
     })
   expect(await published('over the limit')).toBe(0)
   const rest = { filters: { summary: 'over the limit', title: { $ne: 'over the limit 0' } } }
-  expect(statusesOf(await ok(bulk(ada, 'publish', { where: rest })))).toEqual(Array.from({ length: 70 }, () => 200))
-  expect(await published('over the limit')).toBe(70)
+  expect(statusesOf(await ok(bulk(ada, 'publish', { where: rest })))).toEqual(Array.from({ length: 500 }, () => 200))
+  expect(await published('over the limit')).toBe(500)
 })
 
 rule('administration-bulk.12', 'a repeated Idempotency-Key returns the stored results, and nothing is done again', async () => {

@@ -40,7 +40,7 @@ const signedIn: Record<string, SignedIn> = {}
 beforeAll(async () => {
   served = await serveProject(project, {
     environment: secrets,
-    config: { limits: { authRateLimit: 0, bulkFiles: 20, fileBytes: 2_000_000 } },
+    config: { limits: { authRateLimit: 0, fileBytes: 2_000_000 } },
   })
   await addAdministrator(served, 'ada@media.example')
   ada = await signInAdmin(served, 'ada@media.example')

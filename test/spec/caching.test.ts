@@ -12,7 +12,7 @@ const json = { 'content-type': 'application/json' }
 let served: Served
 let beside: Served
 beforeAll(async () => {
-  served = await serveGolden({ config: { limits: { cachedResponseBytes: 400_000 } } })
+  served = await serveGolden({ config: { limits: { cacheBytes: 25_600_000 } } })
   beside = await serveExisting(served)
 })
 afterAll(async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   magazine = await serveMagazine({ environment: secrets })
   await addToken(magazine, 'desk', { type: 'full-access' })
   plain = await serveMagazine({ config: { compression: false } })
-  narrow = await serveMagazine({ config: { limits: { compressionConcurrency: 1, compressionBytes: 200_000 } } })
+  narrow = await serveMagazine({ config: { limits: { compressionBytes: 200_000 } } })
 })
 afterAll(() => Promise.all([magazine, plain, narrow].map((served) => served.close())))
 

@@ -263,7 +263,7 @@ describe('clients of the event stream', () => {
       },
       {
         environment: secrets,
-        config: { events: { stream: true }, limits: { eventStreamsPerAddress: 3, eventStreamReadBytes: 50_000, bodyBytes: 2_000_000 } },
+        config: { events: { stream: true }, limits: { eventStreamsPerAddress: 3, bodyBytes: 2_000_000 } },
       },
     )
     await addToken(served, 'all', { type: 'full-access' })

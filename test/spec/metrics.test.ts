@@ -35,7 +35,7 @@ beforeAll(async () => {
     config: {
       ...managed,
       events: { stream: true },
-      limits: { authRateLimit: 3, bodyBytes: 2_000, queryComplexity: 20, headersTimeout: 1_000 },
+      limits: { authRateLimit: 3, bodyBytes: 2_000, queryComplexity: 20, requestTimeout: 3_000 },
     },
     code: { listeners: [() => received] },
   })
@@ -215,11 +215,11 @@ rule('operations.15', 'reads are counted by cache hits of results and plans, and
   const long = `/api/notes?${Array.from({ length: 3 }, () => `filters[$or][][name][$eq]=${'x'.repeat(1_500)}`).join('&')}`
   expect((await served.request(long)).status).toBe(200)
   expect(await difference('octavo_cache_requests_total', 'bypass')).toBe(1)
-  const small = await serveProject(project, { config: { ...managed, limits: { cacheBytes: 4_000, cachedResponseBytes: 2_000 } } })
-  for (let index = 0; index < 40; index++) await small.request(`/api/notes?filters[name][$ne]=${index % 20}`)
+  const small = await serveProject(project, { config: { ...managed, limits: { cacheBytes: 64_000 } } })
+  for (let index = 0; index < 400; index++) await small.request(`/api/notes?filters[name][$ne]=${index % 200}`)
   const full = await scrape(small)
   expect(sumOf(full, 'octavo_cache_evictions_total')).toBeGreaterThan(0)
-  expect(sumOf(full, 'octavo_cache_bytes')).toBeLessThanOrEqual(4_000)
+  expect(sumOf(full, 'octavo_cache_bytes')).toBeLessThanOrEqual(64_000)
   await small.close()
 })
 

@@ -154,11 +154,15 @@ rule('retries.5', 'a refusal leaves no key', async () => {
 })
 
 rule('retries.6', 'keys are stored for a day, up to a number and a size', async () => {
-  const served = await serveGolden({ config: { limits: { idempotencyKeys: 5, idempotencyBytes: 64_000 } } })
+  const served = await serveGolden({ config: { limits: { idempotencyBytes: 64_000 } } })
   const keys = () => served.sql('select "key", length(answer) as bytes from octavo_idempotency_keys order by id')
   try {
-    for (let number = 0; number < 8; number++)
+    for (let number = 0; number < 8; number++) {
+      // The first ones are as old as 100,000 later keys make them.
+      if (number === 7)
+        await served.sql('update octavo_idempotency_keys set id = id - 100000 where "key" in (?, ?, ?)', 'key-0', 'key-1', 'key-2')
       expect((await post('/api/cities', `key-${number}`, { data: { name: `city ${number}` }, served })).status).toBe(201)
+    }
     expect((await keys()).map(({ key }) => key)).toEqual([3, 4, 5, 6, 7].map((number) => `key-${number}`))
     expect((await post('/api/cities', 'key-7', { data: { name: 'city 7' }, served })).status).toBe(201)
     expect(await count('city 7', served)).toBe(1)

@@ -231,7 +231,7 @@ for (const contract of ['specification', 'strapi'] as const) {
 describe('a limit', () => {
   let small: Served
   beforeAll(async () => {
-    small = await serveMagazine({ config: { limits: { sourceMapBytes: 10_000, maxBufferedResponseBytes: 100_000 } } })
+    small = await serveMagazine({ config: { limits: { maxBufferedResponseBytes: 166_667 } } })
   })
   afterAll(() => small.close())
 

@@ -21,7 +21,6 @@ let before: (call: BeforeCall) => unknown = () => {}
 let after: (call: AfterCall) => unknown = () => {}
 beforeAll(async () => {
   served = await serveGolden({
-    config: { limits: { transactionOperations: 50 } },
     code: {
       hooks: [{ before: (call) => before(call), after: (call) => after(call) }],
       // Events are recorded for a listener.
@@ -342,18 +341,22 @@ rule(
 
 rule('transactions.9', 'more writes than a transaction may have are 400; asynchronous functions are refused', async () => {
   const { documents, transaction } = served.service
-  const many = Array.from({ length: 51 }, (_, n) => ({ name: `Too many ${n}` }))
+  const many = Array.from({ length: 10_001 }, (_, n) => ({ name: `Too many ${n}` }))
   const works: readonly (() => Promise<unknown>)[] = [
     () => documents(city).createMany({ data: many }),
     () => transaction((write) => many.map((data) => write(city).create({ data }))),
-    () => documents(article).updateMany({ filters: {}, data: {} }),
+    () => documents(city).updateMany({ filters: {}, data: {} }),
   ]
+  const digits = `(select 0 as d ${Array.from({ length: 9 }, (_, digit) => `union all select ${digit + 1} `).join('')})`
+  await served.sql(`insert into cities (document_id, name, published_at) select 'crowd' || a.d || b.d || c.d || d.d || e.d, 'Crowd', 1
+    from ${digits} a, ${digits} b, ${digits} c, ${digits} d, ${digits} e where e.d < 2`)
   for (const work of works) {
     const error = await failure(work())
-    expect([error.status, error.message]).toEqual([400, 'A transaction has at most 50 writes (limits.transactionOperations)'])
+    expect([error.status, error.message]).toEqual([400, 'A transaction has at most 10000 writes'])
   }
+  await served.sql("delete from cities where name = 'Crowd'")
   expect(await documents(city).count({ filters: { name: { $startsWith: 'Too many' } } })).toBe(0)
-  expect(await documents(city).createMany({ data: many.slice(0, 50) })).toHaveLength(50)
+  expect(await documents(city).createMany({ data: many.slice(0, 100) })).toHaveLength(100)
   await documents(city).deleteMany({ filters: { name: { $startsWith: 'Too many' } } })
 
   await expect(

@@ -50,14 +50,9 @@ describe('octavo.config', () => {
     ['database.readers', 'readerThreads'],
     ['database.maxReaders', 'maxReaderThreads'],
     ['limits.planNodes', 'queryComplexity'],
-    ['limits.markedBytes', 'sourceMapBytes'],
     ['limits.unsentBytes', 'maxBufferedResponseBytes'],
-    ['limits.uploadTurns', 'uploadConcurrency'],
     ['limits.imagesAtOnce', 'imageConcurrency'],
-    ['limits.passwordsAtOnce', 'passwordConcurrency'],
-    ['limits.storageSilence', 'storageIdleTimeout'],
     ['limits.authRequests', 'authRateLimit'],
-    ['limits.countedCallers', 'rateLimitKeys'],
     ['limits.answerBytes', 'responseBytes'],
     ['limits.unreadBytes', 'maxBufferedBodyBytes'],
     ['limits.webhookLongestPause', 'webhookMaxRetryDelay'],
@@ -71,6 +66,9 @@ describe('octavo.config', () => {
   test('a limit that was a setting is refused as fixed', async () => {
     await expect(withFile({ limits: { bodyKeys: 1 } })).rejects.toThrow(
       'Unrecognized key: "bodyKeys"; this limit is fixed and cannot be configured.',
+    )
+    await expect(withFile({ limits: { uploadBytes: 1 } })).rejects.toThrow(
+      'Unrecognized key: "uploadBytes"; this limit follows from "fileBytes".',
     )
   })
 

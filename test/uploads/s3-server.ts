@@ -90,7 +90,7 @@ function drip(asked: IncomingMessage, answer: ServerResponse): void {
 }
 
 /** Milliseconds between pieces, and their number. */
-export const [piecePause, pieces] = [300, 10]
+export const [piecePause, pieces] = [300, 20]
 
 async function inPieces(response: IncomingMessage, answer: ServerResponse, how: 'pieces' | 'ceases'): Promise<void> {
   const whole = Buffer.concat(await response.toArray())

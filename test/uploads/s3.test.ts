@@ -176,7 +176,7 @@ describe('a private bucket', () => {
 describe('trouble (R14)', () => {
   let served: Served
   beforeAll(async () => {
-    served = await serveGolden(storedAt(s3, {}, { storageTimeout: 1_500, storageIdleTimeout: 400 }))
+    served = await serveGolden(storedAt(s3, {}, { storageTimeout: 2_400 }))
   })
   afterAll(() => served.close())
 

@@ -12,7 +12,7 @@ import { patience } from '../support/until.js'
 
 let served: Served
 beforeAll(async () => {
-  const limits = { compressedFileBytes: 50_000_000, responseTimeout: 1_000 }
+  const limits = { compressionBytes: 1_600_000_000, responseTimeout: 1_000 }
   served = await serveProject(contentType('note', { name: { type: 'string' } }), { config: { ...managed, limits } })
   const folder = join(served.folder, 'public', 'uploads')
   mkdirSync(folder, { recursive: true })

@@ -44,6 +44,7 @@ interface BulkClient {
 
 const rowsPerRead = 2_000
 const maxErrorsPerDocument = 10
+const maxDocuments = 500
 
 /** Refuses a request that is wrong for every document. @throws ApiError 400, 403, 404 */
 export async function checkBulk(access: ContentAccess, { action, type: uid, locale, documents, where }: BulkRequest): Promise<void> {
@@ -69,9 +70,8 @@ export async function actOnMany(
 ): Promise<readonly BulkResult[]> {
   await checkBulk(access, request)
   const { type, where } = request
-  const { bulkDocuments: maxDocuments } = access.limits
   const documents = where === null ? [...new Set(request.documents)] : await findListed(access, type, where, maxDocuments)
-  if (documents.length > maxDocuments) throw validationError(`At most ${maxDocuments} documents in one request (limits.bulkDocuments)`)
+  if (documents.length > maxDocuments) throw validationError(`At most ${maxDocuments} documents in one request`)
   const results: BulkResult[] = []
   for (const documentId of documents) {
     const error = client.isGone() ? notDone : await actOn(access, request, documentId, log)

@@ -19,7 +19,7 @@ import type { AdministratorGrants } from '../permissions/grants.js'
 export interface HistorySettings {
   readonly database: RowReader
   now(): number
-  readonly limits: Pick<Config['limits'], 'historyInterval' | 'historyTime' | 'historyVersions' | 'historyBytes'>
+  readonly limits: Pick<Config['limits'], 'historyInterval' | 'historyTime' | 'historyVersions'>
 }
 
 /** Content for one administrator, in one request. */

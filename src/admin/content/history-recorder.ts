@@ -15,6 +15,8 @@ import { wholePopulate } from './document-view.js'
 
 /** A relation with more links is left out of a stored version. */
 const maxLinks = 1_000
+/** A larger version is not stored. */
+const maxVersionBytes = 2_000_000
 
 /** Attributes that identify versions or are written by the service. */
 const systemAttributes: ReadonlySet<string> = new Set([
@@ -136,7 +138,7 @@ async function record(
     ([name, value]) => !systemAttributes.has(name) && !(isLinks(type, name) && Array.isArray(value) && value.length > maxLinks),
   )
   const data = JSON.stringify(Object.fromEntries(content))
-  if (Buffer.byteLength(data) > history.limits.historyBytes) return
+  if (Buffer.byteLength(data) > maxVersionBytes) return
   await insertRow(transaction, 'strapi_history_versions', {
     content_type: type.uid,
     related_document_id: documentId,

@@ -43,7 +43,8 @@ async function findWaiting(
   documentId: string,
   locale: string | null,
 ): Promise<Pick<LocaleCheck, 'waiting' | 'more'>> {
-  const { checkedLinksPerRelation: mostOfRelation, checkedLinks: mostLinks } = access.limits
+  const mostLinks = Math.ceil(access.limits.copiedLinks / 10)
+  const mostOfRelation = Math.ceil(mostLinks / 10)
   const linkPage = { start: 0, limit: mostOfRelation + 1, others: mostLinks + 1 }
   const draft = await findVersion(access, { type, documentId, locale }, { populate: wholePopulate(access, type) }, linkPage)
   if (draft === null) return { waiting: [], more: false }

@@ -4,6 +4,7 @@ import { readUnfinished, type UnfinishedDelivery } from '../../content/events/de
 import { type EventHead, openEventLog } from '../../content/events/event-log.js'
 import { openAddressRules } from '../../content/events/webhooks/addresses.js'
 import { readAttempts } from '../../content/events/webhooks/attempts.js'
+import { maxWaitingEvents } from '../../content/events/webhooks/consumer.js'
 import { type EventsToResend, eventsToResend, sendTestEvent, webhookState } from '../../content/events/webhooks/management.js'
 import { checkWebhook } from '../../content/events/webhooks/request.js'
 import { ensureSecrets, replaceSecret, rotateSecret, signingSecrets } from '../../content/events/webhooks/secrets.js'
@@ -166,11 +167,11 @@ export async function unfinishedEvents(
 }
 
 /** Finds the events to deliver again. @throws ApiError 400 for too many events */
-async function findEvents({ config, database }: OperationContext, webhook: Webhook, which: EventsToResend): Promise<readonly EventHead[]> {
-  const free = config.limits.webhookQueue - (await readUnfinished(database, consumerOf(webhook.id), 'waiting')).length
+async function findEvents({ database }: OperationContext, webhook: Webhook, which: EventsToResend): Promise<readonly EventHead[]> {
+  const free = maxWaitingEvents - (await readUnfinished(database, consumerOf(webhook.id), 'waiting')).length
   const heads = await eventsToResend(database, webhook, which, free)
   if (heads.length > free) {
-    const message = `More than ${free} events would wait (limits.webhookQueue). Send some of them first, by their sequence numbers`
+    const message = `More than ${free} events would wait. Send some of them first, by their sequence numbers`
     throw new ApiError('ApplicationError', message)
   }
   return heads

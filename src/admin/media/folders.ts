@@ -137,6 +137,8 @@ async function moveFolderTo(
 
 /** A deletion starts again if files are added to its folders. */
 const maxAttempts = 5
+/** Files that are deleted in one request, the content of folders included. */
+const maxDeletedFiles = 2_000
 
 /**
  * Deletes files, and folders with their content, all or none. `withContent`: folders need not be empty.
@@ -149,23 +151,22 @@ export async function deleteMany(access: MediaAccess, { files, folders }: MediaS
 
 async function tryToDelete(access: MediaAccess, { files, folders }: MediaSelection, withContent: boolean): Promise<boolean> {
   const { administration, administrator, library } = access
-  const { database, config } = administration
-  const most = config.limits.bulkFiles
+  const { database } = administration
   // Checked first: the library would reveal whether an invisible file exists.
   await checkChangeable(database, administrator, 'files', files)
   checkSeesFolders(administrator)
-  const contained = await fileIdsBelow(database, await foldersWithIds(database, folders), most + 1)
+  const contained = await fileIdsBelow(database, await foldersWithIds(database, folders), maxDeletedFiles + 1)
   const ids = [...new Set([...files, ...contained])]
-  if (ids.length > most) {
+  if (ids.length > maxDeletedFiles) {
     await checkContent(database, administrator, contained)
-    throw new ApiError('ValidationError', `More than ${most} files would be deleted at once (limits.bulkFiles)`)
+    throw new ApiError('ValidationError', `More than ${maxDeletedFiles} files would be deleted at once`)
   }
   let isOutdated = false
   const scope = toScope(access, {
     before: async (transaction) => {
       await checkChangeable(transaction, administrator, 'files', files)
       const all = await foldersToDelete(access, transaction, folders, withContent)
-      const now = await fileIdsBelow(transaction, all, most + 1)
+      const now = await fileIdsBelow(transaction, all, maxDeletedFiles + 1)
       const known = new Set(ids)
       isOutdated = now.some((id) => !known.has(id)) || now.length < contained.length
       if (isOutdated) throw new ApiError('ConflictError', 'Files have come or gone')

@@ -14,10 +14,12 @@ export interface IdempotencyKey {
   readonly fingerprint: string
 }
 
+/** The oldest keys are deleted first. */
+const maxKeys = 100_000
+const keyLifetimeMs = 86_400_000
+
 interface IdempotencyLimits {
-  readonly idempotencyTime: number
-  /** Maximum number of keys, and of bytes of all stored responses; the oldest are deleted first. */
-  readonly idempotencyKeys: number
+  /** Maximum bytes of all stored responses; the oldest are deleted first. */
   readonly idempotencyBytes: number
 }
 
@@ -76,7 +78,7 @@ export function createIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKey
   async function find(database: RowReader, { caller, key, fingerprint }: IdempotencyKey): Promise<StoredResult | null> {
     const [kept] = await database.rows<StoredResult>(
       sql`select fingerprint, grants, document_id as "documentId", answer from ${table}
-        where caller = ${caller} and ${sql.ref('key')} = ${key} and created_at > ${Date.now() - limits.idempotencyTime}`,
+        where caller = ${caller} and ${sql.ref('key')} = ${key} and created_at > ${Date.now() - keyLifetimeMs}`,
     )
     if (kept !== undefined && kept.fingerprint !== fingerprint)
       throw new ApiError('UnprocessableEntityError', 'This Idempotency-Key was used for another request')
@@ -93,8 +95,8 @@ export function createIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKey
       select ${caller}, ${key}, ${fingerprint}, ${grants}, ${documentId}, ${bytes}, ${now},
         ${bytes?.length ?? 0} + coalesce((select total from ${table} order by id desc limit 1), 0)`)
     transaction.follow(sql`delete from ${table} where id in (select id from (select id from ${table}
-      where created_at <= ${now - limits.idempotencyTime}
-        or id <= (select max(id) from ${table}) - ${limits.idempotencyKeys}
+      where created_at <= ${now - keyLifetimeMs}
+        or id <= (select max(id) from ${table}) - ${maxKeys}
         or total <= (select max(total) from ${table}) - ${limits.idempotencyBytes}
       limit ${maxClearedRows}) as old)`)
   }

@@ -231,5 +231,5 @@ async function reportMissing(
 ): Promise<void> {
   if (next === readTo + 1 || next <= outboxEvents || (await log.first()) <= readTo) return
   const which = `Events ${readTo + 1}–${next - 1} were deleted from the outbox before they were delivered`
-  failed(consumer.name, new Error(`${which} (limits.outboxEvents, limits.outboxBacklog)`))
+  failed(consumer.name, new Error(`${which} (limits.outboxEvents)`))
 }

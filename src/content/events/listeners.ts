@@ -52,7 +52,7 @@ function listenerConsumer(name: string, listener: EventListener, { attempts, tim
       }
     },
     missed: (sequence) => {
-      failed(name, new Error(`Event ${sequence} was deleted from the outbox before it was delivered (limits.outboxBacklog)`))
+      failed(name, new Error(`Event ${sequence} was deleted from the outbox before it was delivered (limits.outboxEvents)`))
       return { kind: 'given-up', logStatement: null }
     },
   }

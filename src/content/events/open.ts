@@ -34,7 +34,6 @@ interface EventLimits extends WebhookLimits {
   readonly hookTimeout: number
   readonly drainTimeout: number
   readonly outboxEvents: number
-  readonly eventStreamReadBytes: number
 }
 
 /** Recorded events without document content, for event streams. */
@@ -61,6 +60,9 @@ export interface Events {
   /** Continues delivery for a short time; the next start delivers the rest. */
   close(): Promise<void>
 }
+
+/** Recorded events that are read at once for event streams; a larger event is read alone. */
+const maxStreamReadBytes = 1_048_576
 
 /** Concurrent requests to all webhooks of a process. */
 const maxWebhookRequests = 50
@@ -111,7 +113,7 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
     },
     watched: { tables: webhookTables, reload },
     streamed: {
-      read: (after) => readEventBatch(database, after, limits.eventStreamReadBytes),
+      read: (after) => readEventBatch(database, after, maxStreamReadBytes),
       first: log.first,
       last: log.last,
       onEvents: deliveries.onEvents,

@@ -36,10 +36,12 @@ interface OutboxOptions {
   readonly recording: Recording
 }
 
+/** A larger entry is recorded without its relations. */
+const maxEventBytes = 262_144
+const backlogShare = 5
+
 interface OutboxLimits {
   readonly outboxEvents: number
-  readonly outboxBacklog: number
-  readonly eventBytes: number
 }
 
 /** Events without relations in the payload, as in Strapi: the row is deleted. */
@@ -74,7 +76,7 @@ export function openOutbox({ context, dialect, database: { register, unregister 
       if (!recording.wants(event)) return
       const version = versionParameters(row)
       let entry = withoutRelations.has(event) ? '' : await render(transaction, type, row.id, { ...version, populate: populateOf(type) })
-      if (entry === '' || entry.length > limits.eventBytes) entry = await render(transaction, type, row.id, version)
+      if (entry === '' || entry.length > maxEventBytes) entry = await render(transaction, type, row.id, version)
       await record(
         transaction,
         event,
@@ -98,8 +100,8 @@ export function openOutbox({ context, dialect, database: { register, unregister 
 /** Records an event. `subject`: the members of the payload that identify the subject. */
 type Recorder = (transaction: Transaction, event: string, subject: string, now: number) => Promise<void>
 
-/** Retains the last `outboxEvents` events, and up to `outboxBacklog` more that a consumer still needs. */
-function openRecorder({ commitOrder }: Dialect, { outboxEvents, outboxBacklog }: OutboxLimits, recording: Recording): Recorder {
+/** Retains the last `outboxEvents` events, and up to `backlogShare` times as many more that a consumer still needs. */
+function openRecorder({ commitOrder }: Dialect, { outboxEvents }: OutboxLimits, recording: Recording): Recorder {
   /** Transactions with the lock that numbers events in commit order. */
   const inCommitOrder = new WeakSet<Transaction>()
   return async (transaction, event, subject, now) => {
@@ -117,7 +119,7 @@ function openRecorder({ commitOrder }: Dialect, { outboxEvents, outboxBacklog }:
     for (const name of recording.unregistered()) transaction.follow(registration(name, id - 1))
     if (id <= outboxEvents || id % Math.min(pruneEvery, outboxEvents) !== 0) return
     // The event at a cursor is retained too: it proves that no later one was deleted.
-    const oldest = Math.max(id - outboxEvents - outboxBacklog, Math.min(id - outboxEvents, recording.neededFrom() - 1))
+    const oldest = Math.max(id - outboxEvents * (1 + backlogShare), Math.min(id - outboxEvents, recording.neededFrom() - 1))
     await transaction.run(sql`delete from ${table} where sequence <= ${oldest}`)
   }
 }

@@ -55,13 +55,12 @@ export interface Library {
   removeAll(ids: readonly number[], scope: LibraryScope): Promise<void>
 }
 
-export interface FormLimits {
-  readonly uploadFiles: number
-  readonly uploadFields: number
-  readonly uploadBytes: number
-  /** Maximum number of forms parsed concurrently; others are delayed by milliseconds per chunk. */
-  readonly uploadConcurrency: number
+interface FormLimits {
+  readonly fileBytes: number
 }
+
+/** Maximum number of forms parsed concurrently; others are delayed by milliseconds per chunk. */
+const uploadConcurrency = 8
 
 /** Origin of a change. */
 export interface LibraryScope {
@@ -117,7 +116,7 @@ export function openLibrary(parts: LibraryParts): Library {
     limits,
     receive: receiver.receive,
     discard: receiver.discard,
-    inTurn: openQueue(limits.uploadConcurrency, Number.POSITIVE_INFINITY, tooManyUploads).run,
+    inTurn: openQueue(uploadConcurrency, Number.POSITIVE_INFINITY, tooManyUploads).run,
     add: (files, infos, link, scope) => addFiles(parts, files, infos, link, scope),
     change: (id, info, scope) => changeFile(parts, id, info, scope),
     replace: (id, file, info, scope) => replacements.inLine(id, () => replaceFile(parts, id, file, info, scope)),

@@ -5,7 +5,7 @@ import { ApiError } from '../../foundation/errors/errors.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadDatabase, ReadResult } from '../database.js'
 import type { Signing } from '../response/signed-addresses.js'
-import { type CacheCounts, type CacheLimits, createResponseStore, type LendResult, type PlanTables } from './response-store.js'
+import { type CacheCounts, createResponseStore, type LendResult, type PlanTables } from './response-store.js'
 import { type CommitWatch, includesType, readTables } from './table-changes.js'
 
 /** A read in flight that other callers may join. */
@@ -31,6 +31,9 @@ interface ReadRequest {
 const maxKeyLength = 4_000
 const maxRejectedKeyChars = 200_000
 
+/** Responses of the largest size that fit into the cache. */
+const minCachedResponses = 64
+
 const never = () => false
 
 /** Adds a cache to `reads`. `signing`: results with signed URLs bypass the cache; null: none are signed. `counts` receives statistics. */
@@ -38,12 +41,12 @@ export function cacheReads(
   reads: ReadDatabase,
   watch: CommitWatch,
   signing: Signing | null,
-  limits: CacheLimits,
+  cacheBytes: number,
   counts: CacheCounts | null = null,
 ): ReadDatabase {
-  if (limits.cacheBytes === 0) return reads
+  if (cacheBytes === 0) return reads
   const { changes, look } = watch
-  const store = createResponseStore(changes, limits, counts)
+  const store = createResponseStore(changes, { cacheBytes, cachedResponseBytes: cacheBytes / minCachedResponses }, counts)
   const sources = createPlanTables(signing)
   const readsInFlight = new Map<string, ReadInFlight>()
   const tooLargeKeys = new LRUCache<string, true>({ maxSize: maxRejectedKeyChars, sizeCalculation: (_, key) => key.length })

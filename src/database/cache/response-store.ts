@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache'
 import type { ReadBytes, ReadResult } from '../database.js'
 import type { TableChanges } from './table-changes.js'
 
-export interface CacheLimits {
-  /** Maximum bytes of all cached responses; 0 disables the cache. */
+interface CacheLimits {
+  /** Maximum bytes of all cached responses. */
   readonly cacheBytes: number
   readonly cachedResponseBytes: number
 }

@@ -23,8 +23,6 @@ export interface ReadOptions {
 export interface WriteOptions {
   readonly settings: ServerSettings
   readonly connections: number
-  /** Maximum number of transactions waiting for a connection. */
-  readonly writeQueue: number
   /** Milliseconds for a transaction, including waiting and retries. */
   readonly writeTimeoutMs: number
   /** Maximum bytes of a bounded read's response. */
@@ -41,7 +39,7 @@ export function connectionOptions(
 ): { readonly reads: ReadOptions; readonly writes: WriteOptions } {
   const { max } = settings.pool
   const forWrites = Math.max(1, max >> 1)
-  const { readQueue, readTimeout, responseBytes, writeQueue, writeTimeout } = limits
+  const { readQueue, readTimeout, responseBytes, writeTimeout } = limits
   const writtenBytes = maxWriteResponseBytes(limits.bodyBytes)
   return {
     reads: {
@@ -52,7 +50,7 @@ export function connectionOptions(
       readTimeoutMs: readTimeout,
       responseBytes,
     },
-    writes: { settings, signer, connections: forWrites, writeQueue, writeTimeoutMs: writeTimeout, writtenBytes },
+    writes: { settings, signer, connections: forWrites, writeTimeoutMs: writeTimeout, writtenBytes },
   }
 }
 

@@ -134,11 +134,11 @@ export async function openServerForCommand<Client, Pool, Reached extends ServerC
   reached: Reached,
   fill: WriteFirstRows,
 ): Promise<CommandDatabase> {
-  const { writeQueue, writeTimeout: writeTimeoutMs } = config.limits
+  const { writeTimeout: writeTimeoutMs } = config.limits
   await prepareFor(kind, config, model, reached, fill, startTimeoutMs)
   const lend: Lend<Client> = (work) => kind.lend(reached.small, work)
   const writes = kind.openCommandWrites(
-    { settings: reached.settings, signer: null, connections: 1, writeQueue, writeTimeoutMs, writtenBytes: Number.MAX_SAFE_INTEGER },
+    { settings: reached.settings, signer: null, connections: 1, writeTimeoutMs, writtenBytes: Number.MAX_SAFE_INTEGER },
     reached,
     lend,
   )

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { DatabaseActivity, PlanHandle, PoolActivity, ReplicaActivity, Transaction, WriteDatabase } from '../database.js'
 import { outdatedModelError, unavailableError } from '../errors.js'
+import { maxWritesInQueue } from '../limits.js'
 import type { ReadPlan } from '../plan.js'
 import type { ServerReads, WriteOptions } from './connections.js'
 import { createGroupCommit, type RunGroup } from './group-commit.js'
@@ -53,7 +54,7 @@ export function registerPlans<Reader>(prepare: (plan: ReadPlan) => Reader): Regi
 }
 
 export function createServerWrites(
-  { writeQueue, writeTimeoutMs: writeTimeout }: WriteOptions,
+  { writeTimeoutMs: writeTimeout }: WriteOptions,
   { register, unregister }: Pick<WriteDatabase, 'register' | 'unregister'>,
   { runAlone, runGroup, isAlwaysGrouped = false, activity, waiting, errors, failed, close }: WriteExecution,
 ): ServerWrites {
@@ -62,10 +63,10 @@ export function createServerWrites(
   const conflicts = createConflictMonitor()
   // A group that timed out waiting for its lock would wait as long again.
   const mayPass = (error: unknown): boolean => errors.isConflict(error) && !errors.isLockWait(error)
-  const runQueued = createGroupCommit(runGroup, { queue: writeQueue, mayPass })
+  const runQueued = createGroupCommit(runGroup, { queue: maxWritesInQueue, mayPass })
 
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change: number | null = null): Promise<Result> {
-    if (waiting() >= writeQueue) throw unavailableError('Too many writes are waiting')
+    if (waiting() >= maxWritesInQueue) throw unavailableError('Too many writes are waiting')
     const deadline = elapsed() + writeTimeout
     return checkingModel(change, work, (checkedWork) => {
       const run = (isQueued: boolean) => (isQueued || isAlwaysGrouped ? runQueued(checkedWork, deadline) : runAlone(checkedWork, deadline))

@@ -123,7 +123,6 @@ function startWriter(
       sqlite,
       ...around,
       writtenBytes: maxWriteResponseBytes(limits.bodyBytes),
-      writeQueue: limits.writeQueue,
       writeTimeout: limits.writeTimeout,
       // Counting slows the driver down, so only log level trace enables it.
       ...(logger.isLevelEnabled('trace') && {
@@ -143,7 +142,6 @@ const indexInBackground = (settings: Config['database'], model: Model, logger: L
 /** Opens the database for a command that writes, creating it if the project is new. */
 export async function openSqliteForCommand(config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> {
   const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
-  const { writeQueue, writeTimeout } = config.limits
   // Thread errors are ignored: the failed write reports them.
   const writes = createWriter(
     {
@@ -151,8 +149,7 @@ export async function openSqliteForCommand(config: Config, model: Model, fill: F
       signing: null,
       files: null,
       writtenBytes: Number.MAX_SAFE_INTEGER,
-      writeQueue,
-      writeTimeout,
+      writeTimeout: config.limits.writeTimeout,
       changes: createTableChanges(() => new Map()),
     },
     () => {},

@@ -43,29 +43,19 @@ const renamedSettings: ReadonlyMap<string, string> = new Map([
   ['database.readers', 'readerThreads'],
   ['database.maxReaders', 'maxReaderThreads'],
   ['limits.planNodes', 'queryComplexity'],
-  ['limits.markedBytes', 'sourceMapBytes'],
   ['limits.unsentBytes', 'maxBufferedResponseBytes'],
-  ['limits.uploadTurns', 'uploadConcurrency'],
   ['limits.imagesAtOnce', 'imageConcurrency'],
-  ['limits.passwordsAtOnce', 'passwordConcurrency'],
-  ['limits.storageSilence', 'storageIdleTimeout'],
   ['limits.authRequests', 'authRateLimit'],
-  ['limits.countedCallers', 'rateLimitKeys'],
   ['limits.answerBytes', 'responseBytes'],
   ['limits.answerTimeout', 'responseTimeout'],
-  ['limits.cachedAnswerBytes', 'cachedResponseBytes'],
   ['limits.unreadBytes', 'maxBufferedBodyBytes'],
-  ['limits.mediaTogether', 'bulkFiles'],
   ['limits.filledLinks', 'copiedLinks'],
-  ['limits.checkedLinksOfRelation', 'checkedLinksPerRelation'],
   ['limits.imageWork', 'imageCpuTime'],
   ['limits.replicaWait', 'replicaTimeout'],
   ['limits.webhookPause', 'webhookRetryDelay'],
   ['limits.webhookLongestPause', 'webhookMaxRetryDelay'],
-  ['limits.webhookWaiting', 'webhookQueue'],
   ['limits.webhookLog', 'webhookLogEntries'],
   ['limits.modelChangeWait', 'modelChangeTimeout'],
-  ['limits.drainBodies', 'drainBodyTimeout'],
   ['limits.processPause', 'processRestartDelay'],
   ['limits.processStart', 'processStartTimeout'],
 ])
@@ -77,8 +67,30 @@ const fixedLimits: ReadonlySet<string> = new Set(
     'cachedPlans cachedPlanCharacters cachedQueries cachedCallers cachedDescriptions uploadFieldBytes imageSide imageFrames',
     'mailRecipients mailTimeout findTypes findTime findOfType findResults hookDepth startWait modelChangeDrain modelChangeQueue',
     'webhookLookups webhookTotalConcurrency webhookResponseBytes eventStreamBytes processSettled processLongestPause processFailures',
+    'writeQueue compressionConcurrency surrogateKeyBytes uploadFiles uploadFields uploadConcurrency bulkFiles rateLimitKeys',
+    'passwordConcurrency passwordQueue mailConcurrency mailQueue historyBytes bulkDocuments idempotencyTime idempotencyKeys',
+    'transactionOperations eventBytes eventStreams eventStreamReadBytes archiveRatio webhookConcurrency webhookQueue',
+    'eventLoopLag markedBytes uploadTurns passwordsAtOnce storageSilence countedCallers cachedAnswerBytes mediaTogether',
+    'checkedLinksOfRelation webhookWaiting drainBodies',
   ].flatMap((names) => names.split(' ').map((name) => `limits.${name}`)),
 )
+
+/** Limits of earlier builds that are a part of another one now. */
+const derivedLimits: ReadonlyMap<string, string> = new Map([
+  ['limits.headersTimeout', 'requestTimeout'],
+  ['limits.idleTimeout', 'keepAliveTimeout'],
+  ['limits.compressedFileBytes', 'compressionBytes'],
+  ['limits.sourceMapBytes', 'maxBufferedResponseBytes'],
+  ['limits.cachedResponseBytes', 'cacheBytes'],
+  ['limits.uploadBytes', 'fileBytes'],
+  ['limits.imageBytes', 'imagePixels'],
+  ['limits.storageIdleTimeout', 'storageTimeout'],
+  ['limits.checkedLinks', 'copiedLinks'],
+  ['limits.checkedLinksPerRelation', 'copiedLinks'],
+  ['limits.outboxBacklog', 'outboxEvents'],
+  ['limits.webhookLookupTimeout', 'webhookTimeout'],
+  ['limits.drainBodyTimeout', 'drainTimeout'],
+])
 
 /** New names of environment variables of earlier builds. */
 const renamedVariables: ReadonlyMap<string, string> = new Map([
@@ -125,8 +137,11 @@ const bounds: Readonly<Record<string, string>> = { '>=': 'at least', '>': 'above
 
 function unknownName({ keys, path, message }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): string {
   for (const key of keys) {
-    const now = renamedSettings.get([...path, key].join('.'))
-    if (fixedLimits.has([...path, key].join('.'))) return `${message}; this limit is fixed and cannot be configured`
+    const name = [...path, key].join('.')
+    const now = renamedSettings.get(name)
+    const basis = derivedLimits.get(name)
+    if (fixedLimits.has(name)) return `${message}; this limit is fixed and cannot be configured`
+    if (basis !== undefined) return `${message}; this limit follows from "${basis}"`
     if (now !== undefined) return `${message}; ${keys.length === 1 ? 'it' : `"${key}"`} is now called "${now}"`
   }
   return `${message}${didYouMean(keys[0]!, namesAt(schema, path))}`

@@ -27,26 +27,18 @@ const requestLimits = () => ({
   headerBytes: bytes(16_384),
   bodyBytes: bytes(1_048_576, maxBodyBytes),
   responseBytes: bytes(100_000_000),
-  /** One response with content source maps. */
-  sourceMapBytes: bytes(30_000_000),
-  /** All large responses not yet sent. */
+  /** All large responses not yet sent; one with content source maps may have 6 %. */
   maxBufferedResponseBytes: fileBytes(500_000_000),
   /** For a client to receive a large response completely. */
   responseTimeout: ms(60_000),
   /** All incomplete request bodies, and form fields other than files, which go to disk. */
   maxBufferedBodyBytes: fileBytes(100_000_000),
-  /** Responses that are compressed concurrently, on Node's four threads, which also read files and hash passwords. */
-  compressionConcurrency: count(2, 100),
-  /** All responses that are being compressed or wait for it; further ones are sent uncompressed. */
+  /** All responses that are being compressed or wait for it; further ones are sent uncompressed, and so are uploaded files of more than a 32nd. */
   compressionBytes: bytes(32_000_000),
-  /** One uploaded file that is compressed, which is read as a whole; larger ones are sent uncompressed. */
-  compressedFileBytes: bytes(1_000_000),
-  headersTimeout: ms(10_000),
+  /** To receive a request without files; a third of it for the headers. */
   requestTimeout: ms(30_000),
-  /** Between two requests of one connection. */
+  /** Between two requests of one connection; five seconds more without traffic during a request or its response. */
   keepAliveTimeout: ms(65_000),
-  /** Without traffic, even while a response is being sent. */
-  idleTimeout: ms(70_000),
   connections: count(10_000),
 })
 
@@ -61,40 +53,25 @@ const readLimits = () => ({
   slowQuery: msOrZero(200),
   /** One write, including the wait. */
   writeTimeout: ms(15_000),
-  writeQueue: count(1_000),
-  /** All cached responses; 0 turns the cache off. */
+  /** All cached responses, each at most a 64th of it; 0 turns the cache off. */
   cacheBytes: z.int().nonnegative().max(maxBytes).default(64_000_000),
-  cachedResponseBytes: bytes(1_000_000),
-  /** The header with the keys of a response (`cache.surrogateKeys`); longer ones are replaced by one key for everything. */
-  surrogateKeyBytes: z.int().min(200).max(16_000).default(8_000),
 })
 
 const uploadLimits = () => ({
   /** For a form with files. */
   uploadTimeout: ms(3_600_000),
+  /** One file; a form with files, and a body that a route reads as a stream, have ten times as many. */
   fileBytes: fileBytes(200_000_000),
-  /** A whole form with files. */
-  uploadBytes: fileBytes(2_000_000_000),
-  uploadFiles: count(100),
-  /** Other fields of a form. */
-  uploadFields: count(200),
-  /** Files that an administrator deletes in one request, the content of a folder included. */
-  bulkFiles: count(2_000),
-  /** Upload forms that are parsed concurrently. */
-  uploadConcurrency: count(8, 100),
-  /** Images beyond these limits get no formats. Pixels of all frames. */
+  /** Images beyond these limits get no formats. Pixels of all frames, with four bytes for each. */
   imagePixels: count(100_000_000),
-  /** Decoded pixels of all frames. */
-  imageBytes: bytes(400_000_000, maxImageBytes),
   /** Memory of an image process. */
   imageMemory: z.int().min(150_000_000).max(maxImageBytes).default(400_000_000),
   imageCpuTime: ms(5_000),
   imageTimeout: ms(60_000),
   imageConcurrency: count(2, 100),
   imageQueue: count(500),
-  /** One request to remote storage. A download that has begun is only subject to the idle timeout. */
+  /** One request to remote storage; a sixth of it without progress, which is the only limit of a download that has begun. */
   storageTimeout: ms(60_000),
-  storageIdleTimeout: ms(10_000),
 })
 
 const administrationLimits = () => ({
@@ -105,14 +82,6 @@ const administrationLimits = () => ({
   authRateLimit: countOrZero(10),
   /** Such attempts per IP address with all identities, at least `authRateLimit`; 0 means no limit. */
   authAddressRateLimit: countOrZero(60),
-  /** IP addresses and accounts whose attempts are counted. */
-  rateLimitKeys: count(100_000),
-  /** Passwords that are hashed concurrently, on Node's four threads, which also read files. */
-  passwordConcurrency: count(2, 100),
-  passwordQueue: count(100),
-  /** E-mails of callers and of code of the project that are sent concurrently. */
-  mailConcurrency: count(5, 100),
-  mailQueue: count(100),
   /** Actions of administrators in the log; the oldest are deleted first. */
   activityEntries: count(100_000),
   doctorTimeout: ms(30_000),
@@ -122,22 +91,11 @@ const administrationLimits = () => ({
   historyTime: z.int().positive().default(7_776_000_000),
   /** Versions of a document in a locale. */
   historyVersions: count(200),
-  /** One version; larger ones are not stored. */
-  historyBytes: bytes(2_000_000),
-  /** Links that `/admin/api/…/check` reads of each relation of a document. */
-  checkedLinksPerRelation: count(100),
-  /** Links that it reads in total, and links, entries and files of each attribute of its components. */
-  checkedLinks: count(1_000),
-  /** Links, entries and files that `/admin/api/…/fill` copies from another locale. */
+  /** Links, entries and files that `/admin/api/…/fill` copies from another locale. `/check` reads a tenth of it, and a hundredth of one relation. */
   copiedLinks: count(10_000),
-  /** One request to `/admin/api/bulk`. */
-  bulkDocuments: count(500, 10_000),
 })
 
 const codeLimits = () => ({
-  /** Stored responses to writes with an Idempotency-Key. */
-  idempotencyTime: ms(86_400_000),
-  idempotencyKeys: count(100_000),
   idempotencyBytes: bytes(64_000_000),
   /** One hook, or one listener and event. */
   hookTimeout: ms(5_000),
@@ -145,43 +103,26 @@ const codeLimits = () => ({
   routeTimeout: ms(30_000),
   /** One run of a schedule. */
   scheduleTimeout: ms(300_000),
-  /** Writes of one transaction of project code, and documents of one bulk write. */
-  transactionOperations: count(10_000),
 })
 
 const eventLimits = () => ({
   /** Attempts to deliver an event to a listener that fails, with delays that grow from one second to one minute. */
   listenerAttempts: count(10, 1_000),
-  /** Events in the outbox; the oldest are deleted first. */
+  /** Events in the outbox; the oldest are deleted first. Five times as many more are stored while a listener or webhook waits for them. */
   outboxEvents: count(10_000),
-  /** Further events that are stored while a listener or webhook waits for one of them; older ones are lost for it. */
-  outboxBacklog: countOrZero(50_000),
-  /** One event; larger entries are sent without their relations. */
-  eventBytes: bytes(262_144),
-  /** Open event streams (`/api/events`). */
-  eventStreams: count(1_000),
   /** Open event streams of one IP address. */
   eventStreamsPerAddress: count(20),
-  /** Recorded events that are read at once for event streams; a larger event is read alone. */
-  eventStreamReadBytes: bytes(1_048_576),
   /** Files of an imported archive. */
   archiveFiles: count(1_000_000),
   /** An unpacked archive. */
   archiveBytes: fileBytes(1_000_000_000_000),
-  /** Unpacked bytes for each byte of a compressed archive. */
-  archiveRatio: count(250),
   archiveLineBytes: bytes(256_000_000, maxBodyBytes),
   webhookAttempts: count(12, 1_000),
   /** Before the second attempt; later delays grow up to the maximum. */
   webhookRetryDelay: ms(5_000),
   webhookMaxRetryDelay: ms(21_600_000),
+  /** One request; 60 % of it to resolve the name of the host. */
   webhookTimeout: ms(10_000, 20_000),
-  /** To resolve the name of a webhook's host. */
-  webhookLookupTimeout: ms(6_000, 20_000),
-  /** Concurrent requests to one webhook. */
-  webhookConcurrency: count(5, 1_000),
-  /** Events of one webhook that wait for another attempt, or for an earlier event that does; beyond it no further events are read. */
-  webhookQueue: count(1_000),
   /** Attempts in the log of webhooks; the oldest are deleted first. */
   webhookLogEntries: count(10_000),
 })
@@ -191,10 +132,8 @@ const processLimits = () => ({
   checkTime: msOrZero(1_000),
   /** For a change of the model to wait for tables that are in use. */
   modelChangeTimeout: ms(2_000),
-  /** A shutdown: three fifths for requests in flight, the rest for closing the database and threads. */
+  /** A shutdown: three fifths for requests in flight (one for their bodies), the rest for closing the database and threads. */
   drainTimeout: ms(25_000),
-  /** Part of it for request bodies to arrive after the service stopped accepting connections. */
-  drainBodyTimeout: ms(5_000),
   /**
    * Delay before the shutdown: requests are still served while `/_health` reports 503, so that load balancers stop
    * sending traffic. Defaults to 5,000 in production, and to 0 in development or if only this machine can reach the service.
@@ -204,8 +143,6 @@ const processLimits = () => ({
   processRestartDelay: ms(1_000),
   /** For an additional service process to start. The first one has no limit, because it prepares the project. */
   processStartTimeout: ms(300_000),
-  /** `/live` of the management port reports 503 at this delay of the event loop. */
-  eventLoopLag: ms(5_000),
   /** Log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */
   logBytes: bytes(1_048_576),
 })

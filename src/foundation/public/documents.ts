@@ -65,7 +65,7 @@ export interface Identity {
 
 /**
  * Several documents: these, all of which have to be there, or those that match filters when they are written. `{ filters: {} }` means all. At
- * most `limits.transactionOperations`.
+ * most 10,000.
  */
 export type DocumentSelection =
   | { readonly documentIds: readonly string[]; readonly filters?: never }
@@ -188,7 +188,7 @@ export interface TransactionOptions {
   /** Default: everything is allowed. */
   readonly grants?: Grants
   /**
-   * Names the transaction, e.g. by the id of the message that it is about, with 1 to 255 characters. For a day (`limits.idempotencyTime`) it is
+   * Names the transaction, e.g. by the id of the message that it is about, with 1 to 255 characters. For a day it is
    * executed only once under this name, over restarts and by several processes, and resolves to its first results afterwards. Throws
    * `ApiError` 409 while it is under way, and 422 for other writes under the same name.
    */
@@ -201,7 +201,7 @@ export interface TransactionOptions {
  * with results in place of writes.
  *
  * Throws an `ApiError` whose message and `details.operation` name the write that failed: nothing was written then. 400 for more than
- * `limits.transactionOperations` writes.
+ * 10,000 writes.
  */
 export type Transact = <const Given>(describe: (write: DescribeWrites) => Given, options?: TransactionOptions) => Promise<WrittenAs<Given>>
 

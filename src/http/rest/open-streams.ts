@@ -5,8 +5,9 @@ import type { StreamedEvents } from '../../content/events/open.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { isClosed, onceClosed } from '../connections.js'
 
+const maxStreams = 1_000
+
 interface StreamLimits {
-  readonly eventStreams: number
   readonly eventStreamsPerAddress: number
 }
 
@@ -32,7 +33,7 @@ export function createStreams(events: StreamedEvents, limits: StreamLimits): Ope
   let isClosed = false
 
   function check(address: string): void {
-    if (open.size >= limits.eventStreams) throw new ApiError('ServiceUnavailableError', 'Too many event streams are open')
+    if (open.size >= maxStreams) throw new ApiError('ServiceUnavailableError', 'Too many event streams are open')
     const own = [...open.values()].filter((other) => other === address).length
     if (own >= limits.eventStreamsPerAddress)
       throw new ApiError('RateLimitError', `Your address has ${own} open event streams, which is the limit`)

@@ -27,11 +27,9 @@ export interface Email {
   readonly html?: string
 }
 
-/** Limits of e-mails. */
-interface MailLimits {
-  readonly mailConcurrency: number
-  readonly mailQueue: number
-}
+/** E-mails of callers and of code of the project that are sent concurrently, and that may wait. */
+const maxConcurrent = 5
+const maxQueue = 100
 
 /** Sends e-mails in the background. */
 export interface Mailer {
@@ -79,7 +77,7 @@ const mailTimeoutMs = 20_000
 const timeouts = { connectionTimeout: mailTimeoutMs, greetingTimeout: mailTimeoutMs, socketTimeout: mailTimeoutMs }
 
 /** Opens a mailer. `logsEmails`: without an SMTP server, the whole e-mail with its code is logged. */
-export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog, limits: MailLimits): Mailer {
+export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog): Mailer {
   // Nodemailer is loaded where there is a server to send to.
   const opening = async () => (await import('nodemailer')).createTransport({ url: url!, ...timeouts })
   let opened: Awaited<ReturnType<typeof opening>> | null = null
@@ -90,7 +88,7 @@ export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log
   const sender = from ?? placeholderSender
   if (url !== null && isPlaceholder.test(sender)) log.warn(sentenceOn(sender))
   const waiting = new Map<NodeJS.Timeout, Email>()
-  const { run } = openTurns(limits.mailConcurrency, limits.mailQueue, 'Too many e-mails are being sent')
+  const { run } = openTurns(maxConcurrent, maxQueue, 'Too many e-mails are being sent')
 
   async function transmit(email: Email): Promise<void> {
     // Contents of files and URLs are never sent.

@@ -29,24 +29,19 @@ export interface Passwords {
   of(caller: string): Passwords
 }
 
-/**
- * Opens the turns. bcrypt runs on the same threads as file reads, so `passwordConcurrency` leaves some of them free; `passwordQueue` limits
- * the wait.
- */
-export function openPasswords({ passwordConcurrency, passwordQueue }: PasswordLimits): Passwords {
-  const { run } = openTurns(passwordConcurrency, passwordQueue, 'Too many sign-ins in progress')
+/** bcrypt runs on the same four threads as file reads, so some of them stay free. */
+const maxConcurrent = 2
+const maxQueue = 100
+
+/** Opens the turns. */
+export function openPasswords(): Passwords {
+  const { run } = openTurns(maxConcurrent, maxQueue, 'Too many sign-ins in progress')
   const of = (caller: string): Passwords => ({
     hash: (password) => run(caller, () => hashPassword(password)),
     matches: (password, stored) => run(caller, () => passwordMatches(password, stored)),
     of,
   })
   return of('')
-}
-
-/** The limits of the turns. */
-export interface PasswordLimits {
-  readonly passwordConcurrency: number
-  readonly passwordQueue: number
 }
 
 async function passwordMatches(password: string, stored: string | null): Promise<boolean> {

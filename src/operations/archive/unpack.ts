@@ -28,9 +28,11 @@ import { idOf } from './imported-rows.js'
 interface ArchiveLimits {
   readonly archiveFiles: number
   readonly archiveBytes: number
-  readonly archiveRatio: number
   readonly archiveLineBytes: number
 }
+
+/** Unpacked bytes for each byte of a compressed archive. */
+const maxRatio = 250
 
 interface UnpackedUpload {
   readonly path: string
@@ -100,8 +102,8 @@ type WriteFile = (entry: ArchiveEntry, bound?: number, mode?: number) => Promise
 
 /** Writes files under numbers, and counts their bytes and lines. */
 function openFileWriter(folder: string, form: ArchiveForm, limits: ArchiveLimits): WriteFile {
-  const { archiveBytes, archiveRatio } = limits
-  const most = form.isCompressed ? Math.min(archiveBytes, Math.max(unquestioned, form.bytes * archiveRatio)) : archiveBytes
+  const { archiveBytes } = limits
+  const most = form.isCompressed ? Math.min(archiveBytes, Math.max(unquestioned, form.bytes * maxRatio)) : archiveBytes
   let [total, number] = [0, 0]
   return async (entry, bound = Number.POSITIVE_INFINITY, mode = ownersFile) => {
     const path = join(folder, String(++number))
@@ -194,7 +196,7 @@ const tooLarge = (name: string, bound: number): ConfigError => new ConfigError(`
 
 const tooMuch = (most: number): ConfigError =>
   new ConfigError(
-    `The archive has more than ${most} bytes when unpacked (limits.archiveBytes, limits.archiveRatio). Nothing was changed; raise the limit if you trust the archive`,
+    `The archive has more than ${most} bytes when unpacked (limits.archiveBytes, or ${maxRatio} times its compressed size). Nothing was changed; decompress it first if you trust it`,
   )
 
 const numberOf = (name: string): number => Number(/_(\d+)\.jsonl$/.exec(name)?.[1] ?? 0)

@@ -32,7 +32,7 @@ export interface OpenedManagement extends ManagementPort {
 /** Prepares the management port, or its pages if the main process has the port. Does not listen yet. */
 export function openManagement(
   management: ManagementConfig,
-  { limits, database }: Config,
+  { database }: Config,
   { service, version, logger }: { readonly service: WatchedService; readonly version: string; readonly logger: Logger },
 ): OpenedManagement {
   const lag = watchEventLoop()
@@ -41,7 +41,7 @@ export function openManagement(
   const registry = openRegistry({ version, system, isOneOfSeveral }, () => failingParts(service).length === 0)
   const scrape = () => registry.scrape(service.sources(), managementLimits.scrapeWait)
   const pages = new Map([
-    ['/live', livePage(lag, limits.eventLoopLag)],
+    ['/live', livePage(lag)],
     ['/ready', readyPage(service)],
     ['/metrics', metricsPage({ contentType: registry.contentType, scrape }, management.token)],
   ])

@@ -1,7 +1,6 @@
 // The management port of several service processes, run by the main process, which requests pages from them.
 
 import type { Logger } from 'pino'
-import type { Config } from '../../foundation/config/config.js'
 import { type ManagementConfig, managementLimits } from '../../foundation/config/network.js'
 import { within } from '../../foundation/runtime/clock.js'
 import { createProcessMetrics, joinMetrics } from '../metrics/registry.js'
@@ -11,6 +10,7 @@ import {
   type ManagementPage,
   type ManagementPort,
   type ManagementResponse,
+  maxLagMs,
   metricsPage,
   prepareManagementPort,
   stateProblems,
@@ -29,12 +29,7 @@ export interface WatchedProcesses {
 }
 
 /** Does not listen yet. */
-export function openProcessesPort(
-  management: ManagementConfig,
-  { limits }: Config,
-  processes: WatchedProcesses,
-  logger: Logger,
-): ManagementPort {
+export function openProcessesPort(management: ManagementConfig, processes: WatchedProcesses, logger: Logger): ManagementPort {
   const lag = watchEventLoop()
   const { contentType, scrape: scrapeMain } = createProcessMetrics()
   const scrape = async (): Promise<string> => {
@@ -42,7 +37,7 @@ export function openProcessesPort(
     return joinMetrics([await scrapeMain(), ...pages.flatMap((page) => (page?.status === 200 ? [page.body] : []))])
   }
   const pages = new Map<string, ManagementPage>([
-    ['/live', livePage(processes, lag.now, limits.eventLoopLag)],
+    ['/live', livePage(processes, lag.now)],
     ['/ready', readyPage(processes)],
     ['/metrics', metricsPage({ contentType, scrape }, management.token)],
   ])
@@ -70,16 +65,16 @@ const firstOk = (pages: readonly Promise<ManagementResponse | null>[]): Promise<
   ).catch(() => null)
 
 /**
- * Responds 200 if the event loops of the main process and of a serving process lag at most `maxLag` milliseconds; before any process
- * serves, the main process alone counts.
+ * Responds 200 if the event loops of the main process and of a serving process lag at most `maxLagMs`; before any process serves, the main
+ * process alone counts.
  */
 const livePage =
-  (processes: WatchedProcesses, mainLag: () => number, maxLag: number): ManagementPage =>
+  (processes: WatchedProcesses, mainLag: () => number): ManagementPage =>
   async () => {
     const own = Math.round(mainLag())
-    const pages = ask(processes.serving(), '/live', maxLag)
+    const pages = ask(processes.serving(), '/live', maxLagMs)
     const live = await firstOk(pages)
-    const isLive = own <= maxLag && (live !== null || pages.length === 0)
+    const isLive = own <= maxLagMs && (live !== null || pages.length === 0)
     const eventLoopLag = live === null ? own : Math.max(own, (JSON.parse(live.body) as { readonly eventLoopLag: number }).eventLoopLag)
     return jsonResponse(isLive ? 200 : 503, { status: isLive ? 'live' : 'late', eventLoopLag })
   }

@@ -193,12 +193,14 @@ export function watchEventLoop(): EventLoopLag {
   return { now: () => Math.max(lag, late()), close: () => clearInterval(timer) }
 }
 
-/** Responds 200 if the event loop lags at most `most` milliseconds. */
+export const maxLagMs = 5_000
+
+/** Responds 200 if the event loop lags at most `maxLagMs`. */
 export const livePage =
-  (lag: EventLoopLag, most: number): ManagementPage =>
+  (lag: EventLoopLag): ManagementPage =>
   () => {
     const late = Math.round(lag.now())
-    return jsonResponse(late <= most ? 200 : 503, { status: late <= most ? 'live' : 'late', eventLoopLag: late })
+    return jsonResponse(late <= maxLagMs ? 200 : 503, { status: late <= maxLagMs ? 'live' : 'late', eventLoopLag: late })
   }
 
 /** Responds 200 if the service is ready, otherwise 503 with the failing parts. */

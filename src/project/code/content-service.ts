@@ -19,16 +19,11 @@ import type { Installation } from '../installation.js'
 
 export type ContentServices = (actor: Actor) => ContentService
 
-export function openContentServices(
-  { folder, limits }: Config,
-  mail: SendMail,
-  options: Omit<UploadServiceOptions, 'folder'>,
-): ContentServices {
+export function openContentServices({ folder }: Config, mail: SendMail, options: Omit<UploadServiceOptions, 'folder'>): ContentServices {
   const { withInstallation } = options
-  const maxWrites = limits.transactionOperations
   return (actor) => ({
-    documents: createService(withInstallation, actor, maxWrites),
-    transaction: createTransact(withInstallation, actor, maxWrites),
+    documents: createService(withInstallation, actor),
+    transaction: createTransact(withInstallation, actor),
     upload: openUploadService({ ...options, folder }, actor),
     mail,
   })

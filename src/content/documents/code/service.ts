@@ -13,8 +13,8 @@ import { getType, parseEntries, resolveActor, toDocumentId, toParameters, toWrit
 
 type ReadMode = 'many' | 'first'
 
-/** The document service of an actor, on the current installation. `maxWrites`: writes per transaction. */
-export function createService(withParts: WithParts, actor: Actor, maxWrites: number): DocumentService {
+/** The document service of an actor, on the current installation. */
+export function createService(withParts: WithParts, actor: Actor): DocumentService {
   const documentsOf = <Shape>(uid: string, { grants }: { readonly grants?: Grants } = {}): Documents<Shape> => {
     const checked = checkedMethods(uid)
     const as = withGrants(actor, grants)
@@ -64,7 +64,7 @@ export function createService(withParts: WithParts, actor: Actor, maxWrites: num
       publish: checked('publish', (given: GivenParameters) => act('publish', given)),
       unpublish: checked('unpublish', (given: GivenParameters) => act('unpublish', given)),
       discardDraft: checked('discardDraft', (given: GivenParameters) => act('discardDraft', given)),
-      ...createBulkMethods<Shape>(uid, { withParts, actor: as, maxWrites, checked, find }),
+      ...createBulkMethods<Shape>(uid, { withParts, actor: as, checked, find }),
     }
   }
   return documentsOf as DocumentService
@@ -73,8 +73,6 @@ export function createService(withParts: WithParts, actor: Actor, maxWrites: num
 interface BulkOptions {
   readonly withParts: WithParts
   readonly actor: Actor
-  /** Maximum writes per transaction. */
-  readonly maxWrites: number
   readonly checked: CheckedMethods
   find(documents: Reads, parameters: GivenParameters): Promise<unknown>
 }
@@ -83,7 +81,7 @@ type Bulk<Shape> = Pick<Documents<Shape>, 'createMany' | 'updateMany' | 'deleteM
 
 type GivenMany = Omit<GivenParameters, 'data'> & { readonly data: readonly Data[] }
 
-function createBulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, checked, find }: BulkOptions): Bulk<Shape> {
+function createBulkMethods<Shape>(uid: string, { withParts, actor, checked, find }: BulkOptions): Bulk<Shape> {
   /** Writes to these documents in one transaction. */
   async function writeAll(
     { documents, batch }: Parts,
@@ -91,7 +89,7 @@ function createBulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, ch
     given: readonly GivenParameters[],
     ifMissing: BatchWrite['ifMissing'],
   ): Promise<readonly (WriteResult | null)[]> {
-    if (given.length > maxWrites) throw tooManyWrites(maxWrites)
+    if (given.length > maxWrites) throw tooManyWrites()
     const as = await resolveActor(actor)
     return batch(given.map((one) => ({ ...toWrite(documents, as, uid, action, one), ifMissing, ifUnmatched: 'passes' as const })))
   }
@@ -136,7 +134,10 @@ function createBulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, ch
   }
 }
 
-const tooManyWrites = (maxWrites: number) => validationError(`A transaction has at most ${maxWrites} writes (limits.transactionOperations)`)
+/** Writes of one transaction of project code, and documents of one bulk write. */
+export const maxWrites = 10_000
+
+export const tooManyWrites = () => validationError(`A transaction has at most ${maxWrites} writes`)
 
 const versionParameterNames = ['locale', 'status', 'fields', 'populate'] as const
 const listParameters = [...versionParameterNames, 'filters', 'sort', '_q'] as const

@@ -1,12 +1,11 @@
 // `transaction(describe)`: a project function describes writes as data, which are executed after it has returned.
-import { validationError } from '../../../foundation/errors/errors.js'
 import type { DescribeWrites, HookAction, Transact, WrittenAs } from '../../../foundation/public/documents.js'
 import { outsideOfCode } from '../../../foundation/runtime/project-code.js'
 import { newDocumentId } from '../../../model/schema/names.js'
 import { callerKey, type IdempotencyKey, toFingerprint } from '../idempotency.js'
 import type { WriteResult } from '../operation.js'
 import { type Actor, type GivenParameters, parseEntries, resolveActor, toPlainData, toWrite, type WithParts, withGrants } from './actor.js'
-import { checkParameters } from './service.js'
+import { checkParameters, maxWrites, tooManyWrites } from './service.js'
 
 interface DescribedWrite {
   readonly uid: string
@@ -24,10 +23,10 @@ interface DescribedWrites {
 }
 
 /** Transactions of an actor, on the current installation. */
-export function createTransact(withParts: WithParts, whose: Actor, maxWrites: number): Transact {
+export function createTransact(withParts: WithParts, whose: Actor): Transact {
   return async (describe, { grants, idempotencyKey } = {}) => {
     const as = withGrants(whose, grants)
-    const { writes, handles, returned } = collectWrites(describe, maxWrites)
+    const { writes, handles, returned } = collectWrites(describe)
     const named = idempotencyKey === undefined ? null : toTransactionKey(idempotencyKey, as, writes)
     const outcomes = await outsideOfCode(() =>
       withParts(async ({ documents, batch }) => {
@@ -46,7 +45,7 @@ export function createTransact(withParts: WithParts, whose: Actor, maxWrites: nu
 }
 
 /** Runs a describing function. @throws TypeError if it is asynchronous, and for writes described after it has returned */
-function collectWrites(describe: (write: DescribeWrites) => unknown, maxWrites: number): DescribedWrites {
+function collectWrites(describe: (write: DescribeWrites) => unknown): DescribedWrites {
   const writes: DescribedWrite[] = []
   const handles = new Map<unknown, number>()
   let isOpen = true
@@ -54,7 +53,7 @@ function collectWrites(describe: (write: DescribeWrites) => unknown, maxWrites: 
   function add(uid: string, action: HookAction, given: GivenParameters): object {
     if (!isOpen) throw new TypeError('A write was described after the function that describes the transaction had returned')
     checkParameters(uid, action, given, action === 'create' ? [] : ['filters'])
-    if (writes.length >= maxWrites) throw validationError(`A transaction has at most ${maxWrites} writes (limits.transactionOperations)`)
+    if (writes.length >= maxWrites) throw tooManyWrites()
     const createdId = action === 'create' ? newDocumentId() : null
     const handle = { index: writes.length, ...(createdId === null ? {} : { documentId: createdId }) }
     // A copy: one object may describe several writes, with other values each time.

@@ -93,11 +93,15 @@ type Resolve = (name: string) => Promise<readonly LookupAddress[]>
 const maxQuickLookups = 2
 
 export interface ResolveLimits {
-  /** Time limit for one name, in milliseconds. */
-  readonly webhookLookupTimeout: number
+  /** Time limit for a whole request, in milliseconds. */
+  readonly webhookTimeout: number
 }
 
-function openResolve({ webhookLookupTimeout }: ResolveLimits): Resolve {
+/** The part of the time of a request for the resolution of the name. */
+const lookupShare = 0.6
+
+function openResolve({ webhookTimeout }: ResolveLimits): Resolve {
+  const timeoutMs = Math.round(webhookTimeout * lookupShare)
   const quick = openQueue(maxQuickLookups, Number.POSITIVE_INFINITY, '')
   const slow = openQueue(1, Number.POSITIVE_INFINITY, '')
   /** Names whose last lookup timed out. */
@@ -110,12 +114,12 @@ function openResolve({ webhookLookupTimeout }: ResolveLimits): Resolve {
       const look = async (): Promise<void> => {
         const timer = setTimeout(() => {
           late.add(name)
-          reject(new Error(`${name} was not resolved within ${webhookLookupTimeout} milliseconds`))
-        }, webhookLookupTimeout).unref()
+          reject(new Error(`${name} was not resolved within ${timeoutMs} milliseconds`))
+        }, timeoutMs).unref()
         const begun = performance.now()
         await lookUp(name).then(resolve, reject)
         clearTimeout(timer)
-        if (performance.now() - begun < webhookLookupTimeout) late.delete(name)
+        if (performance.now() - begun < timeoutMs) late.delete(name)
         underWay.delete(name)
       }
       void (late.has(name) ? slow : quick).run(look)

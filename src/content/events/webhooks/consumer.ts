@@ -4,7 +4,6 @@ import type { WebhookResult } from '../../../foundation/runtime/metrics.js'
 import type { TraceAttributes, Tracing } from '../../../foundation/runtime/tracing.js'
 import type { Consumer, DeliveryOutcome } from '../consumer.js'
 import type { RecordedEvent } from '../event-log.js'
-import type { ResolveLimits } from './addresses.js'
 import { insertAttempt } from './attempts.js'
 import { messageId, requestOf } from './request.js'
 import { outcomeOf, type RetryLimits } from './retry.js'
@@ -12,10 +11,8 @@ import { ensureSecrets, signingSecrets } from './secrets.js'
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './send.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
-export interface WebhookLimits extends RetryLimits, ResolveLimits {
+export interface WebhookLimits extends RetryLimits {
   readonly webhookTimeout: number
-  readonly webhookConcurrency: number
-  readonly webhookQueue: number
   readonly webhookLogEntries: number
 }
 
@@ -37,6 +34,12 @@ export interface WebhookParts {
     response: Pick<WebhookResponse, 'status' | 'error'>,
   ): void
 }
+
+/** Maximum number of concurrent requests to one webhook. */
+const maxRequests = 5
+
+/** Events of a webhook that wait for another attempt, or for an earlier event that does. */
+export const maxWaitingEvents = 1_000
 
 /** Milliseconds that an attempt may take in addition to the request. */
 const besideRequest = 1_000
@@ -60,15 +63,15 @@ export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Co
 
   return {
     name: consumerOf(id),
-    concurrency: limits.webhookConcurrency,
-    mostWaiting: limits.webhookQueue,
+    concurrency: maxRequests,
+    mostWaiting: maxWaitingEvents,
     longestAttempt: limits.webhookTimeout + besideRequest,
     longestPause: 2 * limits.webhookMaxRetryDelay,
     wants: ({ event }) => current().events.includes(event),
     orderingKeyOf: ({ subject }) => subject,
     deliver: async (event, attempt, signal) => settle(event, attempt, await deliverTo(current(), event, parts, signal)),
     missed: (sequence, attempt) => {
-      const error = 'The event was deleted from the outbox before it was delivered (limits.outboxBacklog)'
+      const error = 'The event was deleted from the outbox before it was delivered (limits.outboxEvents)'
       const response = { status: 0, error, retryAfter: null, duration: 0 }
       parts.givenUp(current(), { sequence }, attempt - 1, response)
       return { kind: 'given-up', logStatement: insertAttempt(id, { sequence, event: '', subject: '' }, attempt, response, now()) }

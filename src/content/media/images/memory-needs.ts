@@ -5,8 +5,6 @@ import type { Metadata } from 'sharp'
 export interface ImageBounds {
   /** Pixels in all frames. */
   readonly imagePixels: number
-  /** Bytes of all decoded pixels. */
-  readonly imageBytes: number
   /** Memory of the image process, in bytes. */
   readonly imageMemory: number
   /** Milliseconds of CPU time. */
@@ -52,6 +50,8 @@ const whole: Readonly<Record<string, (shape: ImageShape, sample: number) => numb
   tiff: ({ channels }, sample) => channels * sample,
 }
 
+const bytesPerPixel = 4
+
 /** True if an image of this size and format can be processed within the limits. */
 export function isWithin(shape: ImageShape, bounds: ImageBounds): boolean {
   const { width, pages = 1, channels, depth, format } = shape
@@ -59,7 +59,7 @@ export function isWithin(shape: ImageShape, bounds: ImageBounds): boolean {
   const sample = bytesOfDepth[depth] ?? 8
   const pixels = width * height
   if (pages > maxImageFrames || Math.max(width, height) > maxImageSide) return false
-  if (pixels * pages > bounds.imagePixels || pixels * pages * channels * sample > bounds.imageBytes) return false
+  if (pixels * pages > bounds.imagePixels || pixels * pages * channels * sample > bounds.imagePixels * bytesPerPixel) return false
   const perPixel = whole[format]?.(shape, sample) ?? channels * sample
   return base + pixels * perPixel + width * channels * sample * lines <= bounds.imageMemory
 }

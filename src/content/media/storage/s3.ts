@@ -186,8 +186,12 @@ function openClient(config: S3Config, limits: StorageLimits): StorageClient {
   return { attempt: async (request) => readOutcome(await respond(request)), respond, close: () => agent.destroy() }
 }
 
+/** The total timeout divided by the idle timeout. */
+const idleDivisor = 6
+
 /** Enforces the total and the idle timeout of a request. `cancel`: only the idle timeout remains. */
-function limitTime(sending: ClientRequest, { storageTimeout, storageIdleTimeout }: StorageLimits): { cancel(): void } {
+function limitTime(sending: ClientRequest, { storageTimeout }: StorageLimits): { cancel(): void } {
+  const idleTimeout = storageTimeout / idleDivisor
   let response: IncomingMessage | null = null
   sending.on('response', (begun) => {
     response = begun
@@ -196,11 +200,11 @@ function limitTime(sending: ClientRequest, { storageTimeout, storageIdleTimeout 
   const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`
   const timer = setTimeout(() => end(`after ${seconds(storageTimeout)}`), storageTimeout)
   sending.on('close', () => clearTimeout(timer))
-  sending.setTimeout(storageIdleTimeout)
+  sending.setTimeout(idleTimeout)
   sending.on('timeout', () => {
     // Unread bytes: the reader is slow, not the storage.
-    if ((response?.readableLength ?? 0) > 0) sending.setTimeout(storageIdleTimeout)
-    else end(`after ${seconds(storageIdleTimeout)} without progress`)
+    if ((response?.readableLength ?? 0) > 0) sending.setTimeout(idleTimeout)
+    else end(`after ${seconds(idleTimeout)} without progress`)
   })
   return { cancel: () => clearTimeout(timer) }
 }

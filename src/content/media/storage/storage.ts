@@ -35,7 +35,6 @@ export interface ReadingOptions {
 }
 
 export interface StorageLimits {
-  /** Timeout and idle timeout of a request, in milliseconds. A download in progress has only the idle timeout. */
+  /** Timeout of a request, in milliseconds. A download in progress has only a sixth of it as idle timeout. */
   readonly storageTimeout: number
-  readonly storageIdleTimeout: number
 }

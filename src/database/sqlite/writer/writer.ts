@@ -6,6 +6,7 @@ import { elapsed } from '../../../foundation/runtime/clock.js'
 import { collectChangedTables, noteChanged, type TableChanges } from '../../cache/table-changes.js'
 import type { History, Transaction, WriteDatabase } from '../../database.js'
 import { unavailableError } from '../../errors.js'
+import { maxWritesInQueue } from '../../limits.js'
 import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
 import { sqliteDialect, writeSql } from '../dialect.js'
@@ -15,7 +16,6 @@ import type { Inserted } from './protocol.js'
 
 export interface WriterOptions {
   readonly sqlite: SqliteOptions
-  readonly writeQueue: number
   /** Milliseconds for a transaction, including its time in the queue. */
   readonly writeTimeout: number
   /** Maximum bytes of a bounded read's response. */
@@ -63,11 +63,11 @@ async function workIn<Result>(
 
 /** Creates the writer. Its thread starts with the first transaction. `failed` receives errors of dead threads. */
 export function createWriter(options: WriterOptions, failed: (error: Error) => void): SqliteWriter {
-  const { sqlite, signing, files, writtenBytes, writeQueue, writeTimeout, changes } = options
+  const { sqlite, signing, files, writtenBytes, writeTimeout, changes } = options
   const counts = options.committed !== undefined
   const thread = createWriterThread({ sqlite, signing, files, writtenBytes, counts }, forget, failed)
   const generation: Generation = { current: 0 }
-  const queue = createWriteQueue(writeQueue, flush)
+  const queue = createWriteQueue(maxWritesInQueue, flush)
   let isHolding = false
   let plans = 0
 

@@ -117,7 +117,7 @@ function kill(pid: number | null): void {
 /** Opens the common management port, if configured. */
 async function openManagementPort(config: Config, processes: WatchedProcesses, logger: Logger): Promise<ManagementPort | null> {
   if (config.management === null) return null
-  const port = openProcessesPort(config.management, config, processes, logger)
+  const port = openProcessesPort(config.management, processes, logger)
   await port.listen()
   return port
 }
