@@ -19,7 +19,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   admin: { files: 45, lines: 7794, prose: 3 },
   http: { files: 72, lines: 11975, prose: 3 },
   service: { files: 57, lines: 6752, prose: 3 },
-  packages: { files: 27, lines: 4803, prose: 3 },
+  packages: { files: 27, lines: 4821, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

@@ -2,7 +2,7 @@
 // results of each condition that is not known.
 import { isDeepStrictEqual } from 'node:util'
 import type { ModuleReader } from './code-files.js'
-import { type CodeEvent, call, createRun, load, type Observer, type Run, strapiArgument } from './interpreter.js'
+import { type CodeEvent, call, createRun, load, type Observer, type Run, strapiArgument, tooLong } from './interpreter.js'
 import {
   type AnyFunction,
   assign,
@@ -98,7 +98,7 @@ interface Explored {
   readonly isComplete: boolean
 }
 
-/** Repeats runs until each condition had both results. */
+/** Repeats runs until each condition had both results; a run that takes too long is the last one. */
 function explore(run: (decide: (condition: Unknown) => boolean) => Outcome | null): Explored {
   const outcomes: Outcome[] = []
   const decisions: boolean[] = []
@@ -106,7 +106,7 @@ function explore(run: (decide: (condition: Unknown) => boolean) => Outcome | nul
     let next = 0
     // A name has the same value throughout a run.
     const known = new Map<string, boolean>()
-    const outcome = run(({ path }) => {
+    const decide = ({ path }: Unknown): boolean => {
       const name = path.every((part) => /^\w+$/.test(part)) && path.length > 1 ? path.join('.') : ''
       const before = known.get(name)
       if (name !== '' && before !== undefined) return before
@@ -115,8 +115,13 @@ function explore(run: (decide: (condition: Unknown) => boolean) => Outcome | nul
       next += 1
       known.set(name, decision)
       return decision
-    })
-    if (outcome !== null) outcomes.push(outcome)
+    }
+    try {
+      const outcome = run(decide)
+      if (outcome !== null) outcomes.push(outcome)
+    } catch {
+      return { outcomes, isComplete: false }
+    }
     while (decisions.at(-1) === false) decisions.pop()
     if (decisions.length === 0) return { outcomes, isComplete: true }
     decisions[decisions.length - 1] = false
@@ -168,6 +173,7 @@ function runOnce(
     for (let level = 0; isFunction(code) && level < 3; level += 1)
       code = isStart ? code(strapiArgument) : code(request, createUnknown(['next']), strapiArgument)
   } catch (error) {
+    if (error === tooLong) throw error
     if (error instanceof TypeError || error instanceof RangeError) return null
   }
   return { query: isPlain(request.known.query) ? request.known.query : {}, added }

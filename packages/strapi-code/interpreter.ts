@@ -54,11 +54,13 @@ const returned: unique symbol = Symbol('returned')
 const isReturned = (error: unknown): error is { readonly [returned]: unknown } =>
   typeof error === 'object' && error !== null && returned in error
 /** The code takes too many steps. */
-const tooLong = new Error('too many steps')
+export const tooLong = new Error('too many steps')
 
 /** Of one file and the call of its function. */
-const maxSteps = 100_000
+const maxSteps = 30_000
 const maxDepth = 60
+/** Entries of lists and characters of texts; longer ones are not known. */
+const maxLength = 5_000
 
 const computed = createUnknown(['computed'])
 /** `{ strapi }`, for functions that create code. */
@@ -118,7 +120,7 @@ function evaluate(node: SyntaxNode, scope: Scope, run: Run): unknown {
   const handler = handlers[node.type] as ((node: SyntaxNode, scope: Scope, run: Run) => unknown) | undefined
   if (handler !== undefined) return handler(node, scope, run)
   if (node.type.startsWith('TS')) return 'expression' in node ? evaluate(node.expression as SyntaxNode, scope, run) : computed
-  // Blocks, and others: all that is inside, once.
+  // Blocks and the rest: everything inside, once.
   let last: unknown
   for (const child of getChildren(node)) last = evaluate(child, scope, run)
   return node.type === 'AwaitExpression' || node.type === 'SequenceExpression' ? last : computed
@@ -140,14 +142,21 @@ function get(object: unknown, key: unknown, run: Run): unknown {
     return member
   }
   if (Array.isArray(object) && listMethods.has(name)) {
-    const isKnown = name !== 'join' || findUnknown(object).length === 0
-    return isKnown ? (object[name as never] as AnyFunction).bind(object) : () => derive([object])
+    run.steps += object.length
+    const isKnown = object.length <= maxLength && (name !== 'join' || findUnknown(object).length === 0)
+    return isKnown
+      ? (...given: unknown[]) => shortened((object[name as never] as AnyFunction).apply(object, given))
+      : () => derive([object])
   }
   if (typeof object !== 'object' || isCore(object)) return computed
   if (Object.hasOwn(object, name)) return object[name as never]
   if (isPlain(object) && object[isQuery] === true) return parameters.includes(name) ? undefined : createUnknown(['request', 'query', name])
-  return Array.isArray(object) || getSpreads(object as PlainObject).length > 0 ? derive([object]) : undefined
+  return Array.isArray(object) || getSpreads(object as PlainObject).length > 0 || name in Object.prototype ? derive([object]) : undefined
 }
+
+/** The value, unless it is too long. */
+const shortened = (value: unknown): unknown =>
+  (typeof value === 'string' || Array.isArray(value)) && value.length > maxLength ? derive([value]) : value
 
 function set(object: unknown, key: unknown, value: unknown, run: Run): void {
   if (object === undefined || object === null) throw new TypeError(`${String(key)} of nothing`)
@@ -242,11 +251,13 @@ function createObject({ properties }: ObjectExpression, scope: Scope, run: Run):
 }
 
 function listOf(nodes: readonly (SyntaxNode | null)[], scope: Scope, run: Run): unknown[] {
-  return nodes.flatMap((node) => {
+  const list = nodes.flatMap((node) => {
     if (node?.type !== 'SpreadElement') return [node === null ? undefined : evaluate(node, scope, run)]
-    const list = evaluate(node.argument, scope, run)
-    return Array.isArray(list) ? list : [derive([list])]
+    const spread = evaluate(node.argument, scope, run)
+    return Array.isArray(spread) ? spread : [derive([spread])]
   })
+  run.steps += list.length
+  return list.length > maxLength ? [derive(list)] : list
 }
 
 function callUnknown(callee: Unknown, given: readonly unknown[], run: Run): unknown {
@@ -284,7 +295,8 @@ function loadAll(path: string, run: Run): unknown {
   if (program === null) return module.exports
   const scope = Object.assign(Object.create(null), { [file]: path, module, exports: module.exports }) as Scope
   define(scope, 'require', (source: unknown) => importFrom(scope, source, run))
-  call(() => evaluate(program as unknown as SyntaxNode, scope, run))
+  // A statement that cannot be followed does not hide the others.
+  for (const statement of getChildren(program)) call(() => evaluate(statement, scope, run))
   return module.exports
 }
 
@@ -339,7 +351,7 @@ const handlers: Handlers = {
   TemplateLiteral({ expressions, quasis }, scope, run) {
     const values = listOf(expressions, scope, run)
     if (values.some((value) => typeof value === 'object')) return derive(values)
-    return quasis.map(({ value }, index) => `${value.cooked}${values[index] ?? ''}`).join('')
+    return shortened(quasis.map(({ value }, index) => `${value.cooked}${values[index] ?? ''}`).join(''))
   },
   Identifier: ({ name }, scope) => (name in scope ? scope[name] : name === 'undefined' ? undefined : createUnknown([name])),
   ThisExpression: () => createUnknown(['this']),
@@ -360,7 +372,7 @@ const handlers: Handlers = {
   UpdateExpression: ({ argument }, scope, run) => bind(argument as Pattern, computed, scope, run, assignName),
   BinaryExpression({ operator, left, right }, scope, run) {
     const [one, other] = [evaluate(left as SyntaxNode, scope, run), evaluate(right, scope, run)]
-    if (operator === '+' && typeof one === 'string' && typeof other === 'string') return one + other
+    if (operator === '+' && typeof one === 'string' && typeof other === 'string') return shortened(one + other)
     if (!/^[=!]==?$/.test(operator)) return derive([one, other])
     const result = isEqual(operator, one, other)
     return operator.startsWith('=') || isUnknown(result) ? result : !result

@@ -33,6 +33,10 @@ const files = {
   'src/api/page/routes/page.js': `module.exports = require('@strapi/strapi').factories.createCoreRouter('${uid}', {
     config: { find: { middlewares: ['api::page.own', 'api::page.user'] }, findOne: { middlewares: ['api::page.own'] } },
   })`,
+  // Reading it needs neither endless time nor endless memory.
+  'src/api/page/policies/endless.js': `const list = ['text']
+    const grow = () => { list.push(...list, list.join('')); grow(); while (true) grow() }
+    module.exports = () => { grow(); return true }`,
   'src/api/page/middlewares/user.js': middleware('if (ctx.state.user) ctx.query.locale = ctx.state.user.locale'),
 }
 const defaults = { populate: { author: { fields: ['name'] } }, sort: 'title:desc' }
