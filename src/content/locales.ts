@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'
+import { bindTimestamp } from '../database/portable-sql.js'
 import { ApiError, validationError } from '../foundation/errors/errors.js'
 import { localeName } from '../model/schema/names.js'
 import type { Model } from '../model/schema/types.js'
@@ -63,7 +64,7 @@ function checkName(name: string): void {
 export async function renameLocale(transaction: Transaction, code: string, name: string, now: number): Promise<void> {
   await checkLocaleExists(transaction, code)
   checkName(name)
-  await transaction.run(sql`update i18n_locale set name = ${name}, updated_at = ${now} where code = ${code}`)
+  await transaction.run(sql`update i18n_locale set name = ${name}, updated_at = ${bindTimestamp(now)} where code = ${code}`)
 }
 
 /** @throws ApiError 404; 400 for the default locale, and for one with documents */

@@ -2,7 +2,7 @@
 import type { Model } from '../model/schema/types.js'
 import type { IndexingReport } from './driver.js'
 
-export interface BackgroundIndexes {
+interface BackgroundIndexes {
   /** Stops the current run and starts one for this model. */
   begin(model: Model): Promise<void>
   /** Suspends index creation while `work` runs (which may call `begin`), then resumes it. */

@@ -8,7 +8,7 @@ import type { ListedDocuments, MomentFault, SelectedRows, Stored } from './porta
 export type Expression = RawBuilder<unknown>
 
 /** `like`, `ilike`: Strapi's matching, for operators without and with `i`. `exact`: by character. `folded`: Unicode case folding. */
-export type Matching = 'like' | 'ilike' | 'exact' | 'folded'
+type Matching = 'like' | 'ilike' | 'exact' | 'folded'
 
 export type BoundType = 'integer' | 'real' | 'text'
 

@@ -5,7 +5,7 @@ import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseVie
 import type { FileSnapshot, RowReplacement, RowSource, RowTarget } from './transfer/rows.js'
 
 /** Called before an index is created, with its name and the numbers of existing and missing indexes. */
-export type ReportIndex = (name: string, done: number, missing: number) => void
+type ReportIndex = (name: string, done: number, missing: number) => void
 
 export interface IndexingReport {
   created(indexes: number): void

@@ -35,7 +35,7 @@ const isCommitUnknown = (error: object): boolean => lostCommits.has(error)
 export const databaseErrorClasses = ['conflict', 'overload', 'timeout', 'unavailable', 'commit_unknown', 'schema_drift', 'failure'] as const
 
 /** Class of a failed operation; `failure`: unexpected error. */
-export type DatabaseErrorClass = (typeof databaseErrorClasses)[number]
+type DatabaseErrorClass = (typeof databaseErrorClasses)[number]
 
 /** The class of an error; null: a request error rather than a database error. */
 export function databaseErrorClass(error: unknown): DatabaseErrorClass | null {

@@ -24,7 +24,7 @@ export interface MemberColumn {
 }
 
 /** Layout of an object: flat, or `id` and `documentId` with all other members in `attributes`. */
-export type ObjectForm = 'flat' | 'nested'
+type ObjectForm = 'flat' | 'nested'
 
 /** A level of the response: a select, the members of its objects, and the attributes filled from other selects. */
 export interface Level {

@@ -1,39 +1,71 @@
-// SQL that every database understands. MySQL's driver translates phrases that it writes differently by their names
-// (mysql/translate-sql.ts).
-import { type RawBuilder, sql } from 'kysely'
+// SQL that every database understands. MySQL's driver writes some phrases and timestamps in another way (mysql/translate-sql.ts).
+import { type RawBuilder, type RawNode, sql, type ValueNode } from 'kysely'
 import type { ScalarType } from '../foundation/public/attribute-types.js'
 import type { LinkStorage } from '../model/schema/types.js'
 
-/** The phrases of portable SQL that a driver may write differently. */
-export type PortablePhrase = 'same' | 'differs' | 'joined' | 'contentOf' | 'insertMissing' | 'upsert' | 'updateFrom' | 'insertDefaults'
+/** The phrases that a driver may write differently, with their parts. */
+export interface PortablePhrases {
+  readonly same: readonly [left: unknown, right: unknown]
+  readonly differs: readonly [left: unknown, right: unknown]
+  readonly joinedTexts: readonly [text: RawBuilder<unknown>, order: RawBuilder<unknown>]
+  readonly contentDigest: readonly [text: RawBuilder<unknown>]
+  readonly castType: readonly [type: CastType]
+  readonly insertMissing: readonly [table: string, columns: readonly string[], source: RawBuilder<unknown>]
+  readonly upsert: readonly [table: string, row: BoundRow, key: readonly string[], changes: RawBuilder<unknown>]
+  readonly updateFrom: readonly [
+    table: string,
+    as: string,
+    changes: RawBuilder<unknown>,
+    source: RawBuilder<unknown>,
+    where: RawBuilder<unknown>,
+  ]
+  readonly insertDefaults: readonly [table: string]
+}
 
-const phrases = new WeakMap<readonly string[], PortablePhrase>()
+/** A phrase as a Kysely node: its usual SQL, with its name and parts for drivers that write it differently. */
+export interface PhraseNode extends RawNode {
+  readonly phrase?: keyof PortablePhrases
+  readonly parts: PortablePhrases[keyof PortablePhrases]
+}
 
-/** The phrase that a node's texts belong to. */
-export const phraseOf = (texts: readonly string[]): PortablePhrase | undefined => phrases.get(texts)
+/** A bound value as a Kysely node. `isTimestamp`: a number is milliseconds since 1970. */
+export interface BoundNode extends ValueNode {
+  readonly isTimestamp?: boolean
+}
 
-/** Returns `sql`, which also notes the name of the phrase: the texts of a template are one object for the life of the process. */
-const portable =
-  <Value>(phrase: PortablePhrase) =>
-  (texts: TemplateStringsArray, ...parts: readonly unknown[]): RawBuilder<Value> => {
-    if (!phrases.has(texts)) phrases.set(texts, phrase)
-    return sql<Value>(texts, ...parts)
-  }
+/** Kysely ignores members of a node that it does not know. */
+const fragment = <Value>(node: PhraseNode | BoundNode): RawBuilder<Value> => sql<Value>`${{ toOperationNode: () => node }}`
 
-const sameSql = portable<boolean>('same')
-const differsSql = portable<boolean>('differs')
-const joinedSql = portable('joined')
-const contentSql = portable('contentOf')
-const insertMissingSql = portable('insertMissing')
-const upsertSql = portable('upsert')
-const updateFromSql = portable('updateFrom')
-const insertDefaultsSql = portable('insertDefaults')
+function portable<Value, Phrase extends keyof PortablePhrases>(
+  phrase: Phrase,
+  usual: RawBuilder<Value>,
+  ...parts: PortablePhrases[Phrase]
+): RawBuilder<Value> {
+  return fragment({ ...(usual.toOperationNode() as RawNode), phrase, parts })
+}
+
+/** A bound value of a timestamp column: milliseconds since 1970, or a parameter of a plan. Every such value must be bound like this. */
+export const bindTimestamp = (value: unknown): RawBuilder<unknown> => fragment({ kind: 'ValueNode', value, isTimestamp: true })
+
+/** A value that is bound as it is, or an expression. */
+export type Bound = Stored | RawBuilder<unknown>
+export type BoundRow = Readonly<Record<string, Bound>>
+
+/** The types of `cast` here. */
+type CastType = 'text' | 'integer' | 'double precision'
+
+/** The name of a type in `cast`. */
+export const castType = (type: CastType): RawBuilder<unknown> => portable('castType', sql.raw(type), type)
+
+export const cast = (value: RawBuilder<unknown> | string, type: CastType): RawBuilder<unknown> => sql`cast(${value} as ${castType(type)})`
 
 /** True where both values are equal, or both are null. */
-export const isSame = (left: unknown, right: unknown): RawBuilder<boolean> => sameSql`${left} is not distinct from ${right}`
+export const isSame = (left: unknown, right: unknown): RawBuilder<boolean> =>
+  portable('same', sql<boolean>`${left} is not distinct from ${right}`, left, right)
 
 /** True where the values are not equal, and not both null. */
-export const differs = (left: unknown, right: unknown): RawBuilder<boolean> => differsSql`${left} is distinct from ${right}`
+export const differs = (left: unknown, right: unknown): RawBuilder<boolean> =>
+  portable('differs', sql<boolean>`${left} is distinct from ${right}`, left, right)
 
 /** Types without localization have no locale, even if another program has written one into their rows. */
 interface Localized {
@@ -47,8 +79,8 @@ export const localeOf = ({ localized }: Localized, alias: string): RawBuilder<un
 export const andSameLocale = ({ localized }: Localized, one: unknown, other: unknown): RawBuilder<unknown> =>
   localized ? sql` and ${isSame(one, other)}` : sql``
 
-/** The moment `now`, or that of the column where it is later. */
-export const notBefore = (column: RawBuilder<unknown>, now: Stored): RawBuilder<unknown> =>
+/** The timestamp `now`, or that of the column where it is later. */
+export const notBefore = (column: RawBuilder<unknown>, now: Bound): RawBuilder<unknown> =>
   sql`case when ${column} > ${now} then ${column} else ${now} end`
 
 /** Part of a text: a column, a bound value, or a literal. */
@@ -68,42 +100,43 @@ export const joinWith = (separator: string, parts: readonly TextPart[]): RawBuil
 
 /** The texts of a group joined by commas, in this order. */
 export const joinedTexts = (text: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<unknown> =>
-  joinedSql`string_agg(cast(${text} as text), ',' order by ${order})`
+  portable('joinedTexts', sql`string_agg(cast(${text} as text), ',' order by ${order})`, text, order)
 
 /** A text that is another one when there are other rows, or one of their texts is another. */
-export const contentDigest = (text: RawBuilder<unknown>): RawBuilder<unknown> => contentSql`string_agg(${text}, ',')`
+export const contentDigest = (text: RawBuilder<unknown>): RawBuilder<unknown> =>
+  portable('contentDigest', sql`string_agg(${text}, ',')`, text)
 
-const names = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.id(column)))
+export const columnList = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.id(column)))
 
 /** Inserts the rows that `source` selects, but for those whose key is there already. */
-export const insertMissing = (table: string, columns: readonly string[], source: RawBuilder<unknown>): RawBuilder<unknown> =>
-  insertMissingSql`insert into ${sql.table(table)} (${names(columns)}) ${source} on conflict do nothing`
+export const insertMissing = (...parts: PortablePhrases['insertMissing']): RawBuilder<unknown> => {
+  const [table, columns, source] = parts
+  return portable('insertMissing', sql`insert into ${sql.table(table)} (${columnList(columns)}) ${source} on conflict do nothing`, ...parts)
+}
 
 /** Inserts a row, or changes the one that has the same `key`. `changes`: assignments, to the columns of the row that is there. */
-export const upsert = (
-  table: string,
-  row: Readonly<Record<string, Stored | RawBuilder<unknown>>>,
-  key: readonly string[],
-  changes: RawBuilder<unknown>,
-): RawBuilder<unknown> =>
-  upsertSql`insert into ${sql.table(table)} (${names(Object.keys(row))}) values (${sql.join(Object.values(row))})
-    on conflict (${names(key)}) do update set ${changes}`
+export const upsert = (...parts: PortablePhrases['upsert']): RawBuilder<unknown> => {
+  const [table, row, key, changes] = parts
+  return portable('upsert', sql`${insertRowSql(table, row)} on conflict (${columnList(key)}) do update set ${changes}`, ...parts)
+}
+
+/** Inserts one row. */
+export const insertRowSql = (table: string, row: BoundRow): RawBuilder<unknown> =>
+  sql`insert into ${sql.table(table)} (${columnList(Object.keys(row))}) values (${sql.join(Object.values(row))})`
 
 /** Changes rows of `table`, which is aliased `as`, by the rows of another table that `where` joins to them. */
-export const updateFrom = (
-  table: string,
-  as: string,
-  changes: RawBuilder<unknown>,
-  source: RawBuilder<unknown>,
-  where: RawBuilder<unknown>,
-): RawBuilder<unknown> => updateFromSql`update ${sql.table(table)} as ${sql.id(as)} set ${changes} from ${source} where ${where}`
+export const updateFrom = (...parts: PortablePhrases['updateFrom']): RawBuilder<unknown> => {
+  const [table, as, changes, source, where] = parts
+  return portable('updateFrom', sql`update ${sql.table(table)} as ${sql.id(as)} set ${changes} from ${source} where ${where}`, ...parts)
+}
 
 /** The ids that a select finds in the table that is changed by them. MySQL reads that table only before the change: `distinct` has it do so. */
 export const idsFound = (id: RawBuilder<unknown>, from: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select id from (select distinct ${id} as id from ${from}) as found)`
 
 /** Inserts a row of default values. */
-export const insertDefaults = (table: string): RawBuilder<unknown> => insertDefaultsSql`insert into ${sql.table(table)} default values`
+export const insertDefaults = (table: string): RawBuilder<unknown> =>
+  portable('insertDefaults', sql`insert into ${sql.table(table)} default values`, table)
 
 /** Rows of a select: its columns and its `from` clause; null: one row. */
 export interface SelectedRows {

@@ -7,8 +7,7 @@ import { findSchemaMismatches as findMysqlMismatches } from '../../src/database/
 import { toObjects as mysqlObjectsOf } from '../../src/database/server/mysql/client.js'
 import { mysqlDialects } from '../../src/database/server/mysql/dialect.js'
 import { onClient, openPool as openMysqlPool } from '../../src/database/server/mysql/pool.js'
-import { execute as executeOnMysql, createStatements as openMysqlStatements } from '../../src/database/server/mysql/statements.js'
-import { writeMysqlSql } from '../../src/database/server/mysql/translate-sql.js'
+import { execute as executeOnMysql } from '../../src/database/server/mysql/translate-sql.js'
 import { applyPostgresChange } from '../../src/database/server/postgres/apply-change.js'
 import { findSchemaMismatches } from '../../src/database/server/postgres/catalog.js'
 import { writePostgresSql } from '../../src/database/server/postgres/dialect.js'
@@ -51,11 +50,7 @@ async function onMysql(url: string): Promise<ModelWorker> {
   const settings = settingsOf(url)
   const pool = openMysqlPool(settings, { max: 2, failed: () => {} })
   const dialect = mysqlDialects[await checkServer(pool)]
-  const statements = openMysqlStatements(dialect)
-  const rows = async (query: RawBuilder<unknown>) => {
-    const { text, values } = writeMysqlSql(query)
-    return mysqlObjectsOf(await onClient(pool, (client) => executeOnMysql(statements, client, text, values)))
-  }
+  const rows = async (query: RawBuilder<unknown>) => mysqlObjectsOf(await onClient(pool, (client) => executeOnMysql(client, query)))
   return {
     carryOut: (work, wait = 2_000) => applyMysqlChange({ settings, dialect, wait, waitForOthers: 5_000, failed: () => {} }, work),
     count: async (query) => Number((await rows(query))[0]!.count),

@@ -4,7 +4,7 @@ import type { WriteScope } from '../../content/documents/operation.js'
 import type { DocumentReads } from '../../content/documents/read/find.js'
 import { findVersions, insertRow, type StoredVersion } from '../../content/documents/store/rows.js'
 import type { Transaction } from '../../database/database.js'
-import { isSame } from '../../database/portable-sql.js'
+import { bindTimestamp, isSame } from '../../database/portable-sql.js'
 import { toText } from '../../database/response/write.js'
 import type { ContentType } from '../../model/schema/types.js'
 import { readRequest } from '../../query/rest/read.js'
@@ -146,7 +146,7 @@ async function record(
     status,
     data,
     schema: JSON.stringify(type.source.attributes),
-    created_at: createdAt,
+    created_at: bindTimestamp(createdAt),
     created_by_id: by,
   })
   await deleteOld(history, transaction, ofDocument(type.uid, documentId, version.locale))
@@ -163,7 +163,7 @@ async function deleteOld(
   transaction: Transaction,
   condition: ReturnType<typeof ofDocument>,
 ): Promise<void> {
-  const expired = sql`select id from strapi_history_versions where created_at < ${now() - limits.historyTime} order by created_at limit ${maxDeletedPerWrite}`
+  const expired = sql`select id from strapi_history_versions where created_at < ${bindTimestamp(now() - limits.historyTime)} order by created_at limit ${maxDeletedPerWrite}`
   const excess = sql`select id from strapi_history_versions where ${condition} order by id desc limit ${maxDeletedPerWrite} offset ${limits.historyVersions}`
   for (const old of [expired, excess])
     await transaction.run(sql`delete from strapi_history_versions where id in (select id from (${old}) as old)`)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { insertRow, newEntry, updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { hasColumns } from '../../database/database.js'
-import type { Stored } from '../../database/portable-sql.js'
+import { type BoundRow, bindTimestamp } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { endSessions, type SessionOwner } from '../../identity/access/sessions.js'
 import { revokeOneTimeTokens } from '../../identity/accounts/one-time-tokens.js'
@@ -147,11 +147,11 @@ export async function setRoles(transaction: Transaction, id: number, roles: read
 export async function changeAdministrator(
   transaction: Transaction,
   id: number,
-  values: Readonly<Record<string, Stored>>,
+  values: BoundRow,
   now: number,
   ends = false,
 ): Promise<void> {
-  await updateRow(transaction, 'admin_users', id, { ...values, updated_at: now })
+  await updateRow(transaction, 'admin_users', id, { ...values, updated_at: bindTimestamp(now) })
   if (!ends) return
   await revokeOneTimeTokens(transaction, id, 'admin_users')
   await endSessions(transaction, sessionOwner(id))

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { insertRow, newEntry, updateRow } from '../../content/documents/store/rows.js'
 import { storedSetting } from '../../content/documents/store/settings.js'
 import type { RowReader, Transaction } from '../../database/database.js'
+import { bindTimestamp } from '../../database/portable-sql.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { newDocumentId } from '../../model/schema/names.js'
 import type { Model } from '../../model/schema/types.js'
@@ -239,7 +240,8 @@ export const administratorRoles = {
         const role = await readChangeable(transaction, id)
         if (values.name !== undefined) await checkRoleName(transaction, values.name, id)
         const fields = Object.keys(values)
-        if (fields.length > 0) await updateRow(transaction, 'admin_roles', id, { ...(values as Record<string, string>), updated_at: now })
+        if (fields.length > 0)
+          await updateRow(transaction, 'admin_roles', id, { ...(values as Record<string, string>), updated_at: bindTimestamp(now) })
         return { id: String(id), name: role.name, fields }
       }),
     respond: ({ database }, { id }) => respondRole(database, id),

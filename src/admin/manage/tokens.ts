@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import * as z from 'zod'
 import { updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader } from '../../database/database.js'
+import { bindTimestamp } from '../../database/portable-sql.js'
 import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
 import { actionsOf, isUseless } from '../../identity/access/actions.js'
 import {
@@ -186,7 +187,7 @@ export const tokens = {
           throw nameTaken('token')
         const fields = [...Object.keys(given), ...(actions === undefined ? [] : ['actions'])]
         if (fields.length > 0)
-          await updateRow(transaction, 'strapi_api_tokens', id, { ...(given as Record<string, string>), updated_at: now })
+          await updateRow(transaction, 'strapi_api_tokens', id, { ...(given as Record<string, string>), updated_at: bindTimestamp(now) })
         if (changesActions) await setTokenActions(transaction, id, allowed, now)
         return { id: String(id), name: before.name, fields }
       })

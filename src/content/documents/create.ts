@@ -1,4 +1,5 @@
 // Creates a document: its first row in a locale, and the published row if requested. Updates that add a locale share this code.
+import { bindTimestamp } from '../../database/portable-sql.js'
 import { newDocumentId } from '../../model/schema/names.js'
 import type { Attribute, ContentType } from '../../model/schema/types.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
@@ -75,12 +76,13 @@ export async function recordWrite(
 /** Inserts a document's first row in a locale: a draft, or the only row of a type without drafts. */
 export async function insertVersion(writing: RowContext, operation: WriteOperation, documentId: string, input: Input): Promise<number> {
   const { type } = operation.write
+  const now = bindTimestamp(operation.now)
   const id = await insertRow(writing.transaction, type.table, {
     document_id: documentId,
     ...(await scalarColumns(input, writing.hashPassword)),
-    created_at: operation.now,
-    updated_at: operation.now,
-    published_at: type.draftAndPublish ? null : operation.now,
+    created_at: now,
+    updated_at: now,
+    published_at: type.draftAndPublish ? null : now,
     locale: operation.locale,
     ...(operation.policy === null ? {} : { created_by_id: operation.policy.writerId, updated_by_id: operation.policy.writerId }),
   })

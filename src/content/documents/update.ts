@@ -1,6 +1,7 @@
 // Updates a document in one locale. The change is computed first, as a plain value; then it is applied to the version, its published row,
 // and attributes shared with other locales.
 import type { DocumentState } from '../../database/database.js'
+import { bindTimestamp } from '../../database/portable-sql.js'
 import { hasConditions, hiddenAttributes } from '../../model/schema/conditions.js'
 import { getComponents } from '../../model/schema/graph.js'
 import { type Attribute, assertNever } from '../../model/schema/types.js'
@@ -193,9 +194,9 @@ async function overwriteVersion(writing: RowContext, change: Change, row: Stored
   const saved = differs ? Math.max(now, (published.updated_at ?? 0) + 1) : now
   updateRow(transaction, type.table, row.id, {
     ...(await scalarColumns(input, writing.hashPassword)),
-    updated_at: saved,
+    updated_at: bindTimestamp(saved),
     // As in Strapi, a write publishes documents of types without drafts.
-    ...(type.draftAndPublish || isFormerDraft(row, versions) ? {} : { published_at: now }),
+    ...(type.draftAndPublish || isFormerDraft(row, versions) ? {} : { published_at: bindTimestamp(now) }),
     ...(policy === null ? {} : { updated_by_id: policy.writerId }),
   })
   await writeBelow(writing, { shape: type, id: row.id }, input, false)

@@ -1,11 +1,11 @@
 // Statements on the folders of the media library.
 import { type RawBuilder, sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { concat, linkLast } from '../../database/portable-sql.js'
+import { bindTimestamp, cast, concat, linkLast } from '../../database/portable-sql.js'
 import { getPluginLinks } from '../../model/schema/graph.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Model } from '../../model/schema/types.js'
-import { insertRow, updateRow } from '../documents/store/rows.js'
+import { insertRow, newEntry, updateRow } from '../documents/store/rows.js'
 
 /** A folder as files refer to it. */
 export interface FolderPlace {
@@ -120,13 +120,11 @@ export async function insertFolder(
   const path = `${parent?.path ?? ''}/${next!.number}`
   if (path.length > longestPath) return null
   const id = await insertRow(tx, 'upload_folders', {
+    ...newEntry(now),
     document_id: documentId,
     name,
     path_id: next!.number,
     path,
-    created_at: now,
-    updated_at: now,
-    published_at: now,
     created_by_id: createdBy,
     updated_by_id: createdBy,
   })
@@ -144,7 +142,7 @@ export async function renameFolder(tx: Transaction, id: number, name: string): P
 
 /** Records who changed a folder, and when. */
 export async function markFolder(tx: Transaction, id: number, by: number, now: number): Promise<void> {
-  updateRow(tx, 'upload_folders', id, { updated_at: now, updated_by_id: by })
+  updateRow(tx, 'upload_folders', id, { updated_at: bindTimestamp(now), updated_by_id: by })
 }
 
 /** Moves a folder with its content; false if a path would be too long. The caller ensures that `to` is not inside of it. */
@@ -155,8 +153,7 @@ export async function moveFolder(tx: Transaction, model: Model, folder: FolderPl
     sql`select max(length(path)) as length from upload_folders where ${below(sql`path`, folder)}`,
   )
   if (longest!.length + path.length - folder.path.length > longestPath) return false
-  const moved = (column: RawBuilder<unknown>) =>
-    concat(sql`cast(${path} as text)`, sql`substr(${column}, ${sql.lit(folder.path.length + 1)})`)
+  const moved = (column: RawBuilder<unknown>) => concat(cast(path, 'text'), sql`substr(${column}, ${sql.lit(folder.path.length + 1)})`)
   await tx.run(sql`update upload_folders set path = ${moved(sql`path`)} where ${below(sql`path`, folder)}`)
   await tx.run(sql`update files set folder_path = ${moved(sql`folder_path`)} where ${below(sql`folder_path`, folder)}`)
   await tx.run(sql`delete from upload_folders_parent_lnk where folder_id = ${folder.id}`)
@@ -192,5 +189,5 @@ export async function moveFiles(tx: Transaction, model: Model, ids: readonly num
 
 /** Records who changed files, and when. */
 export async function markFiles(tx: Transaction, ids: readonly number[], by: number, now: number): Promise<void> {
-  for (const id of ids) updateRow(tx, 'files', id, { updated_at: now, updated_by_id: by })
+  for (const id of ids) updateRow(tx, 'files', id, { updated_at: bindTimestamp(now), updated_by_id: by })
 }

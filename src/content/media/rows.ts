@@ -1,7 +1,7 @@
 // Statements on `files`, their links to documents, and the folder for uploads through the API.
 import { sql } from 'kysely'
 import type { MainConnection, RowReader, Transaction, WriteDatabase } from '../../database/database.js'
-import { andSameLocale, isSame, notBefore } from '../../database/portable-sql.js'
+import { andSameLocale, bindTimestamp, isSame, notBefore } from '../../database/portable-sql.js'
 import { componentHolders } from '../../model/schema/graph.js'
 import type { Component, ContentType, Media, Model, Schema } from '../../model/schema/types.js'
 import { storedSetting, writeSetting } from '../documents/store/settings.js'
@@ -146,7 +146,7 @@ export async function insertFile(tx: Transaction, file: NewFile, { model, folder
     insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,
       folder_path, created_at, updated_at, published_at, created_by_id, updated_by_id)
     values (${file.documentId}, ${file.name}, ${file.alternativeText}, ${file.caption}, ${json(file.focalPoint)}, ${file.width}, ${file.height},
-      ${json(file.formats)}, ${file.hash}, ${file.ext}, ${file.mime}, ${file.size}, ${file.url}, ${file.provider}, ${folder?.path ?? rootPath}, ${now}, ${now}, ${now},
+      ${json(file.formats)}, ${file.hash}, ${file.ext}, ${file.mime}, ${file.size}, ${file.url}, ${file.provider}, ${folder?.path ?? rootPath}, ${bindTimestamp(now)}, ${bindTimestamp(now)}, ${bindTimestamp(now)},
       ${createdBy}, ${createdBy})`)
   await putIntoFolder(tx, model, id, folder)
   return id
@@ -156,7 +156,7 @@ export async function insertFile(tx: Transaction, file: NewFile, { model, folder
 export async function updateInfo(tx: Transaction, id: number, info: InfoColumns, now: number): Promise<boolean> {
   const { rows } = await tx.run(sql`
     update files set name = ${info.name}, alternative_text = ${info.alternativeText}, caption = ${info.caption},
-      focal_point = ${json(info.focalPoint)}, updated_at = ${notBefore(sql`updated_at`, now)} where id = ${id}`)
+      focal_point = ${json(info.focalPoint)}, updated_at = ${notBefore(sql`updated_at`, bindTimestamp(now))} where id = ${id}`)
   return rows > 0
 }
 

@@ -64,7 +64,7 @@ function rowConverter(
 const batch = 1_000
 
 /** Access to a server's rows: the columns of a table, rows after an id, and updates by id. */
-export interface BackfillRows {
+interface BackfillRows {
   columns(table: string): Promise<ReadonlyMap<string, RowColumn>>
   coercionTo(column: RowColumn): Coercion
   read(columns: readonly RowColumn[], after: RowValue, limit: number): Promise<readonly (readonly RowValue[])[]>

@@ -91,7 +91,7 @@ const coerceBytes: Coercion = (value) =>
   value instanceof Uint8Array ? { value } : { value: Buffer.from(String(value)), problem: 'is not bytes' }
 
 /** Characters that a server cannot store. */
-export interface TextRules {
+interface TextRules {
   readonly unstorable: RegExp
   readonly problem: string
   /** True if JSON with escapes of these characters is rejected, too. */
@@ -143,7 +143,7 @@ const coerceJson =
   }
 
 /** The coercions that depend on the server, by column kind. */
-export interface ServerCoercions {
+interface ServerCoercions {
   readonly text: TextRules
   readonly integer: (type: string) => Coercion
   readonly number: (type: string, size: readonly number[]) => Coercion

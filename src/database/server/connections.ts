@@ -54,7 +54,7 @@ export function connectionOptions(
   }
 }
 
-export type WaitCounts = Pick<PoolActivity, 'timeouts' | 'waits' | 'waitedSeconds'>
+type WaitCounts = Pick<PoolActivity, 'timeouts' | 'waits' | 'waitedSeconds'>
 
 export interface ConnectionWaits {
   /** Counts a wait, whether it succeeds or fails. `work` acquires the connection. */

@@ -56,9 +56,9 @@ interface Waiting extends QueuedWrite {
 }
 
 /** Queues a write. @throws its error; ApiError 503 if the queue is full or its deadline passes while it waits */
-export type RunInGroup = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number) => Promise<Result>
+type RunInGroup = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number) => Promise<Result>
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   readonly queue: number
   /** True if a part of the group may succeed after this error, which aborted the transaction. */
   mayPass(error: unknown): boolean

@@ -1,6 +1,6 @@
 // Monitors the server's reachability. A lost connection starts polling, which stops once the server responds.
 
-export interface Reachability {
+interface Reachability {
   /** A connection was lost or could not be opened. */
   failed(error: Error): void
   /** Null while the server can be reached; otherwise a sentence for the health check. */
@@ -8,7 +8,7 @@ export interface Reachability {
   close(): void
 }
 
-export interface ReachabilityOptions {
+interface ReachabilityOptions {
   /** Resolves if the server responds. */
   probe(): Promise<unknown>
   /** Called at the start and at the end of each outage. */

@@ -26,7 +26,7 @@ const watchIntervalMs = 100
 /** Grace period of an overdue read in milliseconds, before its connection is cut. */
 const cancelPatienceMs = 1_000
 
-export interface ReadTerms {
+interface ReadTerms {
   readonly isGone: () => boolean
   readonly end: number
   /** The standby to execute it; null: the primary. */
@@ -39,7 +39,7 @@ export interface RoleReads extends ServerReads {
 }
 
 /** The parts of reads that depend on the server. */
-export interface ReadParts<Client, Reader> extends Pick<ReadDatabase, 'dialect' | 'close'>, Pick<ServerReads, 'activity'> {
+interface ReadParts<Client, Reader> extends Pick<ReadDatabase, 'dialect' | 'close'>, Pick<ServerReads, 'activity'> {
   prepare(plan: ReadPlan): Reader
   waiting(): number
   lend(work: (client: Client) => Promise<ReadResult>, timeoutMs: number): Promise<ReadResult>
@@ -131,7 +131,7 @@ async function watchRead<Client>(
 }
 
 /** The rows of a plan's statements, and its total. */
-export interface PlanRows {
+interface PlanRows {
   readonly rows: ReadonlyMap<Statement, readonly ResultRow[]>
   readonly total: number | null
 }
@@ -140,7 +140,7 @@ export interface PlanRows {
 const roomBytes = 16 * 1024
 
 /** Writes the response of a plan from its rows. @throws ResponseTooLarge beyond `maxBytes` */
-export type WriteResult = (read: PlanRows, values: Values, maxBytes: number) => ReadResult
+type WriteResult = (read: PlanRows, values: Values, maxBytes: number) => ReadResult
 
 /** `signer`: signs URLs of private files; null: all files are public. */
 export function prepareResult(plan: ReadPlan, signer: Signer | null, nullsLast: boolean): WriteResult {

@@ -16,7 +16,7 @@ export interface TransactionErrors {
   toApiError(error: unknown): unknown
 }
 
-export interface RetryOptions extends TransactionErrors {
+interface RetryOptions extends TransactionErrors {
   readonly conflicts: ConflictMonitor
   failed(error: Error): void
   repeated(): void
@@ -57,7 +57,7 @@ export async function retryTransaction<Result>(
   }
 }
 
-export interface ConflictMonitor {
+interface ConflictMonitor {
   happened(): void
   ended(): void
   /** Whether transactions are queued from the first attempt on. With few conflicts they run concurrently. */
@@ -101,7 +101,7 @@ const notOver = () => null
 /** Retries `work`. `isOver` returns the error that makes a retry pointless, or null. @throws that error, or the last one */
 export type Retry = <Result>(work: () => Promise<Result>, isOver?: () => ApiError | null) => Promise<Result>
 
-export interface LossErrors {
+interface LossErrors {
   /** The connection is lost or could not be opened, or the server refuses to serve. Uncommitted transactions are rolled back. */
   isConnectionLoss(error: unknown): boolean
   /** Timed out: a retry may take as long. */

@@ -8,7 +8,7 @@ export const zoneTable = 'octavo_time_zone'
 export const zoneColumns: readonly string[] = ['id integer primary key', 'zone varchar(200) not null']
 
 /** Executes a statement; resolves to the first value of its first row, or null. */
-export type AskZone = (statement: string) => Promise<unknown>
+type AskZone = (statement: string) => Promise<unknown>
 
 interface ZoneLog {
   warn(message: string): void
@@ -68,7 +68,7 @@ async function storedZone(ask: AskZone, createTable: string, own: string): Promi
 const twoDigits = (number: number): string => String(number).padStart(2, '0')
 
 /** Parts of a local time: the year, and the rest. */
-export interface WallClock {
+interface WallClock {
   /** Year 0 precedes year 1. */
   readonly year: number
   /** For example `07-01 08:30:00.000`. */

@@ -12,7 +12,7 @@ import { createGroupCommit, type RunGroup } from './group-commit.js'
 import { createConflictMonitor, retryTransaction, type TransactionErrors } from './retry-transaction.js'
 
 /** Executes serializable transactions on a server. */
-export interface WriteExecution {
+interface WriteExecution {
   /** A single attempt until `deadline` (`elapsed`). @throws its error, after which nothing is committed */
   runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result>
   /** Executes queued writes, excluding groups of other services. */
@@ -35,7 +35,7 @@ export interface ServerWrites extends WriteDatabase {
 export const maxConcurrent = (connections: number): number => Math.max(1, connections - 1)
 
 /** Prepared plans for reads inside transactions. */
-export interface RegisteredPlans<Reader> extends Pick<WriteDatabase, 'register' | 'unregister'> {
+interface RegisteredPlans<Reader> extends Pick<WriteDatabase, 'register' | 'unregister'> {
   readerOf(handle: PlanHandle): Reader
 }
 

@@ -21,7 +21,7 @@ import { reopenSqlite, type SqliteOptions } from './connection.js'
 import { sqliteDialect, writeSql } from './dialect.js'
 import { getCode } from './errors.js'
 
-export interface PlainStatement {
+interface PlainStatement {
   readonly sql: string
   readonly parameters: readonly unknown[]
 }

@@ -7,7 +7,7 @@ import { type Column, type ForeignKey, quoted } from '../../model/tables/table.j
 import { computedText, statementText } from '../change-scripts.js'
 import { createIndex, createStatements, declaredType } from './create-tables.js'
 
-export interface StepStatement {
+interface StepStatement {
   readonly sql: string
   readonly values: readonly (string | number)[]
 }

@@ -231,7 +231,7 @@ export function lockSqlite(config: Config, wait: number): DatabaseLock {
 }
 
 /** Starts to create missing indexes; returns a function that stops it. */
-export function startIndexing(sqlite: SqliteOptions, model: Model, report: IndexingReport): () => Promise<void> {
+function startIndexing(sqlite: SqliteOptions, model: Model, report: IndexingReport): () => Promise<void> {
   const worker = new Worker(new URL('./index-thread.js', import.meta.url), { workerData: { sqlite, indexes: describeIndexes(model) } })
   worker.on('message', (made: number) => report.created(made))
   worker.on('error', report.failed)

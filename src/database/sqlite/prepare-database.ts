@@ -13,7 +13,7 @@ import { createIndex, createOctavoTables, createStatements, createTables, declar
 import { indexStatement } from './indexes.js'
 import { type InitialRows, insertInitialRows } from './initial-rows.js'
 
-export interface Preparation {
+interface Preparation {
   /** The first rows of a new database; null: none. */
   readonly first: InitialRows | null
   /** Milliseconds to wait for another process preparing the same database. */
@@ -71,7 +71,7 @@ const namesIn = (database: Database): ReadonlySet<string> =>
 const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesIn(database))
 
 /** Finds missing tables, columns and indexes. `sessions` as in `Preparation`. */
-export function lackingIn(database: Database, model: Model, sessions: boolean): MissingSchema {
+function lackingIn(database: Database, model: Model, sessions: boolean): MissingSchema {
   const present = namesIn(database)
   const columns = database.prepare('select 1 from pragma_table_info(?) where name = ?')
   const hasColumn = (table: string, column: string): boolean => columns.get(table, column) !== undefined

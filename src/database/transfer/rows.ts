@@ -158,7 +158,7 @@ function canonical(kind: ValueKind, value: RowValue): string | null {
 const hashBytes = 8
 
 /** An order-independent checksum: the sum of row hashes. */
-export interface Checksum {
+interface Checksum {
   add(row: CopiedRow): void
   /** The row count and the sum of hashes. */
   readonly result: string

@@ -4,7 +4,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { MainConnection, RowReader, Transaction } from '../../database/database.js'
-import { contentDigest, joinWith, upsert } from '../../database/portable-sql.js'
+import { cast, contentDigest, joinWith, upsert } from '../../database/portable-sql.js'
 import type { Secrets } from '../../foundation/config/secrets.js'
 import { unauthorized } from '../../foundation/errors/errors.js'
 import { fullAccess, type Grants, grantsOf } from '../../foundation/grants.js'
@@ -309,7 +309,7 @@ async function stateText(database: MainConnection, tokens: TokenColumns, watched
   const all = (table: string, ...columns: readonly string[]) => {
     const row = joinWith(
       ' ',
-      columns.map((column) => sql`coalesce(cast(${sql.ref(column)} as text), '')`),
+      columns.map((column) => sql`coalesce(${cast(sql.ref(column), 'text')}, '')`),
     )
     return sql`(select coalesce(${contentDigest(row)}, '') from ${sql.table(table)})`
   }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { insertRow, newEntry, updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { linkLast } from '../../database/portable-sql.js'
+import { bindTimestamp, linkLast } from '../../database/portable-sql.js'
 import { ApiError, notFound, takenMessage, validationError } from '../../foundation/errors/errors.js'
 import type { CustomRoute } from '../../foundation/public/routes.js'
 import { getPluginLinks } from '../../model/schema/graph.js'
@@ -78,7 +78,7 @@ export async function updateRole(
 ): Promise<void> {
   await existing(transaction, id)
   const changes = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
-  await updateRow(transaction, 'up_roles', id, { ...changes, updated_at: now })
+  await updateRow(transaction, 'up_roles', id, { ...changes, updated_at: bindTimestamp(now) })
   if (actions === undefined) return
   const missing = await keepActions(transaction, id, actions)
   await addActions(transaction, model, id, missing, now)

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { insertRow, newEntry } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction, WriteDatabase } from '../../database/database.js'
-import { isSame } from '../../database/portable-sql.js'
+import { bindTimestamp, isSame } from '../../database/portable-sql.js'
 import { notFound } from '../../foundation/errors/errors.js'
 
 export type SessionOrigin = 'users-permissions' | 'admin'
@@ -93,7 +93,7 @@ export async function startSession(
   { deviceId, type, limits }: SignedInBy,
   now: number,
 ): Promise<Session> {
-  await transaction.run(sql`delete from strapi_sessions where expires_at < ${now} and origin = ${origin}`)
+  await transaction.run(sql`delete from strapi_sessions where expires_at < ${bindTimestamp(now)} and origin = ${origin}`)
   const metadata = JSON.stringify({ loginAt: new Date(now).toISOString() })
   const family = { user_id: String(id), device_id: deviceId, absolute_expires_at: now + limits.longest, metadata }
   return addSession(transaction, origin, { ...family, type }, limits, now)
@@ -115,8 +115,8 @@ async function addSession(
     session_id: session.sessionId,
     device_id,
     origin,
-    expires_at: session.expiresAt,
-    absolute_expires_at,
+    expires_at: bindTimestamp(session.expiresAt),
+    absolute_expires_at: bindTimestamp(absolute_expires_at),
     status: 'active',
     type,
     metadata,
@@ -149,7 +149,7 @@ export async function nextSession(
   }
   const next = await addSession(transaction, origin, row, limits[typeOf(row)], now)
   await transaction.run(
-    sql`update strapi_sessions set status = 'rotated', child_id = ${next.sessionId}, updated_at = ${row.moment} where id = ${row.id}`,
+    sql`update strapi_sessions set status = 'rotated', child_id = ${next.sessionId}, updated_at = ${bindTimestamp(row.moment)} where id = ${row.id}`,
   )
   return next
 }
@@ -157,7 +157,7 @@ export async function nextSession(
 /** Ends all sessions of a family: those that were refreshed from each other. */
 async function endFamily(transaction: Transaction, origin: SessionOrigin, { user_id, device_id, absolute_expires_at }: Row): Promise<void> {
   await transaction.run(sql`delete from strapi_sessions where user_id = ${user_id} and origin = ${origin}
-    and absolute_expires_at = ${absolute_expires_at} and ${isSame(sql`device_id`, device_id)}`)
+    and absolute_expires_at = ${bindTimestamp(absolute_expires_at)} and ${isSame(sql`device_id`, device_id)}`)
 }
 
 /** Ends the sessions of an owner on one device, or all. */
@@ -185,7 +185,7 @@ export async function sessionsOf(
 ): Promise<readonly ShownSession[]> {
   const rows = await database.rows<Row>(
     sql`select ${columns} from strapi_sessions
-      where user_id = ${String(id)} and origin = ${origin} and (status = 'active' or session_id = ${current ?? ''}) and expires_at > ${now}
+      where user_id = ${String(id)} and origin = ${origin} and (status = 'active' or session_id = ${current ?? ''}) and expires_at > ${bindTimestamp(now)}
       order by updated_at desc, id desc`,
   )
   const own = rows.find((row) => row.session_id === current)
@@ -226,5 +226,5 @@ export async function notePassword(transaction: Transaction, { origin, id }: Ses
   if (row === null || row.user_id !== String(id)) return
   const metadata = JSON.stringify({ ...(JSON.parse(row.metadata ?? '{}') as object), passwordAt: new Date(at).toISOString() })
   await transaction.run(sql`update strapi_sessions set metadata = ${metadata} where user_id = ${row.user_id} and origin = ${origin}
-    and absolute_expires_at = ${row.absolute_expires_at} and ${isSame(sql`device_id`, row.device_id)}`)
+    and absolute_expires_at = ${bindTimestamp(row.absolute_expires_at)} and ${isSame(sql`device_id`, row.device_id)}`)
 }

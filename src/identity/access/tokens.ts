@@ -4,6 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { insertRow, newEntry } from '../../content/documents/store/rows.js'
 import { hasColumns, type RowReader, type Transaction, type WriteDatabase } from '../../database/database.js'
+import { bindTimestamp } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 
 /** The types of API tokens in Strapi. */
@@ -33,7 +34,7 @@ const hashKey = (salt: string, key: string): string => createHmac('sha512', salt
 
 /** Updates `last_used_at` of a token. */
 export function updateLastUse(writer: WriteDatabase, id: number, now: number): Promise<void> {
-  return writer.run(sql`update strapi_api_tokens set last_used_at = ${now} where id = ${id}`)
+  return writer.run(sql`update strapi_api_tokens set last_used_at = ${bindTimestamp(now)} where id = ${id}`)
 }
 
 /** Creates a token with this key. @throws ApiError 400 for a name or key that is taken. */
@@ -57,7 +58,7 @@ export async function createToken(
     ...(columns.has('kind') ? { kind: 'content-api' } : {}),
     type: token.type,
     access_key,
-    expires_at: token.lifespan === null ? null : now + token.lifespan,
+    expires_at: bindTimestamp(token.lifespan === null ? null : now + token.lifespan),
     lifespan: token.lifespan,
   })
   await addTokenActions(transaction, id, token.actions, now)
@@ -133,7 +134,7 @@ export async function regenerateToken(
   // Strapi keeps the key itself in this column, to show it again.
   const shown = columns.has('encrypted_key') ? sql`encrypted_key = null,` : sql``
   await transaction.run(
-    sql`update strapi_api_tokens set access_key = ${hashKey(salt, key)}, ${shown} expires_at = ${expires}, updated_at = ${now} where id = ${id}`,
+    sql`update strapi_api_tokens set access_key = ${hashKey(salt, key)}, ${shown} expires_at = ${bindTimestamp(expires)}, updated_at = ${bindTimestamp(now)} where id = ${id}`,
   )
 }
 

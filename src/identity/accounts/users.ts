@@ -1,9 +1,10 @@
 // Finds, inserts, changes and deletes rows of users. Permissions are checked by the callers.
 import { sql } from 'kysely'
+import { toBound, toStored } from '../../content/documents/input/attributes.js'
 import { insertRow, newEntry, updateRow } from '../../content/documents/store/rows.js'
 import { type AttributeWriting, removeRow } from '../../content/documents/user-attributes.js'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { linkLast, type Stored } from '../../database/portable-sql.js'
+import { type Bound, type BoundRow, bindTimestamp, linkLast } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { ownedLink } from '../../model/schema/graph.js'
 import type { ContentType } from '../../model/schema/types.js'
@@ -99,14 +100,14 @@ export async function existingRole(database: RowReader, role: RoleReference): Pr
 export async function addUser(
   transaction: Transaction,
   type: ContentType,
-  values: Readonly<Record<string, Stored>>,
+  values: BoundRow,
   role: number | null,
   now: number,
 ): Promise<number> {
-  const defaults: Record<string, Stored> = {}
+  const defaults: Record<string, Bound> = {}
   for (const attribute of type.attributes.values()) {
     if (attribute.kind !== 'scalar' || attribute.source.default === undefined) continue
-    defaults[attribute.column] = asColumn(attribute.source.default)
+    defaults[attribute.column] = toBound(attribute, toStored(attribute, attribute.source.default))
   }
   const id = await insertRow(transaction, 'up_users', { ...defaults, ...values, ...newEntry(now) })
   // If the row id was used before, tokens of the earlier user become invalid.
@@ -119,15 +120,9 @@ export async function addUser(
 const boundToCodes = ['email', 'password', 'blocked'] as const
 
 /** Changes columns of a user. `revokes`: also invalidates all tokens, for a new password or blocking. */
-export async function changeUser(
-  transaction: Transaction,
-  id: number,
-  values: Readonly<Record<string, Stored>>,
-  now: number,
-  revokes = false,
-): Promise<void> {
+export async function changeUser(transaction: Transaction, id: number, values: BoundRow, now: number, revokes = false): Promise<void> {
   const before = await userById(transaction, id)
-  await updateRow(transaction, 'up_users', id, { ...values, updated_at: now })
+  await updateRow(transaction, 'up_users', id, { ...values, updated_at: bindTimestamp(now) })
   if (revokes || boundToCodes.some((name) => values[name] !== undefined && values[name] !== before?.[name]))
     await revokeOneTimeTokens(transaction, id)
   if (revokes) await revokeCredentials(transaction, id, now)
@@ -148,10 +143,4 @@ export async function removeUser(writing: AttributeWriting, type: ContentType, i
   await revokeOneTimeTokens(transaction, id)
   await transaction.run(sql`delete from octavo_identities where user_id = ${id}`)
   await removeRow(writing, type, id)
-}
-
-/** Converts a JSON value to a column value. */
-function asColumn(value: unknown): Stored {
-  if (value === null || typeof value === 'string' || typeof value === 'number') return value
-  return typeof value === 'boolean' ? Number(value) : JSON.stringify(value)
 }

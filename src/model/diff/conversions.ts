@@ -268,7 +268,7 @@ const invalidFormats = {
  */
 export function unconvertibleValues(conversion: Conversion, column: string): { readonly where: SqlText; readonly exact: boolean } | null {
   const { from, to, rule } = conversion
-  const value = sqlText`trim(cast(${id(column)} as text))`
+  const value = sqlText`trim(concat(${id(column)}, ''))`
   const present = sqlText`${id(column)} is not null`
   const digits = withoutDigits(value)
   if (isShortening(conversion) || conversion.within !== undefined) return { where: present, exact: false }
@@ -302,7 +302,7 @@ export function unconvertibleValues(conversion: Conversion, column: string): { r
     case 'text':
     case 'json':
     case 'blocks':
-      return isNarrowed(from, to) ? { where: sqlText`substr(cast(${id(column)} as text), 256, 1) <> ''`, exact: true } : null
+      return isNarrowed(from, to) ? { where: sqlText`substr(concat(${id(column)}, ''), 256, 1) <> ''`, exact: true } : null
   }
 }
 

@@ -16,8 +16,8 @@ export const json: AttributeType = {
   isLong: true,
   input,
   parseQuery: (value) => String(value),
-  // Objects, lists, true and false as JSON text; texts and numbers unchanged.
-  store: (value) => (typeof value === 'object' || typeof value === 'boolean' ? JSON.stringify(value) : (value as string | number)),
+  // As JSON text, except texts, which are unchanged.
+  store: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
   schema: { response: {} },
   typescript: { response: 'unknown', filter: 'Octavo.JsonFilter' },
 }

@@ -1,7 +1,7 @@
 // The queries of `octavo doctor`: each selects rows that violate one rule.
 import { type RawBuilder, sql } from 'kysely'
 import type { DatabaseView, Inspection } from '../../database/database.js'
-import { andSameLocale, concat, type TextPart } from '../../database/portable-sql.js'
+import { andSameLocale, cast, concat, type TextPart } from '../../database/portable-sql.js'
 import { archivePrefix } from '../../model/diff/comparison.js'
 import {
   allSchemas,
@@ -41,7 +41,7 @@ export const ambiguousRelations = ({ relationRemarks }: Model): readonly Search[
   relationRemarks.map((remark) => sql`select ${concat(remark, '')} as example`)
 
 /** A nullable value as text. */
-const text = (value: RawBuilder<unknown>) => sql`coalesce(cast(${value} as text), 'none')`
+const text = (value: RawBuilder<unknown>) => sql`coalesce(${cast(value, 'text')}, 'none')`
 /** Groups by these expressions, except null. */
 const groupedBy = (...by: readonly (RawBuilder<unknown> | null)[]) => sql`group by ${sql.join(by.filter((each) => each !== null))}`
 const localeInBrackets = sql`coalesce(${concat(' (', sql`locale`, ')')}, '')`
@@ -124,7 +124,7 @@ function entriesOf(component: Component, holders: readonly ComponentHolder[]): r
 }
 
 function joined(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
-  return parts.length === 0 ? sql`select cast(null as integer) as cmp_id where 1 = 0` : sql.join(parts, sql` union all `)
+  return parts.length === 0 ? sql`select ${cast(sql`null`, 'integer')} as cmp_id where 1 = 0` : sql.join(parts, sql` union all `)
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { type Database, hasColumns, type MainConnection } from '../../database/database.js'
+import { cast } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import { archiveNames, type ModelPairs, pairModels } from '../../model/diff/comparison.js'
@@ -145,7 +146,7 @@ const timed = (value: string | number | null): string | number | null =>
     : value
 
 /** A column; no number type covers every `biginteger`. */
-const selected = (column: string, type: ScalarType) => (type === 'biginteger' ? sql`cast(${sql.id(column)} as text)` : sql.id(column))
+const selected = (column: string, type: ScalarType) => (type === 'biginteger' ? cast(sql.id(column), 'text') : sql.id(column))
 
 /** `restores`: an earlier conversion from another column produced these values; where its result is unchanged, the original is restored. */
 async function countLostValues(

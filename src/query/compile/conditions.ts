@@ -3,6 +3,8 @@
 
 import { type RawBuilder, sql } from 'kysely'
 import type { ComparisonSign, Dialect, Expression } from '../../database/dialect.js'
+import type { Parameter } from '../../database/plan.js'
+import { bindTimestamp } from '../../database/portable-sql.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import type { PublicationFilter } from '../../foundation/public/content/queries.js'
 import { assertNever, type ContentType, type Schema } from '../../model/schema/types.js'
@@ -38,8 +40,11 @@ export interface Compilation extends VersionContext {
 
 export const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
 
-/** A placeholder for a value of the request. */
-export const value = (index: ValueIndex): Expression => sql`${{ from: 'values', index } as never}`
+/** A placeholder for a value of the request, that of an attribute of this type. */
+export function value(index: ValueIndex, type?: ScalarType): Expression {
+  const parameter: Parameter = { from: 'values', index }
+  return type !== undefined && attributeTypes[type].family === 'datetime' ? bindTimestamp(parameter) : sql`${parameter}`
+}
 
 /** The condition that `filter` sets on the row of `shape` aliased `alias`. */
 export function condition(compilation: Compilation, shape: Schema, alias: string, filter: Filter, negated = false): Expression {
@@ -54,7 +59,10 @@ export function condition(compilation: Compilation, shape: Schema, alias: string
     case 'compare': {
       const { dialect, contract } = compilation
       const { column: name, type } = filter.attribute
-      const test = operatorSql[filter.operator]({ dialect, contract, column: column(alias, name), type }, filter.values.map(value))
+      const test = operatorSql[filter.operator](
+        { dialect, contract, column: column(alias, name), type },
+        filter.values.map((index) => value(index, type)),
+      )
       return negated ? sql`not (${test})` : sql`${test}`
     }
     case 'related':
@@ -194,7 +202,9 @@ export function chosenLocales(compilation: Compilation, type: ContentType, alias
   if (choice.kind === 'filter') return [condition(compilation, type, alias, choice.filter)]
   const name = column(alias, 'locale')
   const [only] = choice.values
-  return [choice.values.length === 1 ? sql`${name} = ${value(only!)}` : sql`${name} in (${sql.join(choice.values.map(value))})`]
+  return [
+    choice.values.length === 1 ? sql`${name} = ${value(only!)}` : sql`${name} in (${sql.join(choice.values.map((index) => value(index)))})`,
+  ]
 }
 
 /**

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import {
   andSameLocale,
+  cast,
   concat,
   differs,
   isSame,
@@ -133,7 +134,7 @@ const getLinkRelations = (shape: Schema): readonly LinkRelation[] =>
 /** Strapi's publication hashes passwords again, rounds large integers, and misreads timestamps next to 1970. */
 const coarseComparisons: Partial<Record<Scalar['type'], (dialect: Dialect, one: Expression, other: Expression) => Expression>> = {
   password: (_dialect, one, other) => sql`(${one} is null) <> (${other} is null)`,
-  biginteger: (_dialect, one, other) => differs(sql`cast(${one} as double precision)`, sql`cast(${other} as double precision)`),
+  biginteger: (_dialect, one, other) => differs(cast(one, 'double precision'), cast(other, 'double precision')),
   timestamp: (dialect, one, other) => dialect.timestampsDiffer(one, other),
 }
 
@@ -320,12 +321,12 @@ function pointingDiffer(
 function pointersDiffer(within: Comparison, { storage }: MorphTo, draft: string, live: string): Expression {
   const sided = [...within.model.types.values()].filter(({ draftAndPublish }) => draftAndPublish)
   const document = (type: Expression, id: Expression): Expression => {
-    if (sided.length === 0) return sql`cast(${id} as text)`
+    if (sided.length === 0) return cast(id, 'text')
     const each = sided.map(
       (target) =>
         sql`when ${within.text(target.uid)} then (select ${toDocument(target, 't')} from ${sql.table(target.table)} as t where t.id = ${id})`,
     )
-    return sql`coalesce(case ${type} ${sql.join(each, sql` `)} end, cast(${id} as text))`
+    return sql`coalesce(case ${type} ${sql.join(each, sql` `)} end, ${cast(id, 'text')})`
   }
   if (storage.kind === 'columns') {
     const named = (row: string) => document(column(row, storage.type), column(row, storage.id))

@@ -275,7 +275,7 @@ export function afterPosition(
   const { dialect, contract } = compilation
   const nullsAreSmallest = contract.nullsFirst || !dialect.nullsAreGreatest
   const compared = (at: number, sign: '$gt' | '$lt' | '$gte' | '$lte' | '$eq', index: number): Expression =>
-    operatorSql[sign]({ dialect, contract, column: keys[at]!.value, type: types[at]! }, [value(index)])
+    operatorSql[sign]({ dialect, contract, column: keys[at]!.value, type: types[at]! }, [value(index, types[at])])
   const from = (at: number): Expression => {
     const key = keys[at]
     if (key === undefined) return sql`${column('t0', 'id')} ${backwards ? sql`<` : sql`>`} ${value(id)}`

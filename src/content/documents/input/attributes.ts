@@ -1,6 +1,7 @@
 // Validates a type or component against the model: scalars by the rules of their types (`model/types`), lists, nested components, dynamic
 // zones, and conditional attributes.
-import type { Stored } from '../../../database/portable-sql.js'
+import { type Bound, bindTimestamp, type Stored } from '../../../database/portable-sql.js'
+
 import { takenMessage } from '../../../foundation/errors/errors.js'
 import { hasConditionalAttributes, hiddenAttributes } from '../../../model/schema/conditions.js'
 import { createPatternChecks } from '../../../model/schema/patterns.js'
@@ -358,11 +359,15 @@ const wrongChoice = (choices: readonly unknown[], value: unknown, path: ValuePat
 export const toStored = (attribute: Scalar, value: unknown): Stored =>
   value === null || value === undefined ? null : attributeTypes[attribute.type].store(value, attribute)
 
+/** A stored form as a bound value. */
+export const toBound = ({ type }: Scalar, value: Stored): Bound =>
+  attributeTypes[type].family === 'datetime' ? bindTimestamp(value) : value
+
 /** Columns of an input's scalars, with hashed passwords. */
-export async function scalarColumns(input: Input, hashPassword: (password: string) => Promise<string>): Promise<Record<string, Stored>> {
-  const columns: Record<string, Stored> = {}
+export async function scalarColumns(input: Input, hashPassword: (password: string) => Promise<string>): Promise<Record<string, Bound>> {
+  const columns: Record<string, Bound> = {}
   for (const [scalar, value] of input.scalars) {
-    columns[scalar.column] = scalar.type === 'password' && typeof value === 'string' ? await hashPassword(value) : value
+    columns[scalar.column] = scalar.type === 'password' && typeof value === 'string' ? await hashPassword(value) : toBound(scalar, value)
   }
   return columns
 }

@@ -1,6 +1,7 @@
 // Non-localized attributes are equal in all locales of a document, for drafts and published versions separately. Relations belong to each
 // locale; components with relations have their own rules (non-localized-components.ts).
 import { sql } from 'kysely'
+import { bindTimestamp } from '../../../database/portable-sql.js'
 import { getComponents } from '../../../model/schema/graph.js'
 import { type Attribute, assertNever, type ContentType, type Model } from '../../../model/schema/types.js'
 import type { DocumentVersion } from '../../../query/rest/versions.js'
@@ -234,7 +235,7 @@ export async function shareHolders(
   const shared = await shareComponents(document, source, others, isMeant)
   const changed = publishesAll ? [...shared, ...(await publishShared(document, source, others, areDraftsShared))] : shared
   for (const { id, locale, published_at } of changed) {
-    updateRow(writing.transaction, type.table, id, { updated_at: now })
+    updateRow(writing.transaction, type.table, id, { updated_at: bindTimestamp(now) })
     if (type.draftAndPublish && published_at !== null) keepDraftLater(document, locale)
   }
   markDrafts(document, changed)
@@ -245,7 +246,7 @@ function keepDraftLater({ writing, type, versions, now }: DocumentVersions, loca
   const draft = versions.find((version) => version.published_at === null && version.locale === locale)
   const published = findPublished(versions, locale)
   if (draft !== undefined && published !== null && (draft.updated_at ?? 0) > (published.updated_at ?? 0))
-    updateRow(writing.transaction, type.table, draft.id, { updated_at: now + 1 })
+    updateRow(writing.transaction, type.table, draft.id, { updated_at: bindTimestamp(now + 1) })
 }
 
 interface SharedCopy {
@@ -265,7 +266,8 @@ async function share(
 ): Promise<void> {
   const attributes = [...type.attributes.values()].filter((attribute) => attribute.kind !== 'scalar' && which(attribute))
   const columns = valueColumns(type, which)
-  overwriteRow(writing.transaction, type.table, columns, from, to, replacedAt === null ? undefined : { updated_at: replacedAt })
+  const changed = replacedAt === null ? undefined : { updated_at: bindTimestamp(replacedAt) }
+  overwriteRow(writing.transaction, type.table, columns, from, to, changed)
   if (replacedAt !== null) await removeBelow(writing, type, [to], attributes)
   // As in Strapi, relations in shared components lead to the target locale if their targets have it.
   await copyBelow({ ...writing, targetLocale: into }, { shape: type, id: from }, { shape: type, id: to }, attributes)

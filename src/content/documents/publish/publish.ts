@@ -3,7 +3,7 @@
 
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { andSameLocale, insertMissing, updateFrom } from '../../../database/portable-sql.js'
+import { andSameLocale, bindTimestamp, insertMissing, updateFrom } from '../../../database/portable-sql.js'
 import { hasConditions } from '../../../model/schema/conditions.js'
 import { type OwnedLink, ownedLinks } from '../../../model/schema/graph.js'
 import type { Attribute, ContentType, Model, Schema } from '../../../model/schema/types.js'
@@ -45,10 +45,11 @@ interface PublishedDraft {
 export async function publishRow(writing: RowContext, publication: PublishedDraft): Promise<number> {
   const { type, draft, published, touched, isWhole, now, isNew = false } = publication
   const { transaction, model } = writing
+  const publishedAt = { published_at: bindTimestamp(now) }
   const from = { shape: type, id: draft }
   const attributes = [...type.attributes.values()].filter((attribute) => isWhole || touched.has(attribute))
   if (published === null) {
-    const id = await copyRow(transaction, type.table, [...valueColumns(type), ...shared], draft, { published_at: now })
+    const id = await copyRow(transaction, type.table, [...valueColumns(type), ...shared], draft, publishedAt)
     await copyBelow(writing, from, { shape: type, id }, attributes)
     if (isNew) return id
     await showInTypesWithoutDrafts(transaction, model, type, draft, id)
@@ -57,7 +58,7 @@ export async function publishRow(writing: RowContext, publication: PublishedDraf
   }
   const to = { shape: type, id: published.id }
   const columns = valueColumns(type, (scalar) => isWhole || touched.has(scalar))
-  overwriteRow(transaction, type.table, [...columns, 'updated_at', 'updated_by_id'], draft, published.id, { published_at: now })
+  overwriteRow(transaction, type.table, [...columns, 'updated_at', 'updated_by_id'], draft, published.id, publishedAt)
   await replaceBelow(writing, from, to, attributes)
   return published.id
 }

@@ -6,11 +6,14 @@ import type { DocumentState, Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
 import {
   andSameLocale,
+  type BoundRow,
+  bindTimestamp,
+  columnList,
   insertDefaults,
   insertMissing,
+  insertRowSql,
   localeOf,
   notBefore,
-  type Stored,
   updateFrom,
 } from '../../../database/portable-sql.js'
 import { newDocumentId } from '../../../model/schema/names.js'
@@ -116,8 +119,6 @@ function selectVersions(
     where document_id = ${documentId} order by ${type.draftAndPublish ? sql`published_at is not null, id` : sql`id`}`
 }
 
-const toColumnList = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
-
 /** Ids reserved in a transaction for new rows of a table, so that inserts need no round trip. */
 const reserved = new WeakMap<Transaction, Map<string, () => number | null>>()
 
@@ -133,20 +134,18 @@ export const releaseIds = (transaction: Transaction): void => void reserved.dele
 const nextId = (transaction: Transaction, table: string): number | null => reserved.get(transaction)?.get(table)?.() ?? null
 
 /** The columns that Strapi gives a new row of any type. */
-export const newEntry = (now: number) => ({ document_id: newDocumentId(), created_at: now, updated_at: now, published_at: now })
+export function newEntry(now: number) {
+  const time = bindTimestamp(now)
+  return { document_id: newDocumentId(), created_at: time, updated_at: time, published_at: time }
+}
 
-export async function insertRow(transaction: Transaction, table: string, row: Readonly<Record<string, Stored>>): Promise<number> {
-  const columns = Object.keys(row)
+export async function insertRow(transaction: Transaction, table: string, row: BoundRow): Promise<number> {
   const given = nextId(transaction, table)
   if (given !== null) {
     insertRows(transaction, table, [{ id: given, ...row }])
     return given
   }
-  return transaction.insert(
-    columns.length === 0
-      ? insertDefaults(table)
-      : sql`insert into ${sql.table(table)} (${toColumnList(columns)}) values (${sql.join(Object.values(row))})`,
-  )
+  return transaction.insert(Object.keys(row).length === 0 ? insertDefaults(table) : insertRowSql(table, row))
 }
 
 /** Maximum number of rows per statement, which limits its number of values. */
@@ -157,10 +156,10 @@ export const writeTime = (now: number, versions: readonly StoredVersion[]): numb
   versions.reduce((latest, { created_at, updated_at }) => Math.max(latest, created_at ?? 0, updated_at ?? 0), now)
 
 /** Inserts rows with the same columns. */
-export function insertRows(transaction: Transaction, table: string, rows: readonly Readonly<Record<string, Stored>>[]): void {
+export function insertRows(transaction: Transaction, table: string, rows: readonly BoundRow[]): void {
   if (rows.length === 0) return
   const columns = Object.keys(rows[0]!)
-  const into = sql`insert into ${sql.table(table)} (${toColumnList(columns)}) values`
+  const into = sql`insert into ${sql.table(table)} (${columnList(columns)}) values`
   for (let from = 0; from < rows.length; from += maxRowsPerInsert) {
     const values = rows.slice(from, from + maxRowsPerInsert).map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
     transaction.follow(sql`${into} ${sql.join(values)}`)
@@ -168,7 +167,7 @@ export function insertRows(transaction: Transaction, table: string, rows: readon
 }
 
 /** Updates columns of a row. Its update time never decreases, even if the clock was set back. */
-export function updateRow(transaction: Transaction, table: string, id: number, row: Readonly<Record<string, Stored>>): void {
+export function updateRow(transaction: Transaction, table: string, id: number, row: BoundRow): void {
   const columns = Object.entries(row)
   if (columns.length === 0) return
   const changes = columns.map(([column, value]) => {
@@ -190,14 +189,14 @@ export async function copyRow(
   table: string,
   columns: readonly string[],
   from: number,
-  anew: Readonly<Record<string, Stored>> = {},
+  anew: BoundRow = {},
 ): Promise<number> {
   if (columns.length === 0 && Object.keys(anew).length === 0) return insertRow(transaction, table, {})
   const given = nextId(transaction, table)
   const set = given === null ? anew : { id: given, ...anew }
   const names = [...columns, ...Object.keys(set)]
   const values = [...columns.map((column) => sql`${sql.id(column)}`), ...Object.values(set).map((value) => sql`${value}`)]
-  const copy = sql`insert into ${sql.table(table)} (${toColumnList(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`
+  const copy = sql`insert into ${sql.table(table)} (${columnList(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`
   if (given === null) return transaction.insert(copy)
   transaction.follow(copy)
   return given
@@ -210,7 +209,7 @@ export function overwriteRow(
   columns: readonly string[],
   from: number,
   to: number,
-  anew: Readonly<Record<string, Stored>> = {},
+  anew: BoundRow = {},
 ): void {
   const changed = Object.entries(anew).map(([column, value]) => sql`${sql.id(column)} = ${value}`)
   if (columns.length === 0) {

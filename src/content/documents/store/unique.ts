@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../../database/database.js'
 import type { Stored } from '../../../database/portable-sql.js'
 import type { ContentType, Model, Scalar } from '../../../model/schema/types.js'
-import { toStored } from '../input/attributes.js'
+import { toBound, toStored } from '../input/attributes.js'
 import { printPath } from '../input/errors.js'
 import type { Claim, FindTaken } from '../input/types.js'
 
@@ -77,7 +77,7 @@ async function findTakenAt(
   const find = async (values: readonly Stored[]): Promise<ReadonlySet<string>> => {
     const rows = await transaction.rows<{ value: Stored }>(
       sql`select distinct ${column} as value from ${sql.table(type.table)} as r0 ${joins.length === 0 ? sql`` : sql.join(joins, sql` `)}
-      where ${column} in (${sql.join(values)}) and r0.document_id <> ${document}
+      where ${column} in (${sql.join(values.map((value) => toBound(scalar, value)))}) and r0.document_id <> ${document}
       ${type.localized ? sql`and r0.locale = ${locale}` : sql``} ${state === 'published' ? sql`and r0.published_at is not null` : sql``}`,
     )
     return new Set(rows.map(({ value }) => String(value)))

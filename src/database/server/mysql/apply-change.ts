@@ -31,10 +31,9 @@ import { isConflict, isConnectionLoss, isLasting, isStaleCheck, toApiError } fro
 import { onClient, openPool } from './pool.js'
 import { preparationError } from './prepare-database.js'
 import { assignRows, reading } from './rows.js'
-import { createStatements, execute } from './statements.js'
-import { writeMysqlSql } from './translate-sql.js'
+import { execute } from './translate-sql.js'
 
-export interface MysqlChangeOptions {
+interface MysqlChangeOptions {
   readonly settings: ServerSettings
   readonly dialect: Dialect
   /** Lock timeout in milliseconds. Later requests for a table wait for as long. */
@@ -135,15 +134,10 @@ async function withTableLock(
   { isOutdated, complete: make }: Pick<ModelWork, 'isOutdated' | 'complete'>,
   work: (session: MysqlStepSession) => Promise<void>,
 ): Promise<boolean> {
-  // No timestamp is bound here, so column types are not needed.
-  const statements = createStatements(dialect)
   const session: MysqlStepSession = {
     client,
     dialect,
-    ask: async (query) => {
-      const { text, values } = writeMysqlSql(query)
-      return toObjects(await execute(statements, client, text, values))
-    },
+    ask: async (query) => toObjects(await execute(client, query)),
   }
   if (!(await takeLock(client, 'prepare', waitForOthers)))
     throw unavailableError('Another process changes the tables of the database; try again')
@@ -173,14 +167,14 @@ async function retryInUse(step: () => Promise<unknown>): Promise<void> {
   }
 }
 
-export interface MysqlStepSession {
+interface MysqlStepSession {
   readonly client: Client
   readonly dialect: Dialect
   ask(query: RawBuilder<unknown>): Promise<readonly ScriptRow[]>
 }
 
 /** A step, the steps after it, and the statement that records its completion. */
-export interface MysqlStep {
+interface MysqlStep {
   readonly step: PlanStep
   readonly later: readonly PlanStep[]
   readonly model: Model
@@ -188,7 +182,7 @@ export interface MysqlStep {
 }
 
 /** Runs a step, or what an interrupted attempt has left of it, and records it. */
-export async function runStep(session: MysqlStepSession, { step, later, model, done }: MysqlStep): Promise<void> {
+async function runStep(session: MysqlStepSession, { step, later, model, done }: MysqlStep): Promise<void> {
   const there = inspectTables(session.client)
   const change = (work: () => Promise<unknown>): Promise<void> => inTransaction(session, done, work)
   switch (step.kind) {

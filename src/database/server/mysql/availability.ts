@@ -2,21 +2,20 @@
 import type { ServerSettings } from '../../../foundation/config/database.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { MainConnection } from '../../database.js'
+import type { Dialect } from '../../dialect.js'
 import { formatServer, type Lend, type ServerConnection, unusableServer } from '../kind.js'
 import { lossRetrier } from '../retry-transaction.js'
-import { readCatalog } from './catalog.js'
 import { type Client, toObjects } from './client.js'
 import { type MysqlServer, mysqlDialects } from './dialect.js'
 import { isConnectionLoss, isTimeout, toApiError } from './errors.js'
 import { onClient, openPool, type Pool } from './pool.js'
-import { createStatements, execute, type MysqlStatements } from './statements.js'
-import { writeMysqlSql } from './translate-sql.js'
+import { execute } from './translate-sql.js'
 
 /** Connections for permissions and health checks. */
 const smallPool = 2
 
 export interface MysqlServerConnection extends ServerConnection<Pool> {
-  readonly statements: MysqlStatements
+  readonly dialect: Dialect
   /** Whether the server was a node of a Galera cluster at the start. Later connections may differ (`Client.isGalera`). */
   readonly isGalera: boolean
 }
@@ -31,9 +30,8 @@ export async function connectToServer(
     throw new ConfigError('DATABASE_URL is not one of MySQL or MariaDB: it begins with mysql://')
   const small = openPool(settings, { max: smallPool, failed })
   try {
-    const statements = createStatements(mysqlDialects[await checkServer(small)])
-    statements.learn(await onClient(small, readCatalog))
-    return { settings, small, statements, isGalera: await onClient(small, async (client) => client.isGalera), close: () => small.close() }
+    const dialect = mysqlDialects[await checkServer(small)]
+    return { settings, small, dialect, isGalera: await onClient(small, async (client) => client.isGalera), close: () => small.close() }
   } catch (error) {
     await small.close()
     throw unusableServer(name, error)
@@ -57,20 +55,15 @@ export async function checkServer(pool: Pool): Promise<MysqlServer> {
 }
 
 /** `failed` receives losses of connections, also those that no caller notices. */
-export function createMainConnection(
-  lend: Lend<Client>,
-  statements: MysqlStatements,
-  failed: (error: Error) => void = () => {},
-): MainConnection {
+export function createMainConnection(lend: Lend<Client>, failed: (error: Error) => void = () => {}): MainConnection {
   const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
   return {
     // Neither server reports commits cheaply and in order, so callers always compare rows.
     isRemote: true,
     changed: async () => true,
     rows: async (query) => {
-      const { text, values } = writeMysqlSql(query)
       try {
-        return toObjects(await retried(() => lend((client) => execute(statements, client, text, values)))) as never
+        return toObjects(await retried(() => lend((client) => execute(client, query)))) as never
       } catch (error) {
         throw toApiError(error)
       }

@@ -8,7 +8,7 @@ import type { MysqlQueryable } from './client.js'
 import { declaredType } from './create-tables.js'
 
 /** A column and its declared type, such as `varchar(255)` or `int(10) unsigned`. */
-export interface MysqlCatalogColumn {
+interface MysqlCatalogColumn {
   readonly name: string
   readonly type: string
 }
@@ -44,7 +44,7 @@ export const beginSnapshot = async (client: MysqlQueryable): Promise<void> => {
   await client.query('start transaction with consistent snapshot, read only')
 }
 
-export interface ColumnKey {
+interface ColumnKey {
   readonly table: string
   readonly column: string
   readonly parent: string
@@ -132,7 +132,7 @@ export async function readDeclaredColumns(database: MysqlQueryable): Promise<Dec
 }
 
 /** Work for one process at a time. */
-export type LockName = 'prepare' | 'start' | 'index'
+type LockName = 'prepare' | 'start' | 'index'
 
 /** The lock's name; the same in every version. */
 const nameOf = (name: LockName): string => `concat('octavo_${name}_', md5(database()))`

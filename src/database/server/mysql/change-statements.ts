@@ -6,12 +6,11 @@ import { toExpression } from '../../../model/diff/sql-text.js'
 import type { PlanStep, StepOf } from '../../../model/diff/steps.js'
 import { archiveRowsStatement, rowStatement } from '../../../model/diff/steps.js'
 import { type Column, type Index, quoted } from '../../../model/tables/table.js'
-import { computedText, statementText } from '../../change-scripts.js'
+import { computedText } from '../../change-scripts.js'
 import { isWiderType } from '../backfill-column.js'
 import type { MysqlQueryable } from './client.js'
 import { columnText, createStatement, declaredType, foreignKeyText, getCharacterSet, indexText } from './create-tables.js'
-import { literal } from './statements.js'
-import { writeMysqlSql } from './translate-sql.js'
+import { insertValues, literal, writeMysqlSql } from './translate-sql.js'
 
 export type TableStep = StepOf<
   | 'createTable'
@@ -42,13 +41,13 @@ export interface PresentTables {
   ownIndexes(table: string, column: string | null): Promise<readonly string[]>
 }
 
-export interface PresentColumn {
+interface PresentColumn {
   /** Includes character set and collation. */
   readonly type: string
   readonly isRequired: boolean
 }
 
-const text = (value: string): string => literal(value, 'plain')
+const text = (value: string): string => literal(value)
 
 /** Looks up objects in the catalog one at a time. */
 export function inspectTables(client: MysqlQueryable): PresentTables {
@@ -96,7 +95,7 @@ const alter = (table: string, ...changes: readonly string[]): string => `alter t
 const added = (column: Column): string => columnText({ ...column, notNull: column.notNull && column.default !== null })
 
 /** Statements generated one at a time: each takes the effects of the previous one into account. `later`: the steps that follow. */
-export type StatementSequence = AsyncGenerator<string, void, void>
+type StatementSequence = AsyncGenerator<string, void, void>
 
 /** Remaining statements of a step. A converted column is left empty, to be filled afterwards. */
 export async function* remainingStatements(
@@ -231,10 +230,7 @@ export function columnChecks(steps: readonly PlanStep[], present: ReadonlySet<st
   }))
 }
 
-const textOf = (statement: RawBuilder<unknown>): string => {
-  const { text, values } = writeMysqlSql(statement)
-  return statementText(text, values)
-}
+const textOf = (statement: RawBuilder<unknown>): string => insertValues(writeMysqlSql(statement))
 
 /** Simulates the tables before a step: everything it requires exists, none of its results do. */
 function stateBefore(step: TableStep): PresentTables {

@@ -1,11 +1,10 @@
 // The MySQL and MariaDB dialects.
 import { sql } from 'kysely'
 import type { BoundType, Dialect, Expression } from '../../dialect.js'
-import type { Parameter } from '../../plan.js'
 import { differs, type ListedDocuments, type SelectedRows, selectAll } from '../../portable-sql.js'
 import { ambiguousTimeProblem } from '../time-zone.js'
 import { commitOrderRow, groupTable } from './create-tables.js'
-import { writeMysqlSql } from './translate-sql.js'
+import { compileMysql } from './translate-sql.js'
 
 export type MysqlServer = 'MariaDB' | 'MySQL'
 
@@ -83,10 +82,7 @@ const timestampFault = (milliseconds: number): string | null =>
 const timeOfDay = sql`timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(3)) div 1000`
 
 const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
-  compile: (query) => {
-    const { text, values } = writeMysqlSql(query)
-    return { sql: text, parameters: values as readonly Parameter[] }
-  },
+  compile: compileMysql,
   matches: (column, value, kind, matching) => {
     switch (matching) {
       case 'like':

@@ -11,7 +11,7 @@ import type { ServerKind, ServiceOptions, ServiceParts } from '../kind.js'
 import { zoneColumns, zoneTable } from '../time-zone.js'
 import { applyMysqlChange, checkMysqlSteps } from './apply-change.js'
 import { connectToServer, createMainConnection, type MysqlServerConnection } from './availability.js'
-import { beginSnapshot, findSchemaMismatches, inspectMysql, readCatalog, readDeclaredColumns, takeLock } from './catalog.js'
+import { beginSnapshot, findSchemaMismatches, inspectMysql, readDeclaredColumns, takeLock } from './catalog.js'
 import { describeMysqlStep } from './change-statements.js'
 import type { Client } from './client.js'
 import { coercionTo, spans } from './coerce-values.js'
@@ -23,9 +23,6 @@ import { isUnprepared, prepareDatabase } from './prepare-database.js'
 import { openReads } from './reads.js'
 import { insertRows, mysqlSource, mysqlTarget, reading, selectedBy, updateRows } from './rows.js'
 import { openWrites } from './writes.js'
-
-const learnTypes = async ({ small, statements }: MysqlServerConnection): Promise<void> =>
-  statements.learn(await onClient(small, readCatalog))
 
 /** Sets the timeout of reads: in seconds on MariaDB, in milliseconds on MySQL. */
 async function limitReads(client: Client, maxReadMs: number): Promise<void> {
@@ -45,24 +42,24 @@ async function openService({
   opened,
   failed,
 }: ServiceOptions<Client, MysqlServerConnection>): Promise<ServiceParts> {
-  const { settings, statements } = reached
+  const { settings, dialect } = reached
   if (reached.isGalera)
     logger.info(
       'the database is a node of a Galera cluster: writes take turns with those on other nodes. Change the model through one process',
     )
-  const reads = openReads(options.reads, statements, failed)
+  const reads = openReads(options.reads, dialect, failed)
   opened.add(reads.close)
   const writes = openWrites(options.writes, reached, failed)
   opened.add(writes.close)
-  const change = { settings, dialect: statements.dialect, wait: limits.modelChangeTimeout, waitForOthers: startTimeoutMs, failed }
+  const change = { settings, dialect, wait: limits.modelChangeTimeout, waitForOthers: startTimeoutMs, failed }
   return {
     reads,
     writes,
     replicas: () => null,
-    main: createMainConnection(lend, statements, failed),
+    main: createMainConnection(lend, failed),
     commits: null,
     names: databaseNames.mysql,
-    applyChange: (work) => applyMysqlChange(change, work).finally(() => learnTypes(reached)),
+    applyChange: (work) => applyMysqlChange(change, work),
     checkSteps: (steps) => checkMysqlSteps(change, steps),
     describeSteps: (steps) => Promise.all(steps.map((step, index) => describeMysqlStep(step, steps.slice(index + 1)))),
   }
@@ -83,7 +80,7 @@ export const mysql: ServerKind<Client, Pool, MysqlServerConnection> = {
     return { client, end: () => pool.release(client, true) }
   },
   query: async (client, text) => (await client.query(text)).rows,
-  createMain: (lend, { statements }, failed) => createMainConnection(lend, statements, failed),
+  createMain: (lend, _reached, failed) => createMainConnection(lend, failed),
   isUnprepared,
   inspect: inspectMysql,
   findMismatches: findSchemaMismatches,
@@ -96,11 +93,7 @@ export const mysql: ServerKind<Client, Pool, MysqlServerConnection> = {
   lockStart: async (client, wait) => {
     if (!(await takeLock(client, 'start', wait))) throw new Error('Another process holds the lock')
   },
-  prepare: async (reached, model, preparation) => {
-    const prepared = await prepareDatabase(reached.small, model, preparation)
-    await learnTypes(reached)
-    return prepared
-  },
+  prepare: ({ small }, model, preparation) => prepareDatabase(small, model, preparation),
   createZoneTable: octavoTable(zoneTable, zoneColumns),
   createIndexes: (pool, _config, model, report, stop) => createIndexes(pool, model, report, stop),
   spans,

@@ -14,7 +14,7 @@ const lookEvery = 10_000
 /** Timeout of a cancellation in milliseconds. */
 const patience = 1_000
 
-export interface MysqlPoolOptions {
+interface MysqlPoolOptions {
   readonly max: number
   /** Statements executed on each new connection after the common greetings. */
   readonly greetings?: readonly string[]
@@ -248,7 +248,7 @@ function noteBegun(client: Client, at: number): void {
   begun.set(client, at)
 }
 
-export const isUsable = (client: Client): boolean => begun.get(client)! >= usableFrom
+const isUsable = (client: Client): boolean => begun.get(client)! >= usableFrom
 
 /** Called when a server has refused a write because it is read-only. */
 function noteRefused(): void {

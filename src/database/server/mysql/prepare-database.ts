@@ -50,7 +50,7 @@ export async function isUnprepared(database: MysqlQueryable): Promise<boolean> {
 }
 
 /** The changes, and Octavo's unique indexes that are missing because of duplicate rows. */
-export interface MysqlPrepared extends Prepared {
+interface MysqlPrepared extends Prepared {
   readonly notUnique: readonly string[]
 }
 

@@ -1,5 +1,6 @@
 // Reads of a service on MySQL or MariaDB: each level of a plan is a statement, all of them in one snapshot.
 import type { ReadResult } from '../../database.js'
+import type { Dialect } from '../../dialect.js'
 import type { Fill, Level, ReadPlan, Statement } from '../../plan.js'
 import type { Signer } from '../../response/signed-addresses.js'
 import type { ResultRow, Values } from '../../response/write.js'
@@ -9,18 +10,18 @@ import { lossRetrier } from '../retry-transaction.js'
 import type { Client } from './client.js'
 import { isCancelled, isConflict, isConnectionLoss, isTimeout, toApiError } from './errors.js'
 import { onClient, openPool } from './pool.js'
-import { execute, type MysqlStatements } from './statements.js'
+import { insertValues, type MysqlStatement } from './translate-sql.js'
 
 /** Connections are opened on demand. */
-export function openReads(options: ReadOptions, statements: MysqlStatements, failed: (error: Error) => void): ServerReads {
+export function openReads(options: ReadOptions, dialect: Dialect, failed: (error: Error) => void): ServerReads {
   const pool = openPool(options.settings, { max: options.connections, failed })
   return createServerReads<Client, MysqlPlanReader>(options, {
-    dialect: statements.dialect,
+    dialect,
     prepare: (plan) => preparePlanReader(plan, options.signer),
     waiting: () => pool.waiting,
     lend: (work, timeoutMs) => onClient(pool, work, timeoutMs),
     retry: lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed),
-    read: (client, reader, values) => readInSnapshot(client, statements, reader, { values, maxBytes: options.responseBytes }),
+    read: (client, reader, values) => readInSnapshot(client, reader, { values, maxBytes: options.responseBytes }),
     cancel: pool.cancel,
     afterCancel: async (client) => client.cut(),
     isCancelled,
@@ -32,14 +33,13 @@ export function openReads(options: ReadOptions, statements: MysqlStatements, fai
 
 async function readInSnapshot(
   client: Client,
-  statements: MysqlStatements,
   reader: MysqlPlanReader,
   { values, maxBytes }: { readonly values: Values; readonly maxBytes: number },
 ): Promise<ReadResult> {
-  if (!reader.hasLevels) return reader.read(client, statements, values, maxBytes)
+  if (!reader.hasLevels) return reader.read(client, values, maxBytes)
   try {
     await client.query('start transaction with consistent snapshot, read only')
-    const result = await reader.read(client, statements, values, maxBytes)
+    const result = await reader.read(client, values, maxBytes)
     await client.query('commit')
     return result
   } catch (error) {
@@ -52,7 +52,7 @@ export interface MysqlPlanReader {
   /** Whether there are several statements, which need a snapshot. */
   readonly hasLevels: boolean
   /** Executes a plan's statements on a connection and writes its answer. @throws AnswerTooLarge beyond `limit` bytes */
-  read(client: Client, statements: MysqlStatements, values: Values, limit: number): Promise<ReadResult>
+  read(client: Client, values: Values, limit: number): Promise<ReadResult>
 }
 
 interface FoundLevels {
@@ -66,34 +66,20 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): MysqlP
   const write = prepareResult(plan, signer, false)
   return {
     hasLevels: envelope.kind !== 'count' && (root.fills.length > 0 || (envelope.kind === 'list' && envelope.count !== null)),
-    read: async (client, statements, values, limit) =>
-      write(
-        await findRows(plan, values, (statement, parents) => rowsOn(client, statements, statement, { values, parents })),
-        values,
-        limit,
-      ),
+    read: async (client, values, limit) =>
+      write(await findRows(plan, values, (statement, parents) => findRowsOn(client, statement, values, parents)), values, limit),
   }
 }
 
 /** Executes one statement of a plan. `parents`: ids of the parent rows. */
 type FindRows = (statement: Statement, parents: readonly number[]) => Promise<readonly ResultRow[]>
 
-interface Bound {
-  readonly values: Values
-  readonly parents: readonly number[]
-}
-
-async function rowsOn(
-  client: Client,
-  statements: MysqlStatements,
-  { sql, parameters }: Statement,
-  { values, parents }: Bound,
-): Promise<readonly ResultRow[]> {
-  const bound = parameters.map((parameter) => {
+async function findRowsOn(client: Client, statement: Statement, values: Values, parents: readonly number[]): Promise<readonly ResultRow[]> {
+  const text = insertValues(statement as MysqlStatement, (parameter) => {
     if (parameter.from === 'values') return values[parameter.index]
     return parameter.from === 'constant' ? parameter.value : JSON.stringify(parents)
   })
-  return (await execute(statements, client, sql, bound)).rows
+  return (await client.query(text, statement.sql)).rows
 }
 
 async function findRows({ root, envelope }: ReadPlan, values: Values, find: FindRows): Promise<FoundLevels> {

@@ -19,7 +19,7 @@ import { beginSnapshot, readCatalog, readForeignKeys } from './catalog.js'
 import type { MysqlQueryable } from './client.js'
 import { coercionTo } from './coerce-values.js'
 import { driverTables, octavoTable } from './create-tables.js'
-import { literal } from './statements.js'
+import { literal } from './translate-sql.js'
 
 const progressTable = 'octavo_copy_progress'
 
@@ -104,7 +104,7 @@ function moment(text: string): RowValue {
   return /[1-9]/.test(finer) ? text : (fromWallClock(text) ?? text)
 }
 
-const sent = ({ kind }: RowColumn, value: RowValue): string => literal(value, kind === 'datetime' ? 'moment' : 'plain')
+const sent = ({ kind }: RowColumn, value: RowValue): string => literal(value, kind === 'datetime')
 
 async function read(
   client: MysqlQueryable,
@@ -250,7 +250,7 @@ export async function assignRows(client: MysqlQueryable, { name, columns }: RowT
 }
 
 async function noteProgress(client: MysqlQueryable, { part, source, last }: CopyProgress): Promise<void> {
-  const [what, from, key] = [part, source, JSON.stringify(last)].map((value) => literal(value, 'plain'))
+  const [what, from, key] = [part, source, JSON.stringify(last)].map((value) => literal(value))
   await client.query(
     `insert into ${progressTable} (part, source, last) values (${what}, ${from}, ${key}) on duplicate key update last = ${key}`,
     `insert into ${progressTable}`,

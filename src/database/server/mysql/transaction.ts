@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { RawBuilder } from 'kysely'
 import { elapsed, pause } from '../../../foundation/runtime/clock.js'
 import { type PlanHandle, type ReadResult, type Transaction, unknownHistory } from '../../database.js'
+import type { Dialect } from '../../dialect.js'
 import { unavailableError } from '../../errors.js'
 import { isTooLarge, responseTooLarge } from '../../response/write.js'
 import { type QueuedWrite, runWrites, type WriteOutcome } from '../group-commit.js'
@@ -12,11 +13,10 @@ import { groupRow, groupTable, outcomeTable } from './create-tables.js'
 import { getErrno, isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import { noteWritten, onClient, type Pool } from './pool.js'
 import type { MysqlPlanReader } from './reads.js'
-import { execute, type MysqlStatements } from './statements.js'
-import { writeMysqlSql } from './translate-sql.js'
+import { execute } from './translate-sql.js'
 
 export interface MysqlAttemptOptions {
-  readonly statements: MysqlStatements
+  readonly dialect: Dialect
   readerOf(plan: PlanHandle): MysqlPlanReader
   /** Maximum bytes of a bounded read's response. */
   readonly writtenBytes: number
@@ -54,7 +54,7 @@ export function beginAttempt(client: Client, options: MysqlAttemptOptions): Mysq
 }
 
 /** Writes executed in one transaction that is not committed yet. */
-export interface MysqlGroup extends Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'> {
+interface MysqlGroup extends Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'> {
   readonly outcomes: readonly WriteOutcome[]
 }
 
@@ -139,14 +139,11 @@ interface WritePart {
   end(): Promise<void>
 }
 
-function beginWrite(client: Client, deadline: number, { statements, readerOf, writtenBytes }: MysqlAttemptOptions): WritePart {
+function beginWrite(client: Client, deadline: number, { dialect, readerOf, writtenBytes }: MysqlAttemptOptions): WritePart {
   let [isOpen, hasWritten]: [boolean, boolean] = [true, false]
   const line = createStatementQueue(() => (isOpen && elapsed() <= deadline ? null : unavailableError('The write took too long')))
   const { perform } = line
-  const run = (query: RawBuilder<unknown>): Promise<MysqlExecuted> => {
-    const { text, values } = writeMysqlSql(query)
-    return perform(() => execute(statements, client, text, values))
-  }
+  const run = (query: RawBuilder<unknown>): Promise<MysqlExecuted> => perform(() => execute(client, query))
   const change = (query: RawBuilder<unknown>): Promise<MysqlExecuted> => {
     hasWritten = true
     return run(query)
@@ -159,7 +156,7 @@ function beginWrite(client: Client, deadline: number, { statements, readerOf, wr
       return line.settled()
     },
     transaction: {
-      dialect: statements.dialect,
+      dialect,
       history: unknownHistory,
       rows: async (query) => toObjects(await run(query)) as never,
       run: async (query) => ({ rows: (await change(query)).changed }),
@@ -168,7 +165,7 @@ function beginWrite(client: Client, deadline: number, { statements, readerOf, wr
       defer: async (last) => void (await last),
       read: async (plan, values, isBounded = false) => {
         const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
-        const answer = await perform(() => readInside(readerOf(plan), client, { statements, values, limit }))
+        const answer = await perform(() => readInside(readerOf(plan), client, values, limit))
         if (answer === 'tooLarge') throw responseTooLarge()
         return answer
       },
@@ -176,19 +173,9 @@ function beginWrite(client: Client, deadline: number, { statements, readerOf, wr
   }
 }
 
-interface BoundedRead {
-  readonly statements: MysqlStatements
-  readonly values: readonly unknown[]
-  readonly limit: number
-}
-
 /** Answers a plan as the transaction sees the database. An answer that is too large is no failure of the transaction. */
-const readInside = (
-  reader: MysqlPlanReader,
-  client: Client,
-  { statements, values, limit }: BoundedRead,
-): Promise<ReadResult | 'tooLarge'> =>
-  reader.read(client, statements, values, limit).catch((error: unknown) => {
+const readInside = (reader: MysqlPlanReader, client: Client, values: readonly unknown[], limit: number): Promise<ReadResult | 'tooLarge'> =>
+  reader.read(client, values, limit).catch((error: unknown) => {
     if (isTooLarge(error)) return 'tooLarge' as const
     throw error
   })

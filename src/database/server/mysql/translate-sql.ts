@@ -1,73 +1,67 @@
-// Writes SQL that the rest of the service says in words of every database in those of MySQL and MariaDB, under the modes that every
-// connection has (connection.ts): names in double quotes, `||` for texts.
-import type {
-  ColumnNode,
-  IdentifierNode,
-  OperationNode,
-  RawNode,
-  ReferenceNode,
-  SchemableIdentifierNode,
-  TableNode,
-  ValueNode,
+// Writes SQL in the words of MySQL and MariaDB under the modes that every connection has (client.ts): names in double quotes, `||` for texts.
+// Values are literals of the text (decision 031).
+import {
+  type ColumnNode,
+  type IdentifierNode,
+  type OperationNode,
+  type RawBuilder,
+  type RawNode,
+  type ReferenceNode,
+  type SchemableIdentifierNode,
+  sql,
+  type TableNode,
 } from 'kysely'
 import { quoted } from '../../../model/tables/table.js'
 import type { Expression } from '../../dialect.js'
-import { type PortablePhrase, phraseOf } from '../../portable-sql.js'
-import { literal } from './statements.js'
+import type { Parameter, Statement } from '../../plan.js'
+import { type BoundNode, columnList, insertRowSql, type PhraseNode, type PortablePhrases } from '../../portable-sql.js'
+import { toWallClock } from '../time-zone.js'
+import type { Client, MysqlExecuted } from './client.js'
 
-/** The phrases of portable-sql.ts as these servers write them; `$0`, `$1`, … are their parts. */
-const phrases: Readonly<Record<PortablePhrase, string>> = {
-  same: '($0 <=> $1)',
-  differs: '(not ($0 <=> $1))',
-  joined: "group_concat(cast($0 as char) order by $1 separator ',')",
+/** The phrases of portable-sql.ts as these servers write them. */
+const phrases: { readonly [Phrase in keyof PortablePhrases]: (...parts: PortablePhrases[Phrase]) => RawBuilder<unknown> } = {
+  same: (left, right) => sql`(${left} <=> ${right})`,
+  differs: (left, right) => sql`(not (${left} <=> ${right}))`,
+  joinedTexts: (text, order) => sql`group_concat(cast(${text} as char) order by ${order} separator ',')`,
   // A list would be cut off where it is longer than a packet.
-  contentOf: "concat(count(*), ' ', bit_xor(cast(conv(left(md5($0), 16), 16, 10) as unsigned)))",
-  insertDefaults: 'insert into $0 () values ()',
-  updateFrom: 'update $0 as $1 join $3 set $2 where $4',
-  insertMissing: 'insert into $0 ($1) $2 on duplicate key update $0.$1[0] = $0.$1[0]',
-  upsert: 'insert into $0 ($1) values ($2) on duplicate key update $4',
+  contentDigest: (text) => sql`concat(count(*), ' ', bit_xor(cast(conv(left(md5(${text}), 16), 16, 10) as unsigned)))`,
+  castType: (type) => sql.raw({ text: 'char', integer: 'signed', 'double precision': 'double' }[type]),
+  insertMissing: (table, columns, source) => {
+    const first = sql`${sql.table(table)}.${sql.id(columns[0]!)}`
+    return sql`insert into ${sql.table(table)} (${columnList(columns)}) ${source} on duplicate key update ${first} = ${first}`
+  },
+  upsert: (table, row, _key, changes) => sql`${insertRowSql(table, row)} on duplicate key update ${changes}`,
+  updateFrom: (table, as, changes, source, where) =>
+    sql`update ${sql.table(table)} as ${sql.id(as)} join ${source} set ${changes} where ${where}`,
+  insertDefaults: (table) => sql`insert into ${sql.table(table)} () values ()`,
 }
 
-/** Type names in `cast`. */
-const types: readonly (readonly [RegExp, string])[] = [
-  [/\bas text\)/g, 'as char)'],
-  [/\bas (?:integer|bigint)\)/g, 'as signed)'],
-  [/\bas double precision\)/g, 'as double)'],
-]
+/** A statement as texts with bound values between them. */
+interface MysqlSql {
+  readonly texts: readonly string[]
+  readonly bound: readonly BoundNode[]
+}
 
-const worded = (text: string): string => types.reduce((written, [form, word]) => written.replace(form, word), text)
+/** A statement of a plan. */
+export type MysqlStatement = Statement & MysqlSql
 
 /** A statement that is being written. */
-interface Written {
-  text: string
-  readonly values: unknown[]
+interface Written extends MysqlSql {
+  readonly texts: string[]
+  readonly bound: BoundNode[]
 }
 
-/** The first of several nodes that a fragment joins. */
-const firstOf = (node: OperationNode): OperationNode => {
-  const { parameters = [] } = node as Partial<RawNode>
-  return node.kind === 'RawNode' && parameters.length > 0 ? firstOf(parameters[0]!) : node
-}
+const append = ({ texts }: Written, text: string): void => void texts.push(texts.pop()! + text)
 
-function writeRaw(written: Written, { sqlFragments, parameters }: RawNode): void {
-  const phrase = phraseOf(sqlFragments)
-  if (phrase !== undefined) {
-    writePhrase(written, phrases[phrase], parameters)
+function writeRaw(written: Written, node: RawNode | PhraseNode): void {
+  if ('phrase' in node && node.phrase !== undefined) {
+    write(written, (phrases[node.phrase] as (...parts: readonly unknown[]) => RawBuilder<unknown>)(...node.parts).toOperationNode())
     return
   }
-  sqlFragments.forEach((text, index) => {
-    written.text += worded(text)
-    if (index < parameters.length) write(written, parameters[index]!)
+  node.sqlFragments.forEach((text, index) => {
+    append(written, text)
+    if (index < node.parameters.length) write(written, node.parameters[index]!)
   })
-}
-
-function writePhrase(written: Written, phrase: string, parts: readonly OperationNode[]): void {
-  for (const piece of phrase.split(/(\$\d(?:\[0\])?)/)) {
-    const [, number, first] = /^\$(\d)(\[0\])?$/.exec(piece) ?? []
-    const part = parts[Number(number)]
-    if (part === undefined) written.text += piece
-    else write(written, first === undefined ? part : firstOf(part))
-  }
 }
 
 /** Writes names and values; no other Kysely nodes occur. */
@@ -76,14 +70,15 @@ function write(written: Written, node: OperationNode): void {
     case 'RawNode':
       writeRaw(written, node as RawNode)
       break
-    case 'ValueNode': {
-      const { value, immediate } = node as ValueNode
-      if (immediate !== true) written.values.push(value)
-      written.text += immediate === true ? literal(value, 'plain') : '?'
+    case 'ValueNode':
+      if ((node as BoundNode).immediate === true) append(written, literal((node as BoundNode).value))
+      else {
+        written.bound.push(node as BoundNode)
+        written.texts.push('')
+      }
       break
-    }
     case 'IdentifierNode':
-      written.text += quoted((node as IdentifierNode).name)
+      append(written, quoted((node as IdentifierNode).name))
       break
     case 'ColumnNode':
       write(written, (node as ColumnNode).column)
@@ -106,14 +101,66 @@ function writeNames(written: Written, names: readonly (OperationNode | undefined
   names
     .filter((name) => name !== undefined)
     .forEach((name, index) => {
-      if (index > 0) written.text += '.'
+      if (index > 0) append(written, '.')
       write(written, name)
     })
 }
 
-/** The text of a query, with `?` for each of its values, and these. */
-export function writeMysqlSql(query: Expression): { readonly text: string; readonly values: readonly unknown[] } {
-  const written: Written = { text: '', values: [] }
+/** A query as a statement. */
+export function writeMysqlSql(query: Expression): MysqlSql {
+  const written: Written = { texts: [''], bound: [] }
   write(written, query.toOperationNode())
   return written
+}
+
+/** The statement of a query for a plan. */
+export function compileMysql(query: Expression): MysqlStatement {
+  const written = writeMysqlSql(query)
+  return { ...written, sql: written.texts.join('?'), parameters: written.bound.map(({ value }) => value as Parameter) }
+}
+
+/** The text of a statement with its values as literals. `valueFor`: the value of a parameter of a plan. */
+export const insertValues = ({ texts, bound }: MysqlSql, valueFor?: (parameter: Parameter) => unknown): string =>
+  bound.reduce(
+    (text, { value, isTimestamp }, index) =>
+      text + literal(valueFor === undefined ? value : valueFor(value as Parameter), isTimestamp) + texts[index + 1]!,
+    texts[0]!,
+  )
+
+/** Executes a query on a connection. */
+export function execute(client: Client, query: Expression): Promise<MysqlExecuted> {
+  const written = writeMysqlSql(query)
+  return client.query(insertValues(written), written.texts.join('?'))
+}
+
+/** Characters that end or change a literal. */
+const special = /['\\\0]/
+
+const replacements: Readonly<Record<string, string>> = { "'": "''", '\\': '\\\\', '\0': '\\0' }
+
+const quotedText = (text: string): string => `'${special.test(text) ? text.replace(/['\\\0]/g, (found) => replacements[found]!) : text}'`
+
+/** A timestamp as the wall clock of this process has it. Years that the columns do not reach are left to the server to refuse. */
+function timestampText(milliseconds: number): string {
+  const { year, rest } = toWallClock(milliseconds)
+  return year < 0 ? `-${String(-year).padStart(4, '0')}-${rest}` : `${String(year).padStart(4, '0')}-${rest}`
+}
+
+/** A value as a literal. */
+export function literal(value: unknown, isTimestamp = false): string {
+  switch (typeof value) {
+    case 'string':
+      return quotedText(value)
+    case 'number':
+      if (!Number.isFinite(value)) return 'null'
+      return isTimestamp ? `'${timestampText(value)}'` : String(value)
+    case 'bigint':
+      return String(value)
+    case 'boolean':
+      return value ? '1' : '0'
+    default:
+      if (value === null || value === undefined) return 'null'
+      if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString('hex')}'`
+      throw new Error('A value has no form in SQL')
+  }
 }

@@ -26,7 +26,7 @@ const endPatience = 1_000
 /** Connections are opened on demand. */
 export function openWrites(
   options: WriteOptions,
-  { small, statements, isGalera }: Pick<MysqlServerConnection, 'small' | 'statements' | 'isGalera'>,
+  { small, dialect, isGalera }: Pick<MysqlServerConnection, 'small' | 'dialect' | 'isGalera'>,
   failed: (error: Error) => void,
 ): ServerWrites {
   const { settings, connections, writtenBytes, signer } = options
@@ -45,7 +45,7 @@ export function openWrites(
     begun: (client: Client, options: MysqlAttemptOptions) => Promise<Result>,
   ): Promise<Result> => {
     const left = Math.max(1, Math.ceil(deadline - elapsed()))
-    const attempt = { statements, readerOf: plans.readerOf, writtenBytes, deadline }
+    const attempt = { dialect, readerOf: plans.readerOf, writtenBytes, deadline }
     return onClient(free, (client) => begun(client, attempt), left + endPatience)
   }
 

@@ -32,7 +32,7 @@ import { preparationError, preparing } from './prepare-database.js'
 import { reading, updateRows, valueFormats } from './rows.js'
 import type { PostgresCommitOutcomes } from './transaction.js'
 
-export interface PostgresChangeOptions {
+interface PostgresChangeOptions {
   readonly settings: ServerSettings
   readonly outcomes: PostgresCommitOutcomes
   /** Lock timeout in milliseconds. Later requests for a table wait for as long. */
@@ -112,7 +112,7 @@ async function commit(client: pg.PoolClient, outcomes: PostgresCommitOutcomes, e
 }
 
 /** The connection of a change, in its transaction. */
-export interface StepSession {
+interface StepSession {
   readonly client: pg.ClientBase
   ask(query: RawBuilder<unknown>): Promise<readonly ScriptRow[]>
 }
@@ -124,7 +124,7 @@ const scriptDialect: ScriptDialect = {
 }
 
 /** Runs steps in order. `model` is the new model. */
-export async function runModelSteps(session: StepSession, steps: readonly PlanStep[], model: Model): Promise<void> {
+async function runModelSteps(session: StepSession, steps: readonly PlanStep[], model: Model): Promise<void> {
   const lastTable = steps.findLastIndex(({ kind }) => kind === 'createTable')
   for (const [index, step] of steps.entries()) {
     await dropOwnIndexes(session, step)
@@ -246,7 +246,7 @@ function getTables(step: PlanStep): readonly string[] {
 const allowsReads = ({ kind }: PlanStep): boolean => kind === 'setValues' || kind === 'deleteRows'
 
 /** Locks the tables of all steps before anything is changed. */
-export async function lockTables({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
+async function lockTables({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
   // Waits for writers, which lock the history in row share mode, and blocks new ones, but not readers of the current model.
   await client.query('lock table octavo_model_history in exclusive mode')
   const { ownTables } = await readCatalog(client)

@@ -41,7 +41,7 @@ export async function connectToServer(
 /** Changes whenever a writing transaction ends, in any process. A restarted server may reuse transaction ids, hence its start time. */
 const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()::text'
 
-export interface PostgresMain extends MainConnection {
+interface PostgresMain extends MainConnection {
   readonly ask: AskServer
 }
 

@@ -11,7 +11,7 @@ import { declaredType } from './create-tables.js'
 export type Queryable = Pick<pg.ClientBase, 'query'>
 
 /** A column and its declared type, such as `character varying(255)`. */
-export interface CatalogColumn {
+interface CatalogColumn {
   readonly name: string
   readonly type: string
 }

@@ -10,7 +10,7 @@ import { addForeignKey, createIndex, createTable, declaredType } from './create-
 import { writePostgresSql } from './dialect.js'
 
 /** Steps that are plain statements. Foreign keys of new tables are added after all of these. */
-export type StatedPostgresStep = StepOf<
+type StatedPostgresStep = StepOf<
   | 'createTable'
   | 'renameTable'
   | 'keepTable'

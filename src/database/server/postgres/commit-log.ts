@@ -83,7 +83,7 @@ export interface CommitLogAccess {
   refused(error: unknown): boolean
 }
 
-export interface CommitLogAccessOptions {
+interface CommitLogAccessOptions {
   /** Writes and reads the log. @throws on any failure */
   readonly tryLog: () => Promise<void>
   /** Called with the server's error when the log becomes unavailable, and when it is available again. */
@@ -155,7 +155,7 @@ export const loggingAccess = (schema: string, logger: Pick<Logger, 'warn' | 'inf
   found: () => logger.info('the log of commits can be used again: responses are cached again'),
 })
 
-export interface PostgresCommits {
+interface PostgresCommits {
   readonly watch: CommitWatch
   readonly changed: MainConnection['changed']
   readonly positionAfter: PositionAfter
@@ -315,7 +315,7 @@ function noteEnded(changes: TableChanges, ended: readonly Ended[]): boolean {
 }
 
 /** Table dependencies from the catalog, reloaded after commits of unknown extent. */
-export interface Dependents {
+interface Dependents {
   /** For `createTableChanges`. */
   known(): DependentTables
   /** False if there are foreign tables, whose commits are not visible here. */

@@ -10,7 +10,7 @@ import { type Catalog, readCatalog } from './catalog.js'
 /** The name of an index. Long names end in a hash, since truncation could make them equal. */
 export const indexName = ({ name }: OwnIndex): string => fullName(name)
 
-export interface IndexForm {
+interface IndexForm {
   /** Nulls sort as the smallest values, as in the lists that the index serves; otherwise as the greatest. */
   readonly nullsFirst: boolean
   /** Without blocking writes; not possible in a transaction. */
@@ -42,7 +42,7 @@ export function isIndexable({ tables }: Catalog, { table, columns }: OwnIndex): 
 }
 
 /** The indexes of a model. An existing index is not recreated for a different position of nulls. */
-export interface WantedIndexes {
+interface WantedIndexes {
   readonly model: Model
   readonly nullsFirst: boolean
 }

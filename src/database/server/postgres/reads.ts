@@ -59,7 +59,7 @@ export interface PlanReader {
   read(client: Connection, statement: PreparedStatement, request: PlanReadRequest): Promise<ReadResult>
 }
 
-export interface PlanReadRequest {
+interface PlanReadRequest {
   readonly values: Values
   /** Maximum bytes of the response. */
   readonly limit: number
@@ -143,7 +143,7 @@ function partReader(columns: readonly MemberColumn[]): (text: string | null) => 
 }
 
 /** A plan as a single statement, and the meaning of its result columns. */
-export interface ComposedRead {
+interface ComposedRead {
   readonly text: string
   readonly parameters: readonly BoundParameter[]
   /** For each result column, the plan's statement and the columns of its rows. */
@@ -152,9 +152,9 @@ export interface ComposedRead {
 }
 
 /** A parameter of the composed statement; `snapshot`: the snapshot of the cached total. */
-export type BoundParameter = (Parameter & { readonly from: 'values' | 'constant' }) | { readonly from: 'snapshot' }
+type BoundParameter = (Parameter & { readonly from: 'values' | 'constant' }) | { readonly from: 'snapshot' }
 
-export interface ComposedTotal {
+interface ComposedTotal {
   /** Indexes of the request's values that determine the total; null: never cached. */
   readonly values: readonly number[] | null
 }

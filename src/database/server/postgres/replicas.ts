@@ -17,7 +17,7 @@ import { isReplicaFailure, otherStandby, timeoutError } from './errors.js'
 import { type AskServer, execute, onConnection, openPool, type Statements } from './pool.js'
 import { openReads, standby } from './reads.js'
 
-export interface ReadsWithReplicas extends ServerReads {
+interface ReadsWithReplicas extends ServerReads {
   /** Null: no replicas. */
   replicas(): ReplicaActivity | null
 }
@@ -96,7 +96,7 @@ const isBusy = (error: unknown): boolean => databaseErrorClass(error) === 'overl
 /** Another server would refuse the read, too: it is too large, cancelled or out of time. */
 const isRefusal = (error: unknown): boolean => error instanceof ApiError && (error.status < 500 || error.cause === undefined)
 
-export interface Replica {
+interface Replica {
   /** Waits until the standby has replayed `position` and resolves to its identity; null if it lags or is suspended. */
   standbyAt(position: LogPosition): Promise<string | null>
   /** Executes a read on that standby. @throws if it is a different one, or stops responding */
@@ -122,7 +122,7 @@ const responseTimeoutMs = 1_000
 /** The identity of a standby, and its position. */
 const state = `select ${standby}, ${replayedLog}`
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly ask: AskServer
   readonly reads: RoleReads
   /** Maximum milliseconds that a read waits for it to catch up. */

@@ -24,7 +24,7 @@ import {
 /** Grace period of an overdue transaction in milliseconds, before its connection is cut. */
 const gracePeriodMs = 1_000
 
-export interface WriteParts {
+interface WriteParts {
   /** Pool for determining the outcomes of commits. */
   readonly small: pg.Pool
   readonly statements: Statements

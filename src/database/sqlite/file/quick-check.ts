@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { quoted } from '../../../model/tables/table.js'
 import { isDamage } from '../errors.js'
 
-export interface QuickCheck {
+interface QuickCheck {
   /** SQLite's description of the damage; null: none found. */
   readonly damage: string | null
   /** Checked tables, and all tables. */

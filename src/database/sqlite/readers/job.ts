@@ -106,7 +106,7 @@ export function failure(text: string, code?: string): Error {
 }
 
 /** `fresh`: the plan has not been executed before. */
-export type Cost = 'short' | 'light' | 'fresh' | 'heavy'
+type Cost = 'short' | 'light' | 'fresh' | 'heavy'
 
 const shortBelowMs = 0.5
 const heavyFromMs = 15

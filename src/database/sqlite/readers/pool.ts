@@ -25,7 +25,7 @@ import {
 } from './job.js'
 import { createBackoff, createThreadShare, type ReaderThread, type ThreadShare, type ThreadShareEvents } from './reader.js'
 
-export interface ReaderOptions {
+interface ReaderOptions {
   readonly sqlite: SqliteOptions
   /** Threads for light reads, which always run, and maximum threads in total; at least one is for heavy reads. */
   readonly readers: number

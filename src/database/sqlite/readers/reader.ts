@@ -25,7 +25,7 @@ const jobsPerMessage = 16
 /** Three times the initial size in gc.ts. */
 const maxYoungMebibytes = 6
 
-export interface ReaderEvents {
+interface ReaderEvents {
   /** A job has ended after `milliseconds` of work. */
   ended(job: Job, outcome: ReadOutcome, milliseconds: number): void
   free(): void
@@ -297,7 +297,7 @@ export interface ThreadShare {
 
 export type ThreadShareEvents = Pick<ReaderEvents, 'ended' | 'free' | 'failed'>
 
-export interface ThreadShareOptions {
+interface ThreadShareOptions {
   readonly data: Omit<ReaderData, 'shared'>
   readonly maxThreads: number
   /** Shared by both groups: a failure to open the database affects both. */
@@ -340,7 +340,7 @@ export function createThreadShare({ data, maxThreads, backoff, events, lost }: T
   }
 }
 
-export interface Backoff {
+interface Backoff {
   isPausing(): boolean
   failed(): void
   succeeded(): void

@@ -201,7 +201,7 @@ function startChannel(data: WriterData, died: (error: Error) => void): Channel {
 }
 
 /** A writer's thread, started by the first transaction and replaced if it dies. */
-export interface WriterThread {
+interface WriterThread {
   /** The connection to the thread, started if necessary. */
   running(): Channel
   /** True if the thread knows that no other process has committed since the last call; false without a thread. */

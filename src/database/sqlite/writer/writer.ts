@@ -121,7 +121,7 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
   }
 }
 
-export interface WriterTransaction {
+interface WriterTransaction {
   readonly transaction: Transaction
   /**
    * Sends the commit; resolves to the number of statements once it is on disk. `more`: another transaction follows, so it may share the
@@ -140,11 +140,11 @@ type TransactionState =
   | { readonly kind: 'over' }
 
 /** Number of this service's transactions that may have written to any document. Commits of other processes change `Dialect.stateSeen`. */
-export interface Generation {
+interface Generation {
   current: number
 }
 
-export const timeoutError = (): Error => unavailableError('The write took too long')
+const timeoutError = (): Error => unavailableError('The write took too long')
 
 /** A transaction's knowledge of earlier ones; `committing` is called when its commit is sent. */
 function beginHistory(generation: Generation): { readonly history: History; committing(): void } {
@@ -165,7 +165,7 @@ function beginHistory(generation: Generation): { readonly history: History; comm
   }
 }
 
-export interface WriterTransactionOptions {
+interface WriterTransactionOptions {
   readonly deadline: number
   readonly generation: Generation
   /** As in `WriteDatabase.transaction`; null for none. */
@@ -174,7 +174,7 @@ export interface WriterTransactionOptions {
   readonly changes: TableChanges
 }
 
-export function beginTransaction(channel: Channel, { deadline, generation, change, changes }: WriterTransactionOptions): WriterTransaction {
+function beginTransaction(channel: Channel, { deadline, generation, change, changes }: WriterTransactionOptions): WriterTransaction {
   const { history, committing } = beginHistory(generation)
   const changed = collectChangedTables()
   const note = () => noteChanged(changes, changed.all())
@@ -233,7 +233,7 @@ export function beginTransaction(channel: Channel, { deadline, generation, chang
   }
 }
 
-export interface WriteQueue {
+interface WriteQueue {
   /** Number of waiting turns, plus the current one. */
   length(): number
   /** Takes a turn after all earlier ones. @throws ApiError 503 if the queue is full */
