@@ -28,7 +28,7 @@ export interface RoleRight {
 }
 
 /** The administrator who grants rights. */
-export interface GrantingAdministrator {
+interface GrantingAdministrator {
   readonly isSuperAdmin: boolean
   readonly rows: readonly PermissionRow[]
   /** True if a role allows an action without content-type. */

@@ -36,7 +36,7 @@ const pluginActions: Readonly<Record<string, Readonly<Record<string, readonly st
 }
 
 /** The actions of one controller. `scope` and `controller` are the first parts of the full action name. */
-export interface Controller {
+interface Controller {
   readonly scope: string
   readonly controller: string
   readonly actions: readonly string[]

@@ -12,7 +12,7 @@ import { readAccountSettings } from './account-settings.js'
 import { actionsOf } from './actions.js'
 
 /** The values of a role to write. */
-export interface RoleInput {
+interface RoleInput {
   readonly name?: string
   readonly description?: string
   /** All actions that the role allows; undefined leaves them unchanged. */

@@ -7,7 +7,7 @@ import type { RowReader, Transaction, WriteDatabase } from '../../database/datab
 import { bindTimestamp, isSame } from '../../database/portable-sql.js'
 import { notFound } from '../../foundation/errors/errors.js'
 
-export type SessionOrigin = 'users-permissions' | 'admin'
+type SessionOrigin = 'users-permissions' | 'admin'
 
 /** The owner of sessions: a user or an administrator. */
 export interface SessionOwner {
@@ -28,7 +28,7 @@ export interface SessionLimits {
   readonly idle: number
 }
 
-export interface SignedInBy {
+interface SignedInBy {
   readonly deviceId: string | null
   readonly type: SessionType
   readonly limits: SessionLimits

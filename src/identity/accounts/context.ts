@@ -47,7 +47,7 @@ export interface SignInSettings {
 }
 
 /** Events of users. */
-export type UserEvent = 'entry.create' | 'entry.update' | 'entry.delete'
+type UserEvent = 'entry.create' | 'entry.update' | 'entry.delete'
 
 /** Observer of events of users. */
 export interface UserWatch {

@@ -20,7 +20,7 @@ export type Purpose = keyof typeof owners
 const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex')
 
 /** The columns of a user or administrator that a code is bound to: a change of any of them invalidates the code. */
-export interface TokenOwner {
+interface TokenOwner {
   readonly id: number
   readonly email: string | null
   readonly password: string | null

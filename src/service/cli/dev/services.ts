@@ -10,7 +10,7 @@ export type StartOutcome =
   | { readonly kind: 'failed'; readonly isServed: boolean }
   | { readonly kind: 'superseded' }
 
-export interface Services {
+interface Services {
   /** Starts a service. Its predecessor serves until it listens, or continues if it fails. `fresh`: in a process without loaded code. */
   start(fresh: boolean): Promise<StartOutcome>
   /** Ends all processes within a second. */
