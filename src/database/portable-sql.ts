@@ -1,9 +1,9 @@
-// SQL that every database understands. MySQL's driver writes some phrases and timestamps in another way (mysql/translate-sql.ts).
+// SQL common to all databases. The MySQL driver writes some phrases and timestamps differently (mysql/translate-sql.ts).
 import { type RawBuilder, type RawNode, sql, type ValueNode } from 'kysely'
 import type { ScalarType } from '../foundation/public/attribute-types.js'
 import type { LinkStorage } from '../model/schema/types.js'
 
-/** The phrases that a driver may write differently, with their parts. */
+/** Phrases that a driver may write differently, with their parts. */
 export interface PortablePhrases {
   readonly same: readonly [left: unknown, right: unknown]
   readonly differs: readonly [left: unknown, right: unknown]
@@ -22,13 +22,13 @@ export interface PortablePhrases {
   readonly insertDefaults: readonly [table: string]
 }
 
-/** A phrase as a Kysely node: its usual SQL, with its name and parts for drivers that write it differently. */
+/** A phrase as a Kysely node: its usual SQL, plus its name and parts for drivers that write it differently. */
 export interface PhraseNode extends RawNode {
   readonly phrase?: keyof PortablePhrases
   readonly parts: PortablePhrases[keyof PortablePhrases]
 }
 
-/** A bound value as a Kysely node. `isTimestamp`: a number is milliseconds since 1970. */
+/** A bound value as a Kysely node. `isTimestamp`: numbers are milliseconds since 1970. */
 export interface BoundNode extends ValueNode {
   readonly isTimestamp?: boolean
 }
@@ -44,107 +44,99 @@ function portable<Value, Phrase extends keyof PortablePhrases>(
   return fragment({ ...(usual.toOperationNode() as RawNode), phrase, parts })
 }
 
-/** A bound value of a timestamp column: milliseconds since 1970, or a parameter of a plan. Every such value must be bound like this. */
+/** Binds a value for a timestamp column: milliseconds since 1970, or a parameter of a plan. Required for every such value. */
 export const bindTimestamp = (value: unknown): RawBuilder<unknown> => fragment({ kind: 'ValueNode', value, isTimestamp: true })
 
-/** A value that is bound as it is, or an expression. */
+/** A value to bind, or an expression. */
 export type Bound = Stored | RawBuilder<unknown>
 export type BoundRow = Readonly<Record<string, Bound>>
 
-/** The types of `cast` here. */
 type CastType = 'text' | 'integer' | 'double precision'
 
-/** The name of a type in `cast`. */
 export const castType = (type: CastType): RawBuilder<unknown> => portable('castType', sql.raw(type), type)
 
 export const cast = (value: RawBuilder<unknown> | string, type: CastType): RawBuilder<unknown> => sql`cast(${value} as ${castType(type)})`
 
-/** True where both values are equal, or both are null. */
+/** Null-safe equality. */
 export const isSame = (left: unknown, right: unknown): RawBuilder<boolean> =>
   portable('same', sql<boolean>`${left} is not distinct from ${right}`, left, right)
 
-/** True where the values are not equal, and not both null. */
+/** Null-safe inequality. */
 export const differs = (left: unknown, right: unknown): RawBuilder<boolean> =>
   portable('differs', sql<boolean>`${left} is distinct from ${right}`, left, right)
 
-/** Types without localization have no locale, even if another program has written one into their rows. */
+/** Types without localization have no locale, even if another program has stored one. */
 interface Localized {
   readonly localized: boolean
 }
 
-/** The locale of the version in the row `alias`; null where its type has none. */
+/** The locale of the row `alias`; null if its type is not localized. */
 export const localeOf = ({ localized }: Localized, alias: string): RawBuilder<unknown> => (localized ? sql.id(alias, 'locale') : sql`null`)
 
-/** A condition that both locales are the same; empty for types without localization. */
+/** A condition that the locales are equal; empty for types without localization. */
 export const andSameLocale = ({ localized }: Localized, one: unknown, other: unknown): RawBuilder<unknown> =>
   localized ? sql` and ${isSame(one, other)}` : sql``
 
-/** The timestamp `now`, or that of the column where it is later. */
+/** `now`, or the column's value if that is later. */
 export const notBefore = (column: RawBuilder<unknown>, now: Bound): RawBuilder<unknown> =>
   sql`case when ${column} > ${now} then ${column} else ${now} end`
 
-/** Part of a text: a column, a bound value, or a literal. */
 export type TextPart = RawBuilder<unknown> | string
 
 const textPart = (part: TextPart): RawBuilder<unknown> => (typeof part === 'string' ? sql.lit(part) : part)
 
-/**
- * Texts and the values of columns as one text; null where one of them is null. A string becomes a literal of the statement, so it must
- * not come from a request.
- */
+/** Concatenates text parts; null if any part is null. A string becomes a literal, so it must not come from a request. */
 export const concat = (...parts: readonly TextPart[]): RawBuilder<unknown> => sql.join(parts.map(textPart), sql` || `)
 
-/** The same with `separator` between them. */
+/** `concat` with a separator. */
 export const joinWith = (separator: string, parts: readonly TextPart[]): RawBuilder<unknown> =>
   concat(...parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])))
 
-/** The texts of a group joined by commas, in this order. */
+/** Concatenates the texts of a group, separated by commas, in the given order. */
 export const joinedTexts = (text: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<unknown> =>
   portable('joinedTexts', sql`string_agg(cast(${text} as text), ',' order by ${order})`, text, order)
 
-/** A text that is another one when there are other rows, or one of their texts is another. */
+/** A text that changes when rows are added or removed or their texts change. */
 export const contentDigest = (text: RawBuilder<unknown>): RawBuilder<unknown> =>
   portable('contentDigest', sql`string_agg(${text}, ',')`, text)
 
 export const columnList = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.id(column)))
 
-/** Inserts the rows that `source` selects, but for those whose key is there already. */
+/** Inserts the selected rows, skipping existing keys. */
 export const insertMissing = (...parts: PortablePhrases['insertMissing']): RawBuilder<unknown> => {
   const [table, columns, source] = parts
   return portable('insertMissing', sql`insert into ${sql.table(table)} (${columnList(columns)}) ${source} on conflict do nothing`, ...parts)
 }
 
-/** Inserts a row, or changes the one that has the same `key`. `changes`: assignments, to the columns of the row that is there. */
+/** Inserts a row, or applies `changes` to the existing row with the same `key`. */
 export const upsert = (...parts: PortablePhrases['upsert']): RawBuilder<unknown> => {
   const [table, row, key, changes] = parts
   return portable('upsert', sql`${insertRowSql(table, row)} on conflict (${columnList(key)}) do update set ${changes}`, ...parts)
 }
 
-/** Inserts one row. */
 export const insertRowSql = (table: string, row: BoundRow): RawBuilder<unknown> =>
   sql`insert into ${sql.table(table)} (${columnList(Object.keys(row))}) values (${sql.join(Object.values(row))})`
 
-/** Changes rows of `table`, which is aliased `as`, by the rows of another table that `where` joins to them. */
+/** Updates `table` (aliased `as`) from another table joined by `where`. */
 export const updateFrom = (...parts: PortablePhrases['updateFrom']): RawBuilder<unknown> => {
   const [table, as, changes, source, where] = parts
   return portable('updateFrom', sql`update ${sql.table(table)} as ${sql.id(as)} set ${changes} from ${source} where ${where}`, ...parts)
 }
 
-/** The ids that a select finds in the table that is changed by them. MySQL reads that table only before the change: `distinct` has it do so. */
+/** Ids selected from the table being modified. `distinct` makes MySQL materialize the subquery, which it requires. */
 export const idsFound = (id: RawBuilder<unknown>, from: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select id from (select distinct ${id} as id from ${from}) as found)`
 
-/** Inserts a row of default values. */
 export const insertDefaults = (table: string): RawBuilder<unknown> =>
   portable('insertDefaults', sql`insert into ${sql.table(table)} default values`, table)
 
-/** Rows of a select: its columns and its `from` clause; null: one row. */
+/** A select: its columns and `from` clause; null selects a single row. */
 export interface SelectedRows {
   readonly columns: Readonly<Record<string, RawBuilder<unknown>>>
   readonly from: RawBuilder<unknown> | null
 }
 
-/** The rows of some selects, one after the other. */
+/** `union all` of the selects. */
 export const selectAll = (selects: readonly SelectedRows[]): RawBuilder<unknown> =>
   sql.join(
     selects.map(({ columns, from }) => {
@@ -154,12 +146,11 @@ export const selectAll = (selects: readonly SelectedRows[]): RawBuilder<unknown>
     sql` union all `,
   )
 
-/** Rows that represent documents, and their order. `once`: a document counts at its first position. */
+/** Rows that represent documents, with their position. `once`: each document counts at its first position only. */
 export interface ListedDocuments {
   readonly document: RawBuilder<unknown>
   readonly place: RawBuilder<unknown>
   readonly id: RawBuilder<unknown>
-  /** The `from` clause. */
   readonly from: RawBuilder<unknown>
   readonly once?: boolean
 }
@@ -169,16 +160,16 @@ const selectListed = ({ document, place, id, from, once = false }: ListedDocumen
     ? sql`select ${document} as document, min(${place}) as place, min(${id}) as id from ${from} group by 1`
     : sql`select ${document} as document, ${place} as place, ${id} as id from ${from}`
 
-/** The documents of some selects as one text, in the order of their places. */
+/** Concatenates the documents of several selects, ordered by position. */
 export const listedText = (selects: readonly ListedDocuments[]): RawBuilder<unknown> =>
   sql`(select ${joinedTexts(sql`document`, sql`place, id`)} from (${sql.join(selects.map(selectListed), sql` union all `)}) as listed)`
 
 export type Stored = string | number | bigint | null
 
-/** Why a column does not give a moment back as it was written, as the end of a sentence; null: it does. */
+/** Explains, as the end of a sentence, why a column does not preserve a timestamp; null if it does. */
 export type MomentFault = (milliseconds: number, type: ScalarType) => string | null
 
-/** Links a row to a target, as the last link of both; a relation without an order has no such column. */
+/** Links a row to a target, as the last link on both sides. Unordered relations have no order columns. */
 export function linkLast({ table, here, there, order, inverseOrder }: LinkStorage, row: number, target: number): RawBuilder<unknown> {
   const next = (column: string | null, among: string, id: number) =>
     column === null

@@ -31,7 +31,7 @@ interface ReadRequest {
 const maxKeyLength = 4_000
 const maxRejectedKeyChars = 200_000
 
-/** Responses of the largest size that fit into the cache. */
+/** Minimum number of responses that fit into the cache. */
 const minCachedResponses = 64
 
 const never = () => false

@@ -54,7 +54,7 @@ export async function checkServer(pool: Pool): Promise<MysqlServer> {
   return name
 }
 
-/** `failed` receives losses of connections, also those that no caller notices. */
+/** `failed` is called on each connection loss, including those that are retried. */
 export function createMainConnection(lend: Lend<Client>, failed: (error: Error) => void = () => {}): MainConnection {
   const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
   return {

@@ -1,4 +1,4 @@
-// Reads of a service on MySQL or MariaDB: each level of a plan is a statement, all of them in one snapshot.
+// A service's reads on MySQL or MariaDB: one statement per level of a plan, in one snapshot.
 import type { ReadResult } from '../../database.js'
 import type { Dialect } from '../../dialect.js'
 import type { Fill, Level, ReadPlan, Statement } from '../../plan.js'
@@ -51,7 +51,7 @@ async function readInSnapshot(
 export interface MysqlPlanReader {
   /** Whether there are several statements, which need a snapshot. */
   readonly hasLevels: boolean
-  /** Executes a plan's statements on a connection and writes its answer. @throws AnswerTooLarge beyond `limit` bytes */
+  /** Executes the plan's statements and writes the response. @throws ResponseTooLarge beyond `limit` bytes */
   read(client: Client, values: Values, limit: number): Promise<ReadResult>
 }
 

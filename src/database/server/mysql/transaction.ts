@@ -173,7 +173,7 @@ function beginWrite(client: Client, deadline: number, { dialect, readerOf, writt
   }
 }
 
-/** Answers a plan as the transaction sees the database. An answer that is too large is no failure of the transaction. */
+/** Executes a plan within the transaction. A response that is too large does not fail the transaction. */
 const readInside = (reader: MysqlPlanReader, client: Client, values: readonly unknown[], limit: number): Promise<ReadResult | 'tooLarge'> =>
   reader.read(client, values, limit).catch((error: unknown) => {
     if (isTooLarge(error)) return 'tooLarge' as const

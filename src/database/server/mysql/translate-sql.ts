@@ -1,5 +1,5 @@
-// Writes SQL in the words of MySQL and MariaDB under the modes that every connection has (client.ts): names in double quotes, `||` for texts.
-// Values are literals of the text (decision 031).
+// Compiles queries for MySQL and MariaDB, with literal values (decision 031), relying on each connection's SQL modes (client.ts): ANSI
+// quotes, and `||` as concatenation.
 import {
   type ColumnNode,
   type IdentifierNode,
@@ -18,12 +18,12 @@ import { type BoundNode, columnList, insertRowSql, type PhraseNode, type Portabl
 import { toWallClock } from '../time-zone.js'
 import type { Client, MysqlExecuted } from './client.js'
 
-/** The phrases of portable-sql.ts as these servers write them. */
+/** The phrases of portable-sql.ts for MySQL and MariaDB. */
 const phrases: { readonly [Phrase in keyof PortablePhrases]: (...parts: PortablePhrases[Phrase]) => RawBuilder<unknown> } = {
   same: (left, right) => sql`(${left} <=> ${right})`,
   differs: (left, right) => sql`(not (${left} <=> ${right}))`,
   joinedTexts: (text, order) => sql`group_concat(cast(${text} as char) order by ${order} separator ',')`,
-  // A list would be cut off where it is longer than a packet.
+  // A concatenation would be truncated at the packet size.
   contentDigest: (text) => sql`concat(count(*), ' ', bit_xor(cast(conv(left(md5(${text}), 16), 16, 10) as unsigned)))`,
   castType: (type) => sql.raw({ text: 'char', integer: 'signed', 'double precision': 'double' }[type]),
   insertMissing: (table, columns, source) => {
@@ -36,16 +36,14 @@ const phrases: { readonly [Phrase in keyof PortablePhrases]: (...parts: Portable
   insertDefaults: (table) => sql`insert into ${sql.table(table)} () values ()`,
 }
 
-/** A statement as texts with bound values between them. */
+/** A statement: texts, with bound values between them. */
 interface MysqlSql {
   readonly texts: readonly string[]
   readonly bound: readonly BoundNode[]
 }
 
-/** A statement of a plan. */
 export type MysqlStatement = Statement & MysqlSql
 
-/** A statement that is being written. */
 interface Written extends MysqlSql {
   readonly texts: string[]
   readonly bound: BoundNode[]
@@ -106,20 +104,19 @@ function writeNames(written: Written, names: readonly (OperationNode | undefined
     })
 }
 
-/** A query as a statement. */
 export function writeMysqlSql(query: Expression): MysqlSql {
   const written: Written = { texts: [''], bound: [] }
   write(written, query.toOperationNode())
   return written
 }
 
-/** The statement of a query for a plan. */
+/** Compiles a query for a plan. */
 export function compileMysql(query: Expression): MysqlStatement {
   const written = writeMysqlSql(query)
   return { ...written, sql: written.texts.join('?'), parameters: written.bound.map(({ value }) => value as Parameter) }
 }
 
-/** The text of a statement with its values as literals. `valueFor`: the value of a parameter of a plan. */
+/** Inserts the values as literals. `valueFor` returns the value of a plan's parameter. */
 export const insertValues = ({ texts, bound }: MysqlSql, valueFor?: (parameter: Parameter) => unknown): string =>
   bound.reduce(
     (text, { value, isTimestamp }, index) =>
@@ -127,7 +124,6 @@ export const insertValues = ({ texts, bound }: MysqlSql, valueFor?: (parameter: 
     texts[0]!,
   )
 
-/** Executes a query on a connection. */
 export function execute(client: Client, query: Expression): Promise<MysqlExecuted> {
   const written = writeMysqlSql(query)
   return client.query(insertValues(written), written.texts.join('?'))
@@ -140,13 +136,12 @@ const replacements: Readonly<Record<string, string>> = { "'": "''", '\\': '\\\\'
 
 const quotedText = (text: string): string => `'${special.test(text) ? text.replace(/['\\\0]/g, (found) => replacements[found]!) : text}'`
 
-/** A timestamp as the wall clock of this process has it. Years that the columns do not reach are left to the server to refuse. */
+/** A timestamp in this process's time zone. The server rejects years beyond the column's range. */
 function timestampText(milliseconds: number): string {
   const { year, rest } = toWallClock(milliseconds)
   return year < 0 ? `-${String(-year).padStart(4, '0')}-${rest}` : `${String(year).padStart(4, '0')}-${rest}`
 }
 
-/** A value as a literal. */
 export function literal(value: unknown, isTimestamp = false): string {
   switch (typeof value) {
     case 'string':
