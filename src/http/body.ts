@@ -184,7 +184,7 @@ export function refuseUnread(request: IncomingMessage, body: unknown): void {
   throw new ApiError('UnsupportedMediaTypeError', `The body was not read: its Content-Type ${is}; application/json is needed`)
 }
 
-const malformedForm = (): ApiError => new ApiError('BadRequestError', 'Malformed multipart body')
+export const malformedForm = (): ApiError => new ApiError('BadRequestError', 'Malformed multipart body')
 
 const tooDeep = (name: string): ApiError =>
   validationError(`The name of a field has at most ${maxNameDepth} levels: "${name.slice(0, 100)}" has more`)

@@ -6,7 +6,7 @@ import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
 import type { Library } from '../content/media/library.js'
 import type { Received } from '../content/media/receive.js'
 import { ApiError } from '../foundation/errors/errors.js'
-import { maxFormBytes, maxFormFields } from './body.js'
+import { malformedForm, maxFormBytes, maxFormFields } from './body.js'
 import type { IncomingBody } from './memory-budgets.js'
 
 export interface MultipartBody {
@@ -22,7 +22,6 @@ export interface MultipartBody {
 export const isMultipart = ({ headers }: IncomingMessage): boolean => /^\s*multipart\/form-data/i.test(headers['content-type'] ?? '')
 
 const tooLarge = (what: string): ApiError => new ApiError('PayloadTooLargeError', what)
-const malformed = (): ApiError => new ApiError('BadRequestError', 'Malformed multipart body')
 
 const maxFieldBytes = 100_000
 const maxFormFiles = 100
@@ -36,7 +35,7 @@ const uncountedBytes = 16_384
  */
 export async function readMultipart(request: IncomingMessage, library: Library, begin: () => IncomingBody): Promise<MultipartBody> {
   const maxBytes = maxFormBytes(library.limits)
-  const malformedError = malformed()
+  const malformedError = malformedForm()
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge('The form is too large')
   const parser = await createParser(request)
   const fields = new Map<string, string | readonly string[]>()
@@ -134,7 +133,7 @@ async function createParser(request: IncomingMessage): Promise<BusboyInstance> {
       isPartAFile: (_name, _type, filename) => filename !== undefined,
     })
   } catch {
-    throw malformed()
+    throw malformedForm()
   }
 }
 

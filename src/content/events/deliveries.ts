@@ -1,5 +1,6 @@
 // The deliveries of a process, one per consumer: polls for events of other processes, and computes the oldest event still needed.
 
+import { within } from '../../foundation/runtime/clock.js'
 import { openWakeUp, type WakeUp } from '../../foundation/runtime/notifier.js'
 import type { Consumer, DeliveryParts } from './consumer.js'
 import { readWaiting } from './delivery-queue.js'
@@ -140,21 +141,11 @@ async function poll(
   return { last, neededFrom: Math.min(Number.POSITIVE_INFINITY, ...needed) }
 }
 
-/** Drains, then stops deliveries. Each takes at most `within` milliseconds, because a failing database may not respond at all. */
-async function closeAll(deliveries: readonly Delivery[], within: number, failed: DeliveryParts['failed']): Promise<void> {
-  await settledWithin(within, Promise.all(deliveries.map((delivery) => delivery.drain())))
+/** Drains, then stops deliveries. Each takes at most `timeMs`, because a failing database may not respond at all. */
+async function closeAll(deliveries: readonly Delivery[], timeMs: number, failed: DeliveryParts['failed']): Promise<void> {
+  await within(timeMs, Promise.all(deliveries.map((delivery) => delivery.drain())))
   const stopped = deliveries.map((delivery) => delivery.stop().catch((error) => failed(delivery.consumer.name, error)))
-  await settledWithin(within, Promise.all(stopped))
-}
-
-/** Waits for a promise, with a time limit. */
-async function settledWithin(milliseconds: number, promise: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise((resolve) => {
-    timer = setTimeout(resolve, milliseconds)
-  })
-  await Promise.race([promise, timeout])
-  clearTimeout(timer)
+  await within(timeMs, Promise.all(stopped))
 }
 
 interface Delivery {

@@ -10,7 +10,7 @@ import { readRefreshCookie, refreshCookie, wantsCookie } from '../cookies.js'
 import { refuseConfirmation } from '../pages/account-pages.js'
 import { ok, type Reply, type RequestContext, type Route, withTurns } from '../request-context.js'
 
-const action = (name: string): string => `plugin::users-permissions.auth.${name}`
+export const authAction = (name: string): string => `plugin::users-permissions.auth.${name}`
 const userType = 'plugin::users-permissions.user'
 
 /** Reads a user without private attributes and relations. */
@@ -23,7 +23,7 @@ function readUser({ documents }: RequestContext, id: number): Promise<unknown> {
 /** Reads a newly registered user, with the role if the caller may read roles. */
 async function readRegisteredUser({ documents, caller }: RequestContext, id: number): Promise<unknown> {
   const type = documents.context.model.types.get(userType)!
-  const wanted = { type, action: action('register'), mode: 'first', paged: false, query: 'populate=role', envelope: 'bare' } as const
+  const wanted = { type, action: authAction('register'), mode: 'first', paged: false, query: 'populate=role', envelope: 'bare' } as const
   const found = await documents.find(caller.grants, { ...wanted, identity: { attribute: 'id', value: id } })
   try {
     return JSON.parse(Buffer.from(found!.bytes).toString('utf8'))
@@ -74,7 +74,7 @@ const parameters = (query: string): Readonly<Record<string, string>> => Object.f
 const post = (path: string, name: string, handle: Route['handle']): Route => ({
   method: 'POST',
   path,
-  action: action(name),
+  action: authAction(name),
   handle,
   // A registration may set relations to content.
   isContentless: name !== 'register',
@@ -130,7 +130,7 @@ export const authenticationRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/auth/email-confirmation',
-    action: action('emailConfirmation'),
+    action: authAction('emailConfirmation'),
     isContentless: true,
     changes: true,
     refuse: refuseConfirmation,
@@ -168,7 +168,7 @@ export const authenticationRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/auth/sessions',
-    action: action('getSessions'),
+    action: authAction('getSessions'),
     isContentless: true,
     handle: async (context) => {
       const { id, sessionId } = requireUser(context)
@@ -178,7 +178,7 @@ export const authenticationRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/auth/sessions/:sessionId',
-    action: action('revokeSession'),
+    action: authAction('revokeSession'),
     isContentless: true,
     handle: async (context) => {
       await endSession(context.accounts, requireUser(context).id, context.params.sessionId!)

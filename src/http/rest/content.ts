@@ -37,12 +37,10 @@ async function serveContent(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { name, documentId } = request.params as { name: string; documentId?: string }
-  const type =
-    typeAt(parts.backend.installations.model(), name, documentId !== undefined) ??
-    (await newTypeAt(parts.backend, name, documentId !== undefined))
+  const type = await findType(parts.backend, name, documentId !== undefined)
   const methods = methodsOf(type, documentId !== undefined)
   if (!methods.includes(request.method)) {
-    const allowed = allowedAt(type, methods, custom(getRawPath(request).slice(parts.config.rest.prefix.length)))
+    const allowed = allowedAt(type, methods, custom((request.raw.url ?? '').split('?', 1)[0]!.slice(parts.config.rest.prefix.length)))
     return request.method === 'OPTIONS' ? allowedMethods(reply, allowed) : methodNotAllowed(reply, allowed)
   }
   // Routes that are left out reach this only as reads.
@@ -86,14 +84,14 @@ export function addContent(app: FastifyInstance, parts: MountContext, paths: Con
   }
 }
 
-const getRawPath = ({ raw }: FastifyRequest): string => (raw.url ?? '').split('?', 1)[0]!
-
 /** The methods of a content path, with those of custom routes at the same path. */
 const allowedAt = (type: ContentType | null, methods: readonly string[], custom: readonly string[]): readonly string[] =>
   type === null && custom.length > 0 ? custom : joinMethods(methods, custom)
 
-/** The type at a path, after loading changes of the model by other processes. */
-async function newTypeAt({ installations, identification }: Backend, name: string, hasId: boolean): Promise<ContentType | null> {
+/** The type at a path; one that is not known yet after loading changes of the model by other processes. */
+async function findType({ installations, identification }: Backend, name: string, hasId: boolean): Promise<ContentType | null> {
+  const known = typeAt(installations.model(), name, hasId)
+  if (known !== null) return known
   await identification.access()
   return typeAt(installations.model(), name, hasId)
 }
@@ -113,7 +111,7 @@ async function handlePublicationAction(
 ): Promise<FastifyReply> {
   const { name, documentId, action } = request.params as { name: string; documentId?: string; action: string }
   const hasId = documentId !== undefined
-  const type = typeAt(parts.backend.installations.model(), name, hasId) ?? (await newTypeAt(parts.backend, name, hasId))
+  const type = await findType(parts.backend, name, hasId)
   if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
   if (leftOut?.(type.uid, publicationActions[action]!) === true) throw notFound()
   if (request.method === 'OPTIONS') return allowedMethods(reply, ['POST'])
@@ -185,12 +183,12 @@ async function handleContent(type: ContentType, method: string, context: Request
     context.addHeaders({ 'cache-control': getCacheControl(request), ...(isKeyed ? keys : {}) })
     throw notFound()
   }
-  const reply = okRead(context, context.markSources === null ? response : await withSourceMaps(type, response, context))
+  const reply = okRead(context, await withSourceMaps(type, response, context))
   return isKeyed ? { ...reply, headers: { ...reply.headers, ...keys } } : reply
 }
 
 /** Adds source maps to a response if the client asked for them. */
-const withSourceMaps = async (type: ContentType, response: ReadBytes, { markSources, documents }: RequestContext): Promise<ReadBytes> =>
+const withSourceMaps = (type: ContentType, response: ReadBytes, { markSources, documents }: RequestContext) =>
   markSources === null ? response : markSources(documents.context.model, type, response)
 
 const methods: Readonly<Record<string, HookAction>> = { POST: 'create', PUT: 'update', DELETE: 'delete' }
@@ -209,7 +207,7 @@ async function write(type: ContentType, method: string, context: RequestContext)
   })
   if (action === 'delete') return noContent
   if (outcome === null) throw notFound()
-  const response = context.markSources === null ? outcome.answer! : await withSourceMaps(type, outcome.answer!, context)
+  const response = await withSourceMaps(type, outcome.answer!, context)
   return action === 'create' ? created(response) : okBytes(response)
 }
 

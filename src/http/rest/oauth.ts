@@ -2,9 +2,8 @@
 import { exchangeCode, finishOAuth, startOAuth, stateLifespan } from '../../identity/accounts/oauth.js'
 import { type CookieForm, readCookie, setCookie } from '../cookies.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { createSignInReply } from './authentication.js'
+import { authAction, createSignInReply } from './authentication.js'
 
-const action = (name: string): string => `plugin::users-permissions.auth.${name}`
 const parameters = ({ query }: RequestContext): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query))
 
 /** The cookie with the state of a sign-in; sent with links of other sites, because the browser returns from one. */
@@ -32,7 +31,7 @@ export const oauthRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/connect/:provider',
-    action: action('connect'),
+    action: authAction('connect'),
     isContentless: true,
     changes: true,
     handle: (context) =>
@@ -48,7 +47,7 @@ export const oauthRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/connect/:provider/callback',
-    action: action('connect'),
+    action: authAction('connect'),
     isContentless: true,
     changes: true,
     handle: async (context) => {
@@ -60,7 +59,7 @@ export const oauthRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/auth/:provider/callback',
-    action: action('callback'),
+    action: authAction('callback'),
     isContentless: true,
     changes: true,
     handle: (context) =>

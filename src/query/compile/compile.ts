@@ -8,8 +8,8 @@ import type { Contract } from '../contract.js'
 import type { Filter, Keyset, LinkPage, Populated, ReadRequest, Selection, SortKey } from '../request.js'
 import { pageValues } from '../request.js'
 import type { Compilation } from './conditions.js'
-import { chosenLocales, column, condition, publicationConditions, published, value, visibleRows, withinScope } from './conditions.js'
-import { constant, every, getJoins } from './joins.js'
+import { chosenLocales, condition, publicationConditions, published, value, visibleRows, withinScope } from './conditions.js'
+import { column, constant, every, getJoins } from './joins.js'
 import {
   afterPosition,
   compileAccessPaths,

@@ -22,7 +22,7 @@ import type {
   Status,
   ValueIndex,
 } from '../request.js'
-import { constant, every, from, fromOwner, getJoins, type Joins } from './joins.js'
+import { column, constant, every, from, fromOwner, getJoins, type Joins } from './joins.js'
 import { isModified } from './modified.js'
 
 /** State of a compilation, shared by all conditions. */
@@ -37,8 +37,6 @@ export interface Compilation extends VersionContext {
   /** True below a relation whose targets are found as a set: deeper relations are then found as sets too. */
   readonly usesSets?: boolean
 }
-
-export const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
 
 /** A placeholder for a value of the request, that of an attribute of this type. */
 export function value(index: ValueIndex, type?: ScalarType): Expression {
@@ -312,8 +310,6 @@ const equalIgnoringCase: OperatorSql = ({ dialect, column, contract }, [value]) 
 const isIn: OperatorSql = ({ dialect, column, type }, values) =>
   values.length === 0 ? sql`${column} is null and ${column} is not null` : dialect.isAnyOf(column, values, isWhole(type))
 
-const isNotIn: OperatorSql = (compared, values) => (values.length === 0 ? sql`1 = 1` : not(isIn)(compared, values))
-
 export const operatorSql: Readonly<Record<OperatorName, OperatorSql>> = {
   $eq: compare('='),
   $ne: compare('<>'),
@@ -324,7 +320,7 @@ export const operatorSql: Readonly<Record<OperatorName, OperatorSql>> = {
   $eqi: equalIgnoringCase,
   $nei: not(equalIgnoringCase),
   $in: isIn,
-  $notIn: isNotIn,
+  $notIn: (compared, values) => (values.length === 0 ? sql`1 = 1` : not(isIn)(compared, values)),
   $between: (compared, [low, high]) => sql`${compare('>=')(compared, [low!])} and ${compare('<=')(compared, [high!])}`,
   $null: ({ column }) => sql`${column} is null`,
   $notNull: ({ column }) => sql`${column} is not null`,

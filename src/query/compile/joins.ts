@@ -18,7 +18,7 @@ export interface Joins {
   readonly tie: Expression
 }
 
-const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
+export const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
 const table = (name: string, alias: string): Expression => sql`${sql.table(name)} as ${sql.id(alias)}`
 const equal = (left: Expression, right: Expression): Expression => sql`${left} = ${right}`
 

@@ -14,6 +14,7 @@ import {
 } from '../../database/portable-sql.js'
 import { type ColumnRelation, columnRelations } from '../../model/schema/graph.js'
 import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/schema/types.js'
+import { column } from './joins.js'
 
 type LinkRelation = Relation & { readonly storage: LinkStorage }
 export interface VersionComparison {
@@ -36,7 +37,6 @@ interface Comparison extends VersionComparison {
   readonly isAcross?: boolean
 }
 
-const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
 const any = (conditions: readonly Expression[]): Expression =>
   conditions.length === 0 ? sql`1 = 0` : sql`(${sql.join([...conditions], sql` or `)})`
 const texts = ({ text }: VersionComparison, values: readonly string[]): Expression => sql.join(values.map(text))

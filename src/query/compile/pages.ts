@@ -9,8 +9,8 @@ import { assertNever, type ContentType, type Schema } from '../../model/schema/t
 import { attributeTypes } from '../../model/types/attribute-types.js'
 import { operators } from '../operators.js'
 import type { Filter, KeysetPosition, PathAttribute, RelatedFilter, SortKey } from '../request.js'
-import { type Compilation, column, condition, countLinks, isDeep, isSelective, operatorSql, value, visibleRows } from './conditions.js'
-import { every, from, getJoins, type Joins, toOperand } from './joins.js'
+import { type Compilation, condition, countLinks, isDeep, isSelective, operatorSql, value, visibleRows } from './conditions.js'
+import { column, every, from, getJoins, type Joins, toOperand } from './joins.js'
 
 /** The query of a page. The rows are aliased `t0`. */
 export interface PageQuery {

@@ -10,7 +10,7 @@ import type { CheckResult } from '../../operations/doctor/checks.js'
 import { reportOf, verdictOf } from '../../operations/doctor/examine.js'
 import { formatFinding } from './doctor.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { createProgress, pluralize, print, printJson, printList } from './output.js'
+import { createProgress, formatSize, pluralize, print, printJson, printList } from './output.js'
 import { checkDatabase, checkPrepared, loadWithoutSecrets, readProjectFolder } from './project.js'
 import { watchInterruption } from './signals.js'
 
@@ -111,5 +111,3 @@ function describeContents({ rows, files }: BackupManifest): string {
     pluralize(schemas, 'schema'),
   ].join(', ')
 }
-
-const formatSize = (bytes: number): string => (bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`)

@@ -10,7 +10,7 @@ import type { ContainerOptions } from '../../operations/archive/archive-writer.j
 import { type ExportedArchive, type ExportReport, exportArchive } from '../../operations/archive/export.js'
 import { type PartOptions, scopeOf } from '../../operations/archive/format.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { createProgress, pluralize, print } from './output.js'
+import { createProgress, formatSize, pluralize, print } from './output.js'
 import { checkDatabase, checkPrepared, readProjectFolder } from './project.js'
 import { newArchiveKey } from './prompt.js'
 import { watchInterruption } from './signals.js'
@@ -118,5 +118,3 @@ function show({ path, bytes, entities, assets, links, configuration, missing, da
   ]
   print(`Exported ${what.join(', ')} to ${path} (${formatSize(bytes)}).`)
 }
-
-const formatSize = (bytes: number): string => (bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`)

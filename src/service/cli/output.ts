@@ -94,3 +94,6 @@ function readText(file: string): string | null {
     throw error
   }
 }
+
+export const formatSize = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

@@ -1,13 +1,12 @@
 // Finds missing documents that a body references. As in Strapi, they are reported before all other errors.
 import { fileType } from '../../../model/schema/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../../../model/schema/types.js'
+import { isObject } from '../../../query/request.js'
 import { checkKeys, type WriteAccess } from '../input/keys.js'
 import { namesTargets, relationForm, relationInput, toSibling } from '../input/relations.js'
 import type { Body, Reference } from '../input/types.js'
 import type { RowContext } from '../store/row-context.js'
 import { resolveReferences } from '../store/targets.js'
-
-const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Looks up the documents referenced by the data of a write, in order; row ids are checked by the write.
@@ -20,7 +19,7 @@ export async function checkTargetsExist(
   const { data } = operation
   const { type } = operation.write
   checkKeys(writing.model, operation, type, data)
-  if (isBody(data)) await checkBelow(writing, type, data)
+  if (isObject(data)) await checkBelow(writing, type, data)
 }
 
 async function checkBelow(writing: RowContext, shape: Schema, body: Body): Promise<void> {
@@ -36,7 +35,7 @@ async function checkBelow(writing: RowContext, shape: Schema, body: Body): Promi
 /** Entries of components in a value. */
 export function getComponentEntries(model: Model, attribute: Attribute, value: unknown): readonly (readonly [Component, Body])[] {
   if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
-  return (Array.isArray(value) ? value : [value]).filter(isBody).flatMap((entry) => {
+  return (Array.isArray(value) ? value : [value]).filter(isObject).flatMap((entry) => {
     const named = attribute.kind === 'component' ? attribute.component : entry.__component
     const component = typeof named === 'string' ? model.components.get(named) : undefined
     return component === undefined ? [] : [[component, entry] as const]

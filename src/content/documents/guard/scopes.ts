@@ -1,18 +1,11 @@
 // Scopes of the project decide which documents exist for a caller. They are evaluated once per request, as part of its grants.
 import { ApiError, ConfigError } from '../../../foundation/errors/errors.js'
 import { type Grants, withinScopes } from '../../../foundation/grants.js'
-import type { DocumentService } from '../../../foundation/public/documents.js'
 import type { ScopeResult, TypeSettings } from '../../../foundation/public/type-settings.js'
 import { named, withTimeout } from '../../../foundation/runtime/project-code.js'
 import type { Model } from '../../../model/schema/types.js'
+import type { TypeCodeOptions } from '../code/policies.js'
 import type { ReadCaller } from '../read/plans.js'
-
-interface ScopeOptions {
-  /** Time limit for all scopes of a request, in milliseconds. */
-  readonly hookTimeout: number
-  /** The document service for scopes, for a request. */
-  documents(requestId: string | null): DocumentService
-}
 
 export interface ProjectScopes {
   /**
@@ -29,7 +22,7 @@ type ScopeFunction = NonNullable<TypeSettings['scope']>
 /** Returns null if there are none, so that they cost nothing. */
 export function createScopes(
   types: Readonly<Record<string, TypeSettings>>,
-  { hookTimeout, documents }: ScopeOptions,
+  { hookTimeout, documents }: TypeCodeOptions,
 ): ProjectScopes | null {
   const asked = Object.entries(types).flatMap(([uid, { scope }]) => (scope === undefined ? [] : [[uid, scope] as const]))
   if (asked.length === 0) return null

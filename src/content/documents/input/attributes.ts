@@ -16,14 +16,12 @@ import {
 } from '../../../model/schema/types.js'
 import type { InputForm } from '../../../model/types/attribute-type.js'
 import { attributeTypes } from '../../../model/types/attribute-types.js'
+import { isObject } from '../../../query/request.js'
 import { checkBlocks } from './blocks.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, settlePatterns, typeError, wholeError } from './errors.js'
 import { isWritable } from './keys.js'
 import { checkRequiredLink, lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import type { AttributeError, Body, Checked, Checking, Input, PossibleError, ValuePath } from './types.js'
-
-/** True for objects, except arrays. */
-export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A body after casting and defaults, with certain and possible errors. */
 interface CheckedBody {
@@ -99,7 +97,7 @@ function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: un
   const isRequired = attribute.required && !checking.isDraft
   if (sent === undefined) return { value: sent, errors: isRequired ? missing(checking, sent, path) : [] }
   if (sent === null && !isRequired) return { value: null, errors: [] }
-  if (!isBody(sent)) return { value: sent, errors: [typeError(path, 'object', sent, sent)] }
+  if (!isObject(sent)) return { value: sent, errors: [typeError(path, 'object', sent, sent)] }
   return checkEntry(checking, attribute, sent, path)
 }
 
@@ -138,7 +136,7 @@ function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | Dyna
 
 /** A component without an id is new, even in an update. */
 function checkEntry(checking: Checking, attribute: ComponentAttribute, entry: unknown, path: ValuePath): Checked {
-  if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
+  if (!isObject(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
   return checkShape(
     entryChecking(checking, entry, attribute, attribute.component),
     checking.model.components.get(attribute.component)!,
@@ -161,7 +159,7 @@ function entryChecking(checking: Checking, entry: Body, attribute: ComponentAttr
 
 /** Permits only components of the zone. Strapi accepts others in drafts, and loses them on publishing. */
 function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unknown, path: ValuePath): Checked {
-  if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
+  if (!isObject(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
   const { __component: sent } = entry
   const uid = typeof sent === 'object' || sent === undefined ? sent : String(sent)
   const component = typeof uid === 'string' ? checking.model.components.get(uid) : undefined
@@ -196,7 +194,7 @@ function findProblem(model: Model, attribute: Attribute, value: unknown): string
       return null
     case 'component': {
       const component = model.components.get(attribute.component)!
-      return firstProblem(value, (entry) => (isBody(entry) ? relationProblem(model, component, entry) : null))
+      return firstProblem(value, (entry) => (isObject(entry) ? relationProblem(model, component, entry) : null))
     }
     case 'dynamiczone':
       return firstProblem(value, (entry) => zoneProblem(model, entry))
@@ -220,7 +218,7 @@ function firstProblem(value: unknown, problem: (entry: unknown) => string | null
 
 function zoneProblem(model: Model, entry: unknown): string | null {
   if (entry === null) return 'Invalid relations'
-  const uid = isBody(entry) ? entry.__component : undefined
+  const uid = isObject(entry) ? entry.__component : undefined
   if (!uid) return 'Cannot build relations store from dynamiczone, component identifier is undefined'
   const component = typeof uid === 'string' ? model.components.get(uid) : undefined
   return component === undefined ? 'Invalid relations' : relationProblem(model, component, entry as Body)
@@ -268,7 +266,7 @@ const isValue = ({ kind }: Attribute): boolean => kind === 'scalar' || kind === 
 
 /** Merges a component with the stored values that it retains. */
 function mergeStored({ kind }: Attribute, given: unknown, before: unknown): unknown {
-  const keeps = kind === 'component' && isBody(given) && isBody(before) && isSameRow(given, before)
+  const keeps = kind === 'component' && isObject(given) && isObject(before) && isSameRow(given, before)
   return keeps ? { ...before, ...given } : given
 }
 
@@ -279,7 +277,7 @@ function findStoredEntry({ stored = null }: Checking, { name, kind }: ComponentA
   const value = stored?.[name]
   const entries: readonly unknown[] = Array.isArray(value) ? value : [value]
   const found = entries.find(
-    (one) => isBody(one) && isSameRow(entry, one) && (kind === 'component' || one.__component === entry.__component),
+    (one) => isObject(one) && isSameRow(entry, one) && (kind === 'component' || one.__component === entry.__component),
   )
   return (found as Body | undefined) ?? null
 }

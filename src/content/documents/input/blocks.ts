@@ -1,5 +1,6 @@
 // The structure of `blocks` (rich text): nodes, their fields, and permitted children.
 import { toBoolean, toList, toNumber, toText } from '../../../model/types/casts.js'
+import { isObject } from '../../../query/request.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError, wholeError } from './errors.js'
 import type { AttributeError, Checked, ValuePath } from './types.js'
 
@@ -22,8 +23,6 @@ const field = (fits: BlockField['fits'], check: (value: unknown, path: ValuePath
 const right = (value: unknown): Checked => ({ value, errors: [] })
 const wrong = (value: unknown, ...errors: AttributeError[]): Checked => ({ value, errors })
 const absent = (path: ValuePath) => wrong(undefined, attributeError(path, 'is a required field'))
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A text; unless required, also null or absent. */
 const text = (required: boolean): BlockField =>

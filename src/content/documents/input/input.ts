@@ -4,7 +4,8 @@ import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import { isTooDeep } from '../../../foundation/runtime/json-structure.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
 import { maxStringCharacters } from '../../../model/types/text.js'
-import { checkBody, isBody, relationProblem, toStored } from './attributes.js'
+import { isObject } from '../../../query/request.js'
+import { checkBody, relationProblem, toStored } from './attributes.js'
 import { attributeError, type ErrorReader, redactErrors, settleUnique, typeError, wholeError } from './errors.js'
 import { checkKeys, isWritable, type WriteAccess } from './keys.js'
 import { type RelationForm, relationInput } from './relations.js'
@@ -40,7 +41,7 @@ export async function readInput(
   await yieldIfBusy()
   checkKeys(context.model, options.writer, type, data)
   await yieldIfBusy()
-  if (!isBody(data)) throw attributeErrors([typeError([], 'object', null, data)])
+  if (!isObject(data)) throw attributeErrors([typeError([], 'object', null, data)])
   const { value, shown, errors } = await checkData(context, type, data, options)
   const wrong = await settleUnique(errors, findTaken)
   if (wrong.length > 0) throw attributeErrors(wrong)
@@ -55,7 +56,7 @@ export async function mayBePublished(
   isCreation: boolean,
   findTaken: FindTaken,
 ): Promise<boolean> {
-  if (!isBody(data)) return false
+  if (!isObject(data)) return false
   const { errors } = await checkData(context, type, data, { isDraft: false, isCreation })
   return (await settleUnique(errors, findTaken)).length === 0
 }
@@ -185,7 +186,7 @@ interface Sizes {
   readonly passwords: string[]
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+const isStructure = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
 /** Returns the passwords in data. @throws ApiError 400 for too many entries, targets or passwords */
@@ -201,15 +202,15 @@ export function checkSize(model: Model, type: ContentType, data: unknown): reado
 }
 
 function countRows(model: Model, shape: Schema, body: unknown, sizes: Sizes): void {
-  if (!isObject(body)) return
+  if (!isStructure(body)) return
   for (const [key, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(key)
     if (attribute?.kind === 'scalar' && attribute.type === 'password' && typeof value === 'string') sizes.passwords.push(value)
-    if (attribute === undefined || attribute.kind === 'scalar' || !isObject(value)) continue
+    if (attribute === undefined || attribute.kind === 'scalar' || !isStructure(value)) continue
     if (attribute.kind === 'component' || attribute.kind === 'dynamiczone') {
       for (const entry of toList(value)) {
         sizes.entries++
-        const uid = attribute.kind === 'component' ? attribute.component : isObject(entry) ? entry.__component : undefined
+        const uid = attribute.kind === 'component' ? attribute.component : isStructure(entry) ? entry.__component : undefined
         const component = typeof uid === 'string' ? model.components.get(uid) : undefined
         if (component !== undefined) countRows(model, component, entry, sizes)
       }

@@ -2,6 +2,7 @@
 import { hiddenAttributes } from '../../../model/schema/conditions.js'
 import { collectSchemas } from '../../../model/schema/graph.js'
 import type { Attribute, Media, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
+import { isObject } from '../../../query/request.js'
 import { wholeError } from './errors.js'
 import { isWritable } from './keys.js'
 import type { AttributeError, Body, Checking, InputContext, Position, Reference, RelationInput, ValuePath } from './types.js'
@@ -15,8 +16,6 @@ export interface RelationForm {
 
 const operations = ['set', 'connect', 'disconnect'] as const
 const operationKeys = new Set<string>([...operations, 'options'])
-
-const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** An id that no row has. */
 const missingRow = { id: -1 }
@@ -33,7 +32,7 @@ function toForm(value: unknown): RelationForm {
   // As in Strapi, false is a missing target.
   if (value === false) return { set: [missingRow] }
   if (typeof value === 'string' || typeof value === 'number' || Array.isArray(value)) return { set: entries(value) }
-  if (!isBody(value)) return {}
+  if (!isObject(value)) return {}
   if (Object.keys(value).every((key) => operationKeys.has(key)) || operations.some((key) => Object.hasOwn(value, key))) {
     const given = operations.filter((key) => value[key] !== null && value[key] !== undefined)
     return Object.fromEntries(given.map((key) => [key, entries(value[key])]))
@@ -56,7 +55,7 @@ function entryForm(entry: unknown): unknown {
 /** True if every entry names a row or a document. */
 export function namesTargets({ set, connect, disconnect }: RelationForm): boolean {
   return [...(set ?? []), ...(connect ?? []), ...(disconnect ?? [])].every(
-    (entry) => isBody(entry) && (getDocumentId(entry) !== undefined || getId(entry) !== undefined),
+    (entry) => isObject(entry) && (getDocumentId(entry) !== undefined || getId(entry) !== undefined),
   )
 }
 
@@ -102,7 +101,7 @@ function target(entry: Body): Reference {
 }
 
 function toPosition(value: unknown): Position | undefined {
-  if (!isBody(value)) return undefined
+  if (!isObject(value)) return undefined
   const [before, after] = [toNeighbour(value.before), toNeighbour(value.after)]
   const position: Position = {
     ...(before !== undefined && { before }),
@@ -128,7 +127,7 @@ export function toSibling({ position, ...entry }: Reference, documentId: string)
 /** The documentId or row id of a sibling in a position. */
 function toNeighbour(value: unknown): string | number | undefined {
   const entry = entryForm(value)
-  return isBody(entry) ? (getDocumentId(entry) ?? getId(entry)) : undefined
+  return isObject(entry) ? (getDocumentId(entry) ?? getId(entry)) : undefined
 }
 
 /** In the specification the last of several entries of a to-one relation counts; Strapi takes the first for the forms handled here. */
@@ -146,7 +145,7 @@ export function syntaxErrors(
   path: ValuePath,
 ): AttributeError[] {
   const changes = form.connect !== undefined || form.disconnect !== undefined
-  const connected = (form.connect ?? []).filter(isBody)
+  const connected = (form.connect ?? []).filter(isObject)
   const says = [
     ...(form.set !== undefined && changes ? ['set cannot be combined with connect or disconnect'] : []),
     ...(attribute.kind === 'media' && changes ? ['connect and disconnect cannot be used on media'] : []),
@@ -164,7 +163,7 @@ function hasTwins(connected: readonly Body[]): boolean {
 }
 
 function isPosition(value: unknown): boolean {
-  if (!isBody(value) || Object.keys(value).filter((key) => key !== '__type').length !== 1) return false
+  if (!isObject(value) || Object.keys(value).filter((key) => key !== '__type').length !== 1) return false
   if (Object.hasOwn(value, 'start')) return value.start === true
   if (Object.hasOwn(value, 'end')) return value.end === true
   return toNeighbour(value.before ?? value.after) !== undefined
@@ -243,11 +242,11 @@ function missingBelow(model: Model, shape: Schema, body: Body, path: ValuePath):
 }
 
 function missingLink(attribute: Link, value: unknown, path: ValuePath): readonly AttributeError[] {
-  const isThere = Array.isArray(value) ? value.length > 0 : isBody(value)
+  const isThere = Array.isArray(value) ? value.length > 0 : isObject(value)
   return isThere ? [] : [undefinedLink(attribute, path, attribute.many ? { set: [] } : null)]
 }
 
 function entriesOf(value: unknown, path: ValuePath): readonly (readonly [Body, ValuePath])[] {
-  if (Array.isArray(value)) return value.flatMap((entry, index) => (isBody(entry) ? [[entry, [...path, index]] as const] : []))
-  return isBody(value) ? [[value, path]] : []
+  if (Array.isArray(value)) return value.flatMap((entry, index) => (isObject(entry) ? [[entry, [...path, index]] as const] : []))
+  return isObject(value) ? [[value, path]] : []
 }

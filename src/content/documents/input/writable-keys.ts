@@ -3,10 +3,9 @@ import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../../foundation/grants.js'
 import { isTooDeep } from '../../../foundation/runtime/json-structure.js'
 import type { ContentType, Model, Schema } from '../../../model/schema/types.js'
+import { isObject } from '../../../query/request.js'
 import { isWritable } from './keys.js'
 import type { Body } from './types.js'
-
-const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Checks the keys of `data` against the writable attributes; `checkKeys` reports unknown keys.
@@ -20,7 +19,7 @@ export function checkWritable(
   addedByHooks: ReadonlySet<string>,
 ): void {
   if (isTooDeep(data)) throw validationError('The data is nested too deeply')
-  if (writable === 'all' || !isBody(data)) return
+  if (writable === 'all' || !isObject(data)) return
   const given = Object.fromEntries(Object.entries(data).filter(([key]) => !addedByHooks.has(key)))
   checkEntry(model, type, given, writable, null)
 }
@@ -36,7 +35,7 @@ function checkEntry(model: Model, shape: Schema, body: Body, writable: Attribute
     // A right to part of a component does not include its removal.
     if (value === null) throw refusal(key, path)
     const component = model.components.get(attribute.component)!
-    for (const entry of Array.isArray(value) ? value : [value]) if (isBody(entry)) checkEntry(model, component, entry, below, path)
+    for (const entry of Array.isArray(value) ? value : [value]) if (isObject(entry)) checkEntry(model, component, entry, below, path)
   }
 }
 
@@ -46,7 +45,7 @@ function checkEntry(model: Model, shape: Schema, body: Body, writable: Attribute
  * @throws ApiError 400 `Invalid key …` for the first attribute that would lose an entry
  */
 export function checkKept(model: Model, type: ContentType, data: unknown, row: Body, writable: AttributeGrants): void {
-  if (writable !== 'all' && isBody(data)) checkEntriesKept(model, type, data, row, writable, null)
+  if (writable !== 'all' && isObject(data)) checkEntriesKept(model, type, data, row, writable, null)
 }
 
 function checkEntriesKept(model: Model, shape: Schema, body: Body, row: Body, writable: AttributeGrants, parent: string | null): void {
@@ -64,7 +63,7 @@ function checkEntriesKept(model: Model, shape: Schema, body: Body, row: Body, wr
   }
 }
 
-const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isBody)
+const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isObject)
 
 function refusal(key: string, path: string): ApiError {
   return new ApiError('ValidationError', `Invalid key ${key}${path === key ? '' : ` at ${path}`}`, { key, path, source: 'body' })
