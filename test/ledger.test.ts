@@ -19,7 +19,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   admin: { files: 45, lines: 7797, prose: 3 },
   http: { files: 72, lines: 11971, prose: 3 },
   service: { files: 57, lines: 6751, prose: 3 },
-  packages: { files: 27, lines: 4821, prose: 3 },
+  packages: { files: 27, lines: 4837, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

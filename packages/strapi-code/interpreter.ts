@@ -1,6 +1,6 @@
 // Follows the code of a project without running it: values are computed where the text shows them, and unknown values are used for the
 // rest. It has no access to the process. Conditions that depend on unknown values are decided by the caller, who tries both results.
-import type { ObjectExpression, Pattern } from 'acorn'
+import type { Class, ObjectExpression, Pattern } from 'acorn'
 import type { ModuleReader } from './code-files.js'
 import { type FunctionNode, getChildren, getName, type SyntaxNode } from './syntax.js'
 import {
@@ -250,6 +250,16 @@ function createObject({ properties }: ObjectExpression, scope: Scope, run: Run):
   return object
 }
 
+/** The methods and plain members of a class, as of the object that `new` creates. */
+function createInstance({ body }: Class, scope: Scope, run: Run): PlainObject {
+  const instance: PlainObject = {}
+  for (const member of body.body) {
+    if (member.type === 'StaticBlock' || member.computed || (member.type === 'MethodDefinition' && member.kind !== 'method')) continue
+    define(instance, getName(member.key), member.value == null ? undefined : evaluate(member.value, scope, run))
+  }
+  return instance
+}
+
 function listOf(nodes: readonly (SyntaxNode | null)[], scope: Scope, run: Run): unknown[] {
   const list = nodes.flatMap((node) => {
     if (node?.type !== 'SpreadElement') return [node === null ? undefined : evaluate(node, scope, run)]
@@ -420,6 +430,12 @@ const handlers: Handlers = {
     const created = createFunction(node as FunctionNode, scope, run)
     if (node.id != null) define(scope, node.id.name, created)
     return created
+  },
+  ClassExpression: createInstance,
+  ClassDeclaration(node, scope, run) {
+    const instance = createInstance(node, scope, run)
+    if (node.id != null) define(scope, node.id.name, instance)
+    return instance
   },
   ReturnStatement({ argument }, scope, run) {
     throw { [returned]: getResult(argument, scope, run) }

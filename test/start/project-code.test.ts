@@ -189,6 +189,14 @@ test('policies, controllers, global middlewares, routes and other code: hidden a
           return super.find(ctx)
         },
       })`,
+    'src/api/page/controllers/archive.ts': `
+      class Archive {
+        private readonly since = 2020
+        constructor(readonly strapi: unknown) {}
+        async find(ctx: Context) { return this.strapi.documents('api::article.article').findMany({ ...ctx.query, populate: '*' }) }
+        async years(ctx: Context) { ctx.body = await load(); ctx.body.meta = { since: this.since } }
+      }
+      export default new Archive(strapi)`,
     'src/middlewares/language.js': "module.exports = () => (ctx, next) => { ctx.query.locale ||= 'de'; return next() }",
     'config/middlewares.js': "module.exports = ({ env }) => ['strapi::errors', { name: 'global::language', config: { a: env('A') } }]",
     'src/api/page/services/page.js':
@@ -218,6 +226,8 @@ test('policies, controllers, global middlewares, routes and other code: hidden a
       ],
       ['src/api/page/controllers/page.js', 40, ['findOne of api::page.page'], ['sets populate', 'removes the attributes secret']],
       ['src/api/page/controllers/page.js', 40, ['search of api::page.page'], undefined],
+      ['src/api/page/controllers/archive.ts', 40, ['find'], undefined],
+      ['src/api/page/controllers/archive.ts', 40, ['years'], ['writes the response']],
       ['src/api/page/middlewares/log.js', 40, ['GET /pages/search'], ['writes the response']],
       ['src/api/page/policies/only-members.js', 40, ['find of api::page.page'], ['may refuse requests', 'looks at the user']],
       ['src/api/page/routes/custom.js', 40, undefined, ['has GET /pages/search (auth: false)']],
