@@ -314,7 +314,7 @@ const wallClock = new Set([
   'content/events/outbox.ts',
   'content/documents/write.ts',
   'http/cookies.ts',
-  'foundation/runtime/audit.ts',
+  'foundation/runtime/audit-log.ts',
   'foundation/runtime/log.ts',
   'project/schedules/schedules.ts',
   'service/parts.ts',

@@ -1,7 +1,7 @@
 // The log of activity of administrators. An entry is written in the transaction of its action, and with it the line of the audit log.
 import { type RawBuilder, sql } from 'kysely'
 import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
-import { type AuditEntry, noteInTransaction } from '../foundation/runtime/audit.js'
+import { type AuditEntry, noteInTransaction } from '../foundation/runtime/audit-log.js'
 import type { Administration } from './context.js'
 
 /** The administrator or command that carries out an action. */

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Audit } from '../foundation/runtime/audit.js'
+import type { Audit } from '../foundation/runtime/audit-log.js'
 import type { Metrics, RejectionReason } from '../foundation/runtime/metrics.js'
 import type { Tracing } from '../foundation/runtime/tracing.js'
 import { onceClosed } from './connections.js'

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
-import { openAppendedFile } from '../../src/foundation/runtime/audit.js'
+import { openAppendedFile } from '../../src/foundation/runtime/audit-log.js'
 import { octavo } from '../start/command.js'
 import { addAdministrator, requestAdmin, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'

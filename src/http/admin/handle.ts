@@ -17,10 +17,10 @@ import type { LoggedRequest } from '../request-context.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { type CheckedInput, readInput } from './input.js'
 import { withForm } from './media.js'
-import { checkOwnPage } from './own-page.js'
 import type { AdmittedRequest, Resource, ResourceRequest, ResourceResponse } from './resource.js'
 import { resources } from './resources.js'
 import { withTag } from './revisions.js'
+import { checkOwnPage } from './session-cookie.js'
 
 /** Handles a request to a path below the prefix. */
 export type HandleAdministration = (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>

@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound, validationError } from '../../foundation/errors/errors.js'
-import type { Audit } from '../../foundation/runtime/audit.js'
+import type { Audit } from '../../foundation/runtime/audit-log.js'
 import type { Model } from '../../model/schema/types.js'
 import type { PrepareChange } from '../../project/model-changes/change.js'
 import { readSchemaRequest } from '../../project/model-changes/schema-request.js'

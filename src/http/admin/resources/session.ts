@@ -13,8 +13,8 @@ import {
 } from '../../../admin/identity/sign-in.js'
 import { codeInput, emailInput, newEmail, newPassword, passwordInput, personName, timestamp } from '../../../admin/values.js'
 import { endOneSession, endSessions, sessionsOf } from '../../../identity/access/sessions.js'
-import { readRefreshToken, refreshCookie } from '../own-page.js'
 import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
+import { readRefreshToken, refreshCookie } from '../session-cookie.js'
 
 /** The response of a sign-in. The refresh token is in the cookie. */
 const signedInAnswer = z.strictObject({

@@ -1,7 +1,7 @@
 // Audit wrappers of writes and of limiters.
 import type { WriteDatabase } from '../database/database.js'
 import { ApiError } from '../foundation/errors/errors.js'
-import { type Audit, auditedTransaction } from '../foundation/runtime/audit.js'
+import { type Audit, auditedTransaction } from '../foundation/runtime/audit-log.js'
 import type { Limiter } from '../identity/access/rate-limit.js'
 
 /** Writes whose audit entries are logged after the commit. */
