@@ -3,22 +3,18 @@ import { type RawBuilder, type RawNode, sql, type ValueNode } from 'kysely'
 import type { ScalarType } from '../foundation/public/attribute-types.js'
 import type { LinkStorage } from '../model/schema/types.js'
 
+type Fragment = RawBuilder<unknown>
+
 /** Phrases that a driver may write differently, with their parts. */
 export interface PortablePhrases {
   readonly same: readonly [left: unknown, right: unknown]
   readonly differs: readonly [left: unknown, right: unknown]
-  readonly joinedTexts: readonly [text: RawBuilder<unknown>, order: RawBuilder<unknown>]
-  readonly contentDigest: readonly [text: RawBuilder<unknown>]
+  readonly joinedTexts: readonly [text: Fragment, order: Fragment]
+  readonly contentDigest: readonly [text: Fragment]
   readonly castType: readonly [type: CastType]
-  readonly insertMissing: readonly [table: string, columns: readonly string[], source: RawBuilder<unknown>]
-  readonly upsert: readonly [table: string, row: BoundRow, key: readonly string[], changes: RawBuilder<unknown>]
-  readonly updateFrom: readonly [
-    table: string,
-    as: string,
-    changes: RawBuilder<unknown>,
-    source: RawBuilder<unknown>,
-    where: RawBuilder<unknown>,
-  ]
+  readonly insertMissing: readonly [table: string, columns: readonly string[], source: Fragment]
+  readonly upsert: readonly [table: string, row: BoundRow, key: readonly string[], changes: Fragment]
+  readonly updateFrom: readonly [table: string, as: string, changes: Fragment, source: Fragment, where: Fragment]
   readonly insertDefaults: readonly [table: string]
 }
 
@@ -53,9 +49,8 @@ export type BoundRow = Readonly<Record<string, Bound>>
 
 type CastType = 'text' | 'integer' | 'double precision'
 
-export const castType = (type: CastType): RawBuilder<unknown> => portable('castType', sql.raw(type), type)
-
-export const cast = (value: RawBuilder<unknown> | string, type: CastType): RawBuilder<unknown> => sql`cast(${value} as ${castType(type)})`
+export const cast = (value: RawBuilder<unknown> | string, type: CastType): RawBuilder<unknown> =>
+  sql`cast(${value} as ${portable('castType', sql.raw(type), type)})`
 
 /** Null-safe equality. */
 export const isSame = (left: unknown, right: unknown): RawBuilder<boolean> =>
