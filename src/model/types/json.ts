@@ -16,8 +16,8 @@ export const json: AttributeType = {
   isLong: true,
   input,
   parseQuery: (value) => String(value),
-  // As JSON text, except texts, which are unchanged.
-  store: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+  // As JSON text, except texts, which are unchanged. Values that JSON lacks, such as symbols, stay as they are: the driver refuses them.
+  store: (value) => (typeof value === 'string' ? value : ((JSON.stringify(value) as string | undefined) ?? (value as string))),
   schema: { response: {} },
   typescript: { response: 'unknown', filter: 'Octavo.JsonFilter' },
 }
