@@ -452,8 +452,18 @@ rule('administration-media.10', 'a folder is deleted with its content only if th
   expect((await get(`/folders/${inner}`)).status).toBe(404)
   expect((await send('DELETE', `/folders/${outer}`)).status).toBe(404)
   const large = await folderOf('Large')
-  for (let number = 0; number < 21; number++) await fileOf(`${number}.txt`, { folder: large })
+  const sample = await fileOf('many.txt', { folder: large })
+  const digits = `(SELECT 0 AS d ${Array.from({ length: 9 }, (_, digit) => `UNION ALL SELECT ${digit + 1} `).join('')})`
+  await served.sql(
+    `INSERT INTO files (document_id, name, hash, ext, mime, size, url, provider, folder_path)
+       SELECT 'many' || a.d || b.d || c.d || e.d, name, 'many' || a.d || b.d || c.d || e.d, ext, mime, size, url, provider, folder_path
+       FROM files, ${digits} a, ${digits} b, ${digits} c, ${digits} e WHERE files.id = ? AND e.d < 2`,
+    sample,
+  )
+  await served.sql(`INSERT INTO files_folder_lnk (file_id, folder_id) SELECT id, ${large} FROM files WHERE document_id LIKE 'many%'`)
   expect((await send('DELETE', `/folders/${large}?withContent=true`)).status).toBe(400)
+  await served.sql("DELETE FROM files WHERE document_id LIKE 'many%'")
+  expect((await send('DELETE', `/folders/${large}?withContent=true`)).status).toBe(204)
   const empty = await folderOf('Empty')
   expect((await send('DELETE', `/folders/${empty}`)).status).toBe(204)
   await served.sql(
