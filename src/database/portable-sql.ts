@@ -45,7 +45,9 @@ export const bindTimestamp = (value: unknown): RawBuilder<unknown> => fragment({
 
 /** A value to bind, or an expression. */
 export type Bound = Stored | RawBuilder<unknown>
-export type BoundRow = Readonly<Record<string, Bound>>
+/** The values of a row. The timestamps that most tables have cannot be bound as plain numbers. */
+export type BoundRow = Readonly<Record<string, Bound>> &
+  Partial<Record<'created_at' | 'updated_at' | 'published_at', RawBuilder<unknown> | null>>
 
 type CastType = 'text' | 'integer' | 'double precision'
 

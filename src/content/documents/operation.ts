@@ -21,7 +21,6 @@ import type { Plans, Policies, TransactionReads } from './read/plans.js'
 import type { RowContext, TargetResolution } from './store/row-context.js'
 import type { InSync, Synced } from './store/rows.js'
 import { isKnownLocale } from './store/rows.js'
-
 import { createFindTaken } from './store/unique.js'
 
 /** A write of a document. The query contains status, locale, and the selection for the response. */
@@ -88,7 +87,7 @@ export interface WriteOperation {
   readonly now: number
 }
 
-/** A write in its transaction: everything that its functions need, created once. */
+/** A write in its transaction. Steps may replace `operation`, so pass on the scope that you were given. */
 export interface WriteScope extends WriteContext, TransactionReads {
   readonly operation: WriteOperation
   readonly type: ContentType
@@ -258,7 +257,7 @@ export const toInputOptions = ({ write: { type }, grants, addedByHooks, locale, 
   added: { publishedAt: type.draftAndPublish ? null : new Date(now).toISOString(), ...(type.localized ? { locale } : {}) },
 })
 
-/** What a check before a publication needs of a write. */
+/** The part of a write scope that publication checks need. */
 export interface PublicationScope extends TransactionReads, Pick<WriteScope, 'input' | 'type'> {
   readonly operation: Pick<WriteOperation, 'grants' | 'data' | 'locale' | 'publishes' | 'trials'>
 }

@@ -1,4 +1,4 @@
-// Limits the number of concurrent tasks. Others wait in a bounded queue until they are cancelled.
+// Limits the number of concurrent tasks. Others wait in a bounded queue for a free slot.
 import type { ApiError } from '../../foundation/errors/errors.js'
 import { unavailableError } from '../errors.js'
 

@@ -5,6 +5,9 @@ import * as options from './options.js'
 
 const input: InputForm = { cast: (value) => value, type: null, nullable: true, rules: [], columnRules: [] }
 
+const isJson = (value: unknown): boolean =>
+  typeof value === 'number' ? Number.isFinite(value) : !['bigint', 'function', 'symbol', 'undefined'].includes(typeof value)
+
 export const json: AttributeType = {
   about: 'Any JSON.',
   options: options.anyDefault,
@@ -16,8 +19,8 @@ export const json: AttributeType = {
   isLong: true,
   input,
   parseQuery: (value) => String(value),
-  // As JSON text, except texts, which are unchanged. Values that JSON lacks, such as symbols, stay as they are: the driver refuses them.
-  store: (value) => (typeof value === 'string' ? value : ((JSON.stringify(value) as string | undefined) ?? (value as string))),
+  // Strings are stored unchanged, other values as JSON. The driver decides about values that JSON lacks, which only hooks can give.
+  store: (value) => (typeof value === 'string' || !isJson(value) ? (value as string) : JSON.stringify(value)),
   schema: { response: {} },
   typescript: { response: 'unknown', filter: 'Octavo.JsonFilter' },
 }

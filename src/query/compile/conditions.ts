@@ -38,7 +38,7 @@ export interface Compilation extends VersionContext {
   readonly usesSets?: boolean
 }
 
-/** A placeholder for a value of the request, that of an attribute of this type. */
+/** A placeholder for a value of the request. `type`: the type of its attribute, since timestamps are bound differently. */
 export function value(index: ValueIndex, type?: ScalarType): Expression {
   const parameter: Parameter = { from: 'values', index }
   return type !== undefined && attributeTypes[type].family === 'datetime' ? bindTimestamp(parameter) : sql`${parameter}`

@@ -1,7 +1,6 @@
 // Validates a type or component against the model: scalars by the rules of their types (`model/types`), lists, nested components, dynamic
 // zones, and conditional attributes.
 import { type Bound, bindTimestamp, type Stored } from '../../../database/portable-sql.js'
-
 import { takenMessage } from '../../../foundation/errors/errors.js'
 import { hasConditionalAttributes, hiddenAttributes } from '../../../model/schema/conditions.js'
 import { createPatternChecks } from '../../../model/schema/patterns.js'

@@ -21,12 +21,12 @@ export function getSharedHolders(model: Model, type: ContentType): readonly Attr
   return known
 }
 
-/** The versions of a document, as they were before a write, and the context that changes them. */
+/** The versions of a document, as they were before a write, and the context for changing them. */
 export interface DocumentVersions {
   readonly writing: RowContext
   readonly type: ContentType
   readonly versions: readonly StoredVersion[]
-  /** The time of the write: rows that it changes were changed then. */
+  /** The time of the write, stored in the rows it changes. */
   readonly now: number
 }
 

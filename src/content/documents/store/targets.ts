@@ -19,7 +19,7 @@ export interface ResolvedReference {
   readonly rows: readonly number[]
 }
 
-/** What finds the rows of references. */
+/** The context for looking up references. */
 type TargetReading = Pick<RowContext, 'transaction' | 'resolving'>
 
 /**

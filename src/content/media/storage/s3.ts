@@ -191,7 +191,7 @@ const idleDivisor = 6
 
 /** Enforces the total and the idle timeout of a request. `cancel`: only the idle timeout remains. */
 function limitTime(sending: ClientRequest, { storageTimeout }: StorageLimits): { cancel(): void } {
-  const idleTimeout = storageTimeout / idleDivisor
+  const idleTimeout = Math.round(storageTimeout / idleDivisor)
   let response: IncomingMessage | null = null
   sending.on('response', (begun) => {
     response = begun

@@ -18,7 +18,7 @@ const ownId = 'cast(cast(pg_current_xact_id() as text) as bigint)'
 /** On conflict: a database restored from a dump may have rows of another server with the same ids. */
 const insert = `insert into ${commitTable} (id, tables) values (${ownId}, $1) on conflict (id) do update set tables = excluded.tables`
 
-/** Pipelines a statement that logs the transaction's changed tables (null: unknown), if the log is available. It fails the commit. */
+/** Pipelines a statement that logs the transaction's changed tables (null: unknown), if the log is available. If it fails, so does the commit. */
 export function logCommit(pipeline: StatementPipeline, access: CommitLogAccess, tables: ReadonlySet<string> | null): void {
   if (!access.isUsed()) return
   const values = [tables === null ? null : JSON.stringify([...tables])]
