@@ -137,9 +137,6 @@ function hasPrototypeKey(value: unknown): boolean {
 /** Fields of a form, apart from files. */
 export const maxFormFields = 200
 
-/** The bytes of a form with files, or of a body that is read as a stream: ten files of the largest size. */
-export const maxFormBytes = ({ fileBytes }: { readonly fileBytes: number }): number => fileBytes * 10
-
 type FormField = readonly [name: string, text: string]
 
 /**

@@ -6,7 +6,7 @@ import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
 import type { Library } from '../content/media/library.js'
 import type { Received } from '../content/media/receive.js'
 import { ApiError } from '../foundation/errors/errors.js'
-import { malformedForm, maxFormBytes, maxFormFields } from './body.js'
+import { malformedForm, maxFormFields } from './body.js'
 import type { IncomingBody } from './memory-budgets.js'
 
 export interface MultipartBody {
@@ -34,9 +34,8 @@ const uncountedBytes = 16_384
  * @throws ApiError 400 for a malformed form, 413 beyond a limit, 503 if too many bodies are incomplete.
  */
 export async function readMultipart(request: IncomingMessage, library: Library, begin: () => IncomingBody): Promise<MultipartBody> {
-  const maxBytes = maxFormBytes(library.limits)
   const malformedError = malformedForm()
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge('The form is too large')
+  if (Number(request.headers['content-length'] ?? 0) > library.limits.uploadBytes) throw tooLarge('The form is too large')
   const parser = await createParser(request)
   const fields = new Map<string, string | readonly string[]>()
   const files: Promise<Received>[] = []
@@ -154,7 +153,7 @@ async function streamInTurn(request: IncomingMessage, parser: Writable, { limits
       const chunk = incoming.read()
       if (chunk === null && (request.readableEnded || request.destroyed)) return
       bytes += chunk?.length ?? 0
-      if (bytes > maxFormBytes(limits)) throw new ApiError('PayloadTooLargeError', 'The form is too large')
+      if (bytes > limits.uploadBytes) throw new ApiError('PayloadTooLargeError', 'The form is too large')
       if (chunk !== null) await write(parser, chunk, stop)
       if (!(await incoming.next(chunkTimeoutMs))) return
     }

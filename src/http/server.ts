@@ -51,8 +51,6 @@ const withoutSchemas = () => () => {
 const maxHeaders = 200
 /** The part of `limits.requestTimeout` for the headers. */
 const headersShare = 1 / 3
-/** Connections without traffic, even while a response is sent, are closed this much later than idle ones. */
-const idleGraceMs = 5_000
 /** A file of the media library is read as a whole for compression: the limit allows this many of the largest. */
 const maxCompressedFiles = 32
 /** Time for which the rest of a body is discarded whose request was answered early, before the connection is closed. */
@@ -69,7 +67,7 @@ function createApp(config: Config, metrics: Metrics | null, logger: FastifyBaseL
     genReqId: requestId,
     bodyLimit: limits.bodyBytes,
     trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
-    connectionTimeout: limits.keepAliveTimeout + idleGraceMs,
+    connectionTimeout: limits.idleTimeout,
     // The longest time to receive any request; bodies without files have a shorter limit.
     requestTimeout: Math.max(limits.requestTimeout, limits.uploadTimeout),
     keepAliveTimeout: limits.keepAliveTimeout,

@@ -70,7 +70,7 @@ test('a body that does not come in is 408, however its client goes on, and the c
 })
 
 rule('errors.10', 'a client that reads when it has sent everything finds the response that came early', async () => {
-  served = await serveGolden({ config: { limits: { fileBytes: 100_000 } } })
+  served = await serveGolden({ config: { limits: { uploadBytes: 1_000_000 } } })
   const [pieces, piece] = [35, Buffer.alloc(100_000)]
   const head = `POST /api/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${goldenTokens().full}\r\nContent-Type: multipart/form-data; boundary=x\r\n`
   const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')

@@ -50,7 +50,7 @@ beforeAll(async () => {
     },
     {
       environment: secrets,
-      config: { limits: { routeTimeout: 500, requestTimeout: 1_000, bodyBytes: 10_000, fileBytes: 10_000 } },
+      config: { limits: { routeTimeout: 500, requestTimeout: 1_000, bodyBytes: 10_000, uploadBytes: 100_000 } },
       code: { routes: routes.map(([one]) => one) },
     },
   )

@@ -211,7 +211,7 @@ async function* slowly(text: string) {
 }
 
 rule('routes.8', 'an idle stream is ended', async () => {
-  const impatient = await serve({ keepAliveTimeout: 700, routeTimeout: 60_000 })
+  const impatient = await serve({ idleTimeout: 700, routeTimeout: 60_000 })
   try {
     let signal: AbortSignal | null = null
     handle = async function* silent(call: RouteCall) {

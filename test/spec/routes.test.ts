@@ -114,7 +114,7 @@ beforeAll(async () => {
   served = await serveProject(files, {
     environment: secrets,
     config: {
-      limits: { routeTimeout: 4_000, bodyBytes: 100_000, fileBytes: 100_000, responseBytes: 1_000_000 },
+      limits: { routeTimeout: 4_000, bodyBytes: 100_000, uploadBytes: 1_000_000, responseBytes: 1_000_000 },
       cors: { origins: ['https://site.example'] },
     },
     code: {

@@ -67,8 +67,8 @@ describe('octavo.config', () => {
     await expect(withFile({ limits: { bodyKeys: 1 } })).rejects.toThrow(
       'Unrecognized key: "bodyKeys"; this limit is fixed and cannot be configured.',
     )
-    await expect(withFile({ limits: { uploadBytes: 1 } })).rejects.toThrow(
-      'Unrecognized key: "uploadBytes"; this limit follows from "fileBytes".',
+    await expect(withFile({ limits: { eventStreams: 1 } })).rejects.toThrow(
+      'Unrecognized key: "eventStreams"; this limit follows from "connections".',
     )
   })
 

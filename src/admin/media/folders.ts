@@ -159,7 +159,7 @@ async function tryToDelete(access: MediaAccess, { files, folders }: MediaSelecti
   const ids = [...new Set([...files, ...contained])]
   if (ids.length > maxDeletedFiles) {
     await checkContent(database, administrator, contained)
-    throw new ApiError('ValidationError', `More than ${maxDeletedFiles} files would be deleted at once`)
+    throw new ApiError('ValidationError', `More than ${maxDeletedFiles} files would be deleted at once. Delete the folders in it first`)
   }
   let isOutdated = false
   const scope = toScope(access, {

@@ -56,7 +56,7 @@ export interface Library {
 }
 
 interface FormLimits {
-  readonly fileBytes: number
+  readonly uploadBytes: number
 }
 
 /** Maximum number of forms parsed concurrently; others are delayed by milliseconds per chunk. */

@@ -69,20 +69,17 @@ const fixedLimits: ReadonlySet<string> = new Set(
     'webhookLookups webhookTotalConcurrency webhookResponseBytes eventStreamBytes processSettled processLongestPause processFailures',
     'writeQueue compressionConcurrency surrogateKeyBytes uploadFiles uploadFields uploadConcurrency bulkFiles rateLimitKeys',
     'passwordConcurrency passwordQueue mailConcurrency mailQueue historyBytes bulkDocuments idempotencyTime idempotencyKeys',
-    'transactionOperations eventBytes eventStreams eventStreamReadBytes archiveRatio webhookConcurrency webhookQueue',
-    'eventLoopLag markedBytes uploadTurns passwordsAtOnce storageSilence countedCallers cachedAnswerBytes mediaTogether',
-    'checkedLinksOfRelation webhookWaiting drainBodies',
+    'transactionOperations eventBytes eventStreamReadBytes archiveRatio webhookConcurrency webhookQueue',
+    'eventLoopLag uploadTurns passwordsAtOnce countedCallers mediaTogether webhookWaiting',
   ].flatMap((names) => names.split(' ').map((name) => `limits.${name}`)),
 )
 
 /** Limits of earlier builds that are a part of another one now. */
 const derivedLimits: ReadonlyMap<string, string> = new Map([
   ['limits.headersTimeout', 'requestTimeout'],
-  ['limits.idleTimeout', 'keepAliveTimeout'],
   ['limits.compressedFileBytes', 'compressionBytes'],
   ['limits.sourceMapBytes', 'maxBufferedResponseBytes'],
   ['limits.cachedResponseBytes', 'cacheBytes'],
-  ['limits.uploadBytes', 'fileBytes'],
   ['limits.imageBytes', 'imagePixels'],
   ['limits.storageIdleTimeout', 'storageTimeout'],
   ['limits.checkedLinks', 'copiedLinks'],
@@ -90,6 +87,12 @@ const derivedLimits: ReadonlyMap<string, string> = new Map([
   ['limits.outboxBacklog', 'outboxEvents'],
   ['limits.webhookLookupTimeout', 'webhookTimeout'],
   ['limits.drainBodyTimeout', 'drainTimeout'],
+  ['limits.eventStreams', 'connections'],
+  ['limits.markedBytes', 'maxBufferedResponseBytes'],
+  ['limits.storageSilence', 'storageTimeout'],
+  ['limits.cachedAnswerBytes', 'cacheBytes'],
+  ['limits.checkedLinksOfRelation', 'copiedLinks'],
+  ['limits.drainBodies', 'drainTimeout'],
 ])
 
 /** New names of environment variables of earlier builds. */

@@ -39,6 +39,8 @@ const requestLimits = () => ({
   requestTimeout: ms(30_000),
   /** Between two requests of one connection; five seconds more without traffic during a request or its response. */
   keepAliveTimeout: ms(65_000),
+  /** Without traffic, even while a response is being sent. */
+  idleTimeout: ms(70_000),
   connections: count(10_000),
 })
 
@@ -60,8 +62,9 @@ const readLimits = () => ({
 const uploadLimits = () => ({
   /** For a form with files. */
   uploadTimeout: ms(3_600_000),
-  /** One file; a form with files, and a body that a route reads as a stream, have ten times as many. */
   fileBytes: fileBytes(200_000_000),
+  /** A whole form with files, or a body that a route reads as a stream. */
+  uploadBytes: fileBytes(2_000_000_000),
   /** Images beyond these limits get no formats. Pixels of all frames, with four bytes for each. */
   imagePixels: count(100_000_000),
   /** Memory of an image process. */

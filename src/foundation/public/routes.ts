@@ -77,7 +77,7 @@ interface RouteBase<Path extends string, Params, Query, Body> {
   readonly query?: Query
   /**
    * A schema that validates a JSON or form body; `json`: the body without validation; `raw`: its bytes, at most `limits.bodyBytes`; `stream`:
-   * its bytes as they arrive, at most ten times `limits.fileBytes`. Without it, the body is not read.
+   * its bytes as they arrive, at most `limits.uploadBytes`. Without it, the body is not read.
    */
   readonly body?: Body
   /** For descriptions of the API: one line. */

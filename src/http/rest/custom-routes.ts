@@ -12,7 +12,7 @@ import type { CustomRoute, RouteBody, RouteCall, SchemaIssue, StandardSchema } f
 import { codeLog, named, type RunningCode, runCode } from '../../foundation/runtime/project-code.js'
 import type { ContentServices } from '../../project/code/content-service.js'
 import type { MountContext } from '../backend.js'
-import { hasBody, maxFormBytes, readBytes, streamBody } from '../body.js'
+import { hasBody, readBytes, streamBody } from '../body.js'
 import { onceClosed } from '../connections.js'
 import { type Admission, handleRequest } from '../handle-request.js'
 import type { ByteSource, Reply, RequestContext } from '../request-context.js'
@@ -140,7 +140,7 @@ async function readRouteBody(kind: RouteBody, { request, beginBody, body, config
     case 'raw':
       return readBytes(request, beginBody(), config.limits)
     case 'stream':
-      return streamBody(request, maxFormBytes(config.limits))
+      return streamBody(request, config.limits.uploadBytes)
     default: {
       const parsed = await body()
       if (parsed === undefined && hasBody(request)) throw unreadable(request)

@@ -5,10 +5,12 @@ import type { StreamedEvents } from '../../content/events/open.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { isClosed, onceClosed } from '../connections.js'
 
-const maxStreams = 1_000
+/** The part of all connections that may be event streams. */
+const streamShare = 1 / 10
 
 interface StreamLimits {
   readonly eventStreamsPerAddress: number
+  readonly connections: number
 }
 
 export interface OpenStreams {
@@ -30,6 +32,7 @@ export function createStreams(events: StreamedEvents, limits: StreamLimits): Ope
   const open = new Map<StreamConnection, string>()
   const batches = createSharedResults<EventBatch>()
   const rendered = createSharedResults<string | null>()
+  const maxStreams = Math.ceil(limits.connections * streamShare)
   let isClosed = false
 
   function check(address: string): void {
