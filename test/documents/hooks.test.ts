@@ -346,6 +346,16 @@ test("a hook's result that cannot be sent to a thread is refused, and the next w
   expect((await send('GET', '/api/articles?filters[title]=Not to be stored&status=draft')).body.data).toEqual([])
 })
 
+test("a hook's number that JSON lacks is refused, or stored as null like an absent value", async () => {
+  hook.before = (call) => {
+    if (call.data !== null) call.data.metadata = Number.NaN
+  }
+  const { status } = await send('POST', '/api/articles', { title: 'Not a number' })
+  hook = {}
+  const found = await send('GET', '/api/articles?filters[title]=Not a number&filters[metadata][$null]=true&status=draft')
+  expect(found.body.data).toHaveLength(status === 201 ? 1 : 0)
+})
+
 test('hooks write to the log, with their name and the id of the request', async () => {
   hook = { before: ({ log }) => log.info('before', { asked: 1 }), after: ({ log }) => log.warn('after', { code: 'forged' }) }
   const headers = { 'x-request-id': 'request-with-hooks', 'content-type': 'application/json' }
