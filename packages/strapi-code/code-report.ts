@@ -22,6 +22,8 @@ export interface SuggestedDefaults {
   readonly uid: string
   readonly defaults: Readonly<Record<string, unknown>>
   readonly paths: readonly string[]
+  /** `find` or `findOne`, by parameters that only one of them sets. */
+  readonly onlyIn: Readonly<Record<string, string>>
 }
 
 /** Settings of octavo.config. */
@@ -133,7 +135,8 @@ const toRouteKey = (route: string): string => {
 function isReplaced({ selected, effects, notes, places }: FoundCode, configured: Configured): boolean {
   if (selected !== undefined) return configured.selections.includes(selected.uid)
   const { changes, removes, adds, refuses, responds } = effects
-  if (changes.length === 0 || removes.length > 0 || adds.length > 0 || refuses || responds || notes.length > 0) return false
+  if (changes.length === 0 || removes.length > 0 || adds.length > 0 || refuses || responds || notes.length > 0 || !effects.isFollowed)
+    return false
   return (places ?? []).every(({ uid }) =>
     changes.every(({ parameter }) => uid !== null && configured.defaults[uid]?.includes(parameter) === true),
   )
@@ -142,7 +145,7 @@ function isReplaced({ selected, effects, notes, places }: FoundCode, configured:
 const hows: Readonly<Record<QueryChange['how'], string>> = { sets: 'sets', default: 'sets', adds: 'adds to', removes: 'removes' }
 
 function describeEffects({ effects, notes }: FoundCode): readonly string[] {
-  const { changes, removes, adds, refuses, looksAtUser, responds } = effects
+  const { changes, removes, adds, refuses, looksAtUser, responds, isFollowed } = effects
   const phrases = changes.map(({ parameter, how, value, isConditional }) => {
     const computed = how !== 'removes' && value === undefined ? ', computed' : ''
     return `${hows[how]} ${parameter}${how === 'default' ? ' where a request has none' : ''}${computed}${isConditional ? ', under a condition' : ''}`
@@ -155,15 +158,24 @@ function describeEffects({ effects, notes }: FoundCode): readonly string[] {
     ...(looksAtUser ? ['looks at the user'] : []),
     ...(responds ? ['writes the response'] : []),
     ...notes,
+    ...(isFollowed ? [] : ['cannot be followed']),
   ]
 }
 
 /** Parameters that defaults have. */
 const defaultable = new Set(['populate', 'filters', 'fields', 'sort', 'locale', 'status'])
 
+interface SetParameter {
+  readonly value: unknown
+  readonly path: string
+  /** All actions set the same constant. */
+  readonly isClear: boolean
+  readonly actions: ReadonlySet<string>
+}
+
 /** The defaults that take the place of constant values, of reads of types; those that octavo.config has are left out. */
 export function suggestDefaults(found: readonly FoundCode[], configured: Configured): readonly SuggestedDefaults[] {
-  const values = new Map<string, Map<string, { readonly value: unknown; readonly path: string; readonly isClear: boolean }>>()
+  const values = new Map<string, Map<string, SetParameter>>()
   for (const { path, places, effects } of found) {
     for (const { uid, action } of places ?? []) {
       if (uid === null || (action !== 'find' && action !== 'findOne')) continue
@@ -173,7 +185,8 @@ export function suggestDefaults(found: readonly FoundCode[], configured: Configu
         const isClear = value !== undefined && !isConditional && (how === 'sets' || how === 'default')
         const before = known.get(parameter)
         const isSame = before === undefined || JSON.stringify(before.value) === JSON.stringify(value)
-        known.set(parameter, { value, path, isClear: isClear && isSame && (before?.isClear ?? true) })
+        const actions = new Set([...(before?.actions ?? []), action])
+        known.set(parameter, { value, path, isClear: isClear && isSame && (before?.isClear ?? true), actions })
       }
     }
   }
@@ -181,6 +194,7 @@ export function suggestDefaults(found: readonly FoundCode[], configured: Configu
     const has = new Set(configured.defaults[uid])
     const clear = [...known].filter(([name, { isClear }]) => isClear && defaultable.has(name) && !has.has(name))
     const defaults = Object.fromEntries(clear.map(([name, { value }]) => [name, value]))
-    return clear.length === 0 ? [] : [{ uid, defaults, paths: [...new Set(clear.map(([, { path }]) => path))] }]
+    const onlyIn = Object.fromEntries(clear.flatMap(([name, { actions }]) => (actions.size === 1 ? [[name, [...actions][0]!]] : [])))
+    return clear.length === 0 ? [] : [{ uid, defaults, paths: [...new Set(clear.map(([, { path }]) => path))], onlyIn }]
   })
 }

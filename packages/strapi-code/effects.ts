@@ -2,19 +2,24 @@
 // results of each condition that is not known.
 import { isDeepStrictEqual } from 'node:util'
 import type { ModuleReader } from './code-files.js'
-import { type CodeEvent, call, createRun, load, type Observer, type Run, strapiArgument, tooLong } from './interpreter.js'
+import { type CodeEvent, call, createRun, load, type Observer, type Run, strapiArgument } from './interpreter.js'
 import {
   type AnyFunction,
+  absentError,
   assign,
+  countedSteps,
   createUnknown,
   define,
   derive,
   findUnknown,
   isCore,
   isFunction,
+  isOfCode,
   isPlain,
   isQuery,
+  isShort,
   isUnknown,
+  knownValue,
   type PlainObject,
   parameters,
   type Unknown,
@@ -41,9 +46,14 @@ export interface Effects {
   readonly looksAtUser: boolean
   /** It sets `ctx.body` or headers. */
   readonly responds: boolean
+  /** False if a run took too long or failed; there may be more effects. */
+  readonly isFollowed: boolean
 }
 
-export const noEffects: Effects = { changes: [], removes: [], adds: [], refuses: false, looksAtUser: false, responds: false }
+export const noEffects: Effects = {
+  ...{ changes: [], removes: [], adds: [] },
+  ...{ refuses: false, looksAtUser: false, responds: false, isFollowed: true },
+}
 
 /** Code to examine. */
 export interface Subject {
@@ -66,14 +76,17 @@ const envelopeNames = new Set([
   ...['data', 'meta', 'attributes', 'pagination', 'results', 'body', 'query', 'status', 'error', 'message', 'length'],
 ])
 
-/** Runs through one function; the rest of the branches is left out, and its changes are conditional. */
+/** Runs through one function, and their steps; the rest of the branches is left out, and its changes are conditional. */
 const maxRuns = 64
+const maxStepsOfRuns = 200_000
 
 /** The query at the end of a run. */
 interface Outcome {
   readonly query: PlainObject
   /** Parameters of the request that the code added to in their place, with what it added. */
   readonly added: ReadonlyMap<string, unknown>
+  /** False if a part of the files could not be followed. */
+  readonly isFollowed: boolean
 }
 
 interface Findings {
@@ -90,18 +103,21 @@ export function findEffects(reader: ModuleReader, subject: Subject, isAttribute:
   const see = (event: CodeEvent): void => note(event, found, isAttribute)
   const [absent, present] = [false, true].map((isGiven) => explore((decide) => runOnce(reader, subject, { isGiven, decide, see, found })))
   const changes = parameters.flatMap((parameter) => findChange(parameter, absent!, present!))
-  return { ...found, changes, removes: [...found.removes], adds: [...found.adds].filter((name) => !found.removes.has(name)) }
+  const adds = [...found.adds].filter((name) => !found.removes.has(name))
+  return { ...found, changes, removes: [...found.removes], adds, isFollowed: absent!.isFollowed && present!.isFollowed }
 }
 
 interface Explored {
   readonly outcomes: readonly Outcome[]
   readonly isComplete: boolean
+  readonly isFollowed: boolean
 }
 
-/** Repeats runs until each condition had both results; a run that takes too long is the last one. */
+/** Repeats runs until each condition had both results; a run that takes too long or fails is the last one. */
 function explore(run: (decide: (condition: Unknown) => boolean) => Outcome | null): Explored {
   const outcomes: Outcome[] = []
   const decisions: boolean[] = []
+  let steps = 0
   for (let count = 0; ; count += 1) {
     let next = 0
     // A name has the same value throughout a run.
@@ -120,12 +136,14 @@ function explore(run: (decide: (condition: Unknown) => boolean) => Outcome | nul
       const outcome = run(decide)
       if (outcome !== null) outcomes.push(outcome)
     } catch {
-      return { outcomes, isComplete: false }
+      return { outcomes, isComplete: false, isFollowed: false }
     }
+    steps += countedSteps()
     while (decisions.at(-1) === false) decisions.pop()
-    if (decisions.length === 0) return { outcomes, isComplete: true }
+    const isFollowed = outcomes.every((outcome) => outcome.isFollowed)
+    if (decisions.length === 0) return { outcomes, isComplete: isFollowed, isFollowed }
     decisions[decisions.length - 1] = false
-    if (count === maxRuns) return { outcomes, isComplete: false }
+    if (count === maxRuns || steps > maxStepsOfRuns) return { outcomes, isComplete: false, isFollowed }
   }
 }
 
@@ -162,7 +180,8 @@ function runOnce(
       if (name === 'set' && callee.path[0] === 'request' && callee.path.length === 2) found.responds = true
       // Strapi's methods that return the query without forbidden parts.
       if (/^(?:sanitize|validate)Query$/.test(name) && given[0] === request) return request.known.query
-      if (/^(?:omit|unset)$/.test(name)) see({ kind: 'takes', of: createUnknown(['entry']), keys: textsIn(given.slice(1)) })
+      if (/^(?:omit|unset)$/.test(name))
+        see({ kind: 'takes', of: createUnknown(['entry']), keys: isShort(given) ? textsIn(given.slice(1)) : [] })
       if (uid !== null && reads.has(name) && isOfType(callee, given, uid)) addRead(request.known, given)
       return undefined
     },
@@ -173,10 +192,10 @@ function runOnce(
     for (let level = 0; isFunction(code) && level < 3; level += 1)
       code = isStart ? code(strapiArgument) : code(request, createUnknown(['next']), strapiArgument)
   } catch (error) {
-    if (error === tooLong) throw error
-    if (error instanceof TypeError || error instanceof RangeError) return null
+    if (!isOfCode(error)) throw error
+    if (error === absentError && run.unfollowed.size === 0) return null
   }
-  return { query: isPlain(request.known.query) ? request.known.query : {}, added }
+  return { query: isPlain(request.known.query) ? request.known.query : {}, added, isFollowed: run.unfollowed.size === 0 }
 }
 
 const ignoring: Observer = {
@@ -233,6 +252,8 @@ const isOfType = ({ path }: Unknown, given: readonly unknown[], uid: string): bo
   return named === null || named[0] === uid
 }
 
+const isSame = (one: unknown, other: unknown): boolean => one === other || (isShort(one) && isShort(other) && isDeepStrictEqual(one, other))
+
 /** `strapi.documents(uid).findMany({ … })`, `strapi.entityService.findMany(uid, { … })` and the like; `super.find({ query: { … } })`. */
 function addRead(known: Record<string, unknown>, given: readonly unknown[]): void {
   const query = assign({}, [known.query]) as PlainObject
@@ -240,7 +261,7 @@ function addRead(known: Record<string, unknown>, given: readonly unknown[]): voi
     if (!isPlain(each)) continue
     for (const [name, value] of Object.entries(isPlain(each.query) ? each.query : each)) {
       const before = query[name]
-      const isOther = before !== undefined && !(isUnknown(before) && before.isGiven) && !isDeepStrictEqual(before, value)
+      const isOther = before !== undefined && !(isUnknown(before) && before.isGiven) && !isSame(before, value)
       if (parameters.includes(name) && value !== undefined) define(query, name, isOther ? derive([before, value]) : value)
     }
   }
@@ -289,7 +310,3 @@ function findChange(parameter: string, absent: Explored, present: Explored): rea
   if (set.length > 0) return change('default', set, !isOnAll(set, absent))
   return removing.length > 0 ? change('removes', [], !isOnAll(removing, present)) : []
 }
-
-/** A value without the one of the request in it; undefined if another part of it is computed. */
-const knownValue = (value: unknown, parameter: string | null): unknown =>
-  findUnknown(value).every(({ parameters: names }) => parameter !== null && names.includes(parameter)) ? value : undefined

@@ -39,7 +39,8 @@ export function readCode(folder: string, attributes: ReadonlySet<string>): reado
       load(routes, again)
       return again.functions.get(source.node)
     }
-    return { path: source.path, kind, places: [place], notes: [], effects: effectsOf({ find }) }
+    const plain: FoundCode = { path: source.path, kind, places: [place], notes: [], effects: noEffects }
+    return orUnfollowed(plain, () => [{ ...plain, effects: effectsOf({ find }) }])[0]!
   })
   return [...files.flatMap((file) => readCodeFile(file, { reader, run, attachments, effectsOf })), ...inline]
 }
@@ -51,11 +52,30 @@ interface Reading {
   effectsOf(subject: Subject): Effects
 }
 
-function readCodeFile({ path, kind }: CodeFile, reading: Reading): readonly FoundCode[] {
-  const { reader, run, effectsOf } = reading
+/** A file whose code fails in an unexpected way does not hide the others. */
+function orUnfollowed(plain: FoundCode, read: () => readonly FoundCode[]): readonly FoundCode[] {
+  try {
+    return read()
+  } catch {
+    return [{ ...plain, effects: { ...noEffects, isFollowed: false } }]
+  }
+}
+
+const isSettings = (path: string): boolean => /^config\/server\.\w+$/.test(path)
+
+function readCodeFile(file: CodeFile, reading: Reading): readonly FoundCode[] {
+  const { path, kind } = file
   const plain: FoundCode = { path, kind, places: null, effects: noEffects, notes: [] }
-  const isSettings = /^config\/server\.\w+$/.test(path)
-  if (reader.read(path) === null) return isSettings ? [] : [{ ...plain, notes: ['cannot be read'] }]
+  if (reading.reader.read(path) === null) return isSettings(path) ? [] : [{ ...plain, notes: ['cannot be read'] }]
+  return orUnfollowed(plain, () => {
+    const pieces = describeFile(file, plain, reading)
+    const isNamed = !reading.run.unfollowed.has(path) || isSettings(path) || pieces.some(({ effects }) => !effects.isFollowed)
+    return isNamed ? pieces : [...pieces, { ...plain, effects: { ...noEffects, isFollowed: false } }]
+  })
+}
+
+function describeFile({ path, kind }: CodeFile, plain: FoundCode, reading: Reading): readonly FoundCode[] {
+  const { run, effectsOf } = reading
   const noted = (phrase: string, names: readonly string[]): readonly FoundCode[] =>
     names.length === 0 ? [] : [{ ...plain, notes: describeNames(phrase, names) }]
   switch (kind) {
@@ -88,7 +108,7 @@ function readCodeFile({ path, kind }: CodeFile, reading: Reading): readonly Foun
     case 'plugin':
       return [plain]
     case 'cron':
-      return isSettings ? noted('has', inlineTasks(run, path)) : [plain]
+      return isSettings(path) ? noted('has', inlineTasks(run, path)) : [plain]
   }
 }
 

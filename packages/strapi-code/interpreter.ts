@@ -2,24 +2,34 @@
 // rest. It has no access to the process. Conditions that depend on unknown values are decided by the caller, who tries both results.
 import type { Class, ObjectExpression, Pattern } from 'acorn'
 import type { ModuleReader } from './code-files.js'
+import { addExport, assignName, createBlock, createScope, defineVar, file, type Scope, whole } from './scope.js'
 import { type FunctionNode, getChildren, getName, type SyntaxNode } from './syntax.js'
 import {
   type AnyFunction,
+  absentError,
   addSpread,
   assign,
+  callListMethod,
+  codeError,
+  count,
   createCore,
   createUnknown,
   define,
   derive,
-  findUnknown,
   getSpreads,
   isCore,
+  isEqual,
   isFunction,
+  isOfCode,
   isPlain,
   isQuery,
   isUnknown,
+  listMethods,
+  maxLength,
   type PlainObject,
   parameters,
+  shortened,
+  startCounting,
   type Unknown,
   utilities,
 } from './values.js'
@@ -44,23 +54,12 @@ export interface Observer {
   call(callee: Unknown, given: readonly unknown[]): unknown
 }
 
-/** The path of the file that a scope is in. */
-const file: unique symbol = Symbol('file')
-/** The names of a function or file; those around it are in its prototypes. */
-type Scope = Record<PropertyKey, unknown> & { readonly [file]: string }
-
 /** In an exception that ends a function: its result. */
 const returned: unique symbol = Symbol('returned')
 const isReturned = (error: unknown): error is { readonly [returned]: unknown } =>
   typeof error === 'object' && error !== null && returned in error
-/** The code takes too many steps. */
-export const tooLong = new Error('too many steps')
 
-/** Of one file and the call of its function. */
-const maxSteps = 30_000
 const maxDepth = 60
-/** Entries of lists and characters of texts; longer ones are not known. */
-const maxLength = 5_000
 
 const computed = createUnknown(['computed'])
 /** `{ strapi }`, for functions that create code. */
@@ -74,9 +73,6 @@ const sources = new WeakMap<AnyFunction, FunctionSource>()
 /** The text of a function; null for other values. */
 export const getSource = (value: unknown): FunctionSource | null => (isFunction(value) ? (sources.get(value) ?? null) : null)
 
-/** Methods of lists that are called; the results of others are not known. */
-const listMethods = new Set(['join', 'push', 'concat', 'map', 'flatMap', 'forEach', 'slice'])
-
 /** One run through code, in which each file is evaluated once. */
 export interface Run {
   readonly reader: ModuleReader
@@ -84,7 +80,8 @@ export interface Run {
   readonly modules: Map<string, { exports: unknown }>
   /** The last function that each node became. */
   readonly functions: Map<FunctionNode, AnyFunction>
-  steps: number
+  /** Files with statements that cannot be followed. */
+  readonly unfollowed: Set<string>
   depth: number
 }
 
@@ -94,33 +91,37 @@ export const createRun = (reader: ModuleReader, observer: Observer): Run => ({
   observer,
   modules: new Map(),
   functions: new Map(),
-  steps: 0,
+  unfollowed: new Set(),
   depth: 0,
 })
 
 /** The default export of a file, or all that it exports; unknown if it cannot be read. */
 export function load(path: string, run: Run): unknown {
-  run.steps = 0
+  startCounting()
   return defaultOf(loadAll(path, run))
 }
 
-/** The result of a function of settings; any other value itself. */
+/** The result of a function of settings; any other value itself. @throws if it cannot be followed */
 export function call(value: unknown): unknown {
   if (!isFunction(value)) return value
   try {
     return value(strapiArgument, strapiArgument, strapiArgument)
-  } catch {
-    return undefined
+  } catch (error) {
+    if (isOfCode(error)) return undefined
+    throw error
   }
 }
 
 function evaluate(node: SyntaxNode, scope: Scope, run: Run): unknown {
-  run.steps += 1
-  if (run.steps > maxSteps) throw tooLong
+  count()
   const handler = handlers[node.type] as ((node: SyntaxNode, scope: Scope, run: Run) => unknown) | undefined
   if (handler !== undefined) return handler(node, scope, run)
-  if (node.type.startsWith('TS')) return 'expression' in node ? evaluate(node.expression as SyntaxNode, scope, run) : computed
-  // Blocks and the rest: everything inside, once.
+  if (node.type.startsWith('TS')) {
+    const value = 'expression' in node ? evaluate(node.expression as SyntaxNode, scope, run) : computed
+    if ((node.type as string) === 'TSExportAssignment') define(scope.module as PlainObject, 'exports', value)
+    return value
+  }
+  // Everything inside, once.
   let last: unknown
   for (const child of getChildren(node)) last = evaluate(child, scope, run)
   return node.type === 'AwaitExpression' || node.type === 'SequenceExpression' ? last : computed
@@ -131,7 +132,7 @@ function isTrue(value: unknown, run: Run): boolean {
 }
 
 function get(object: unknown, key: unknown, run: Run): unknown {
-  if (object === undefined || object === null) throw new TypeError(`${String(key)} of nothing`)
+  if (object === undefined || object === null) throw absentError
   if (isUnknown(key)) return derive([object, key])
   const name = String(key)
   if (isUnknown(object)) {
@@ -141,25 +142,16 @@ function get(object: unknown, key: unknown, run: Run): unknown {
     run.observer.see({ kind: 'gets', of: member, keys: [name] })
     return member
   }
-  if (Array.isArray(object) && listMethods.has(name)) {
-    run.steps += object.length
-    const isKnown = object.length <= maxLength && (name !== 'join' || findUnknown(object).length === 0)
-    return isKnown
-      ? (...given: unknown[]) => shortened((object[name as never] as AnyFunction).apply(object, given))
-      : () => derive([object])
-  }
+  if (Array.isArray(object) && listMethods.has(name))
+    return (...given: unknown[]) => callListMethod(object, name, given, (callback, each) => invoke(callback, each, run))
   if (typeof object !== 'object' || isCore(object)) return computed
   if (Object.hasOwn(object, name)) return object[name as never]
   if (isPlain(object) && object[isQuery] === true) return parameters.includes(name) ? undefined : createUnknown(['request', 'query', name])
   return Array.isArray(object) || getSpreads(object as PlainObject).length > 0 || name in Object.prototype ? derive([object]) : undefined
 }
 
-/** The value, unless it is too long. */
-const shortened = (value: unknown): unknown =>
-  (typeof value === 'string' || Array.isArray(value)) && value.length > maxLength ? derive([value]) : value
-
 function set(object: unknown, key: unknown, value: unknown, run: Run): void {
-  if (object === undefined || object === null) throw new TypeError(`${String(key)} of nothing`)
+  if (object === undefined || object === null) throw absentError
   if (isUnknown(key)) {
     if (isPlain(object)) addSpread(object, derive([key, value]))
   } else if (isUnknown(object)) {
@@ -171,13 +163,20 @@ function set(object: unknown, key: unknown, value: unknown, run: Run): void {
 
 /** `_.set(object, 'a.b', value)` */
 function setPath(object: unknown, [key, ...below]: readonly string[], value: unknown, run: Run): void {
+  count()
   if (below.length > 0 && get(object, key, run) === undefined) set(object, key, {}, run)
   if (below.length > 0) setPath(get(object, key, run), below, value, run)
   else set(object, key, value, run)
 }
 
+/** The node without the types around it: `(value as Type)`. */
+function withoutTypes<Node extends { readonly type: string }>(node: Node): Node {
+  return node.type.startsWith('TS') && 'expression' in node ? withoutTypes(node.expression as Node) : node
+}
+
 /** Gives the names of a pattern their values: new names, or those that exist (`assignName`). */
-function bind(pattern: Pattern, value: unknown, scope: Scope, run: Run, give: typeof assignName = define): void {
+function bind(typed: Pattern, value: unknown, scope: Scope, run: Run, give: typeof assignName = define): void {
+  const pattern = withoutTypes(typed)
   const inner = (below: Pattern, each: unknown): void => bind(below, each, scope, run, give)
   if (pattern.type === 'Identifier') give(scope, pattern.name, value)
   else if (pattern.type === 'MemberExpression')
@@ -212,7 +211,7 @@ function createFunction(node: FunctionNode, outer: Scope, run: Run): AnyFunction
   const created: AnyFunction = (...given) => {
     if (run.depth > maxDepth) return derive(given)
     run.depth += 1
-    const scope = Object.create(outer) as Scope
+    const scope = createScope(outer)
     try {
       for (const [index, parameter] of node.params.entries()) bind(parameter, given[index], scope, run)
       if (node.body.type !== 'BlockStatement') return getResult(node.body as SyntaxNode, scope, run)
@@ -264,10 +263,16 @@ function listOf(nodes: readonly (SyntaxNode | null)[], scope: Scope, run: Run): 
   const list = nodes.flatMap((node) => {
     if (node?.type !== 'SpreadElement') return [node === null ? undefined : evaluate(node, scope, run)]
     const spread = evaluate(node.argument, scope, run)
+    if (Array.isArray(spread)) count(spread.length)
     return Array.isArray(spread) ? spread : [derive([spread])]
   })
-  run.steps += list.length
   return list.length > maxLength ? [derive(list)] : list
+}
+
+function invoke(callee: unknown, given: readonly unknown[], run: Run): unknown {
+  if (isFunction(callee)) return callee(...given)
+  if (isUnknown(callee)) return callUnknown(callee, given, run)
+  throw absentError
 }
 
 function callUnknown(callee: Unknown, given: readonly unknown[], run: Run): unknown {
@@ -285,9 +290,10 @@ function callUnknown(callee: Unknown, given: readonly unknown[], run: Run): unkn
   if (isUtility && name === 'set' && typeof given[1] === 'string') setPath(given[0], given[1].split('.'), given[2], run)
   // Functions that are passed to unknown ones may be called.
   const first = name === 'use' || name === 'subscribe' ? run.observer.request : createUnknown(['entry'])
-  for (const each of given.flatMap((value) => (isPlain(value) ? Object.values(value) : [value])))
-    if (getSource(each) !== null) (each as AnyFunction)(first, computed, computed)
-  const texts = given.filter((value) => typeof value === 'string')
+  const inside = given.flatMap((value) => (isPlain(value) ? Object.values(value) : [value]))
+  count(inside.length / 4)
+  for (const each of inside) if (getSource(each) !== null) (each as AnyFunction)(first, computed, computed)
+  const texts = given.filter((value) => typeof value === 'string' && value.length < 200)
   return derive(isUtility ? given : [], [...path, `()${texts.join()}`])
 }
 
@@ -303,36 +309,23 @@ function loadAll(path: string, run: Run): unknown {
   const module = { exports: program === null ? createUnknown(['import', path]) : ({} as unknown) }
   run.modules.set(path, module)
   if (program === null) return module.exports
-  const scope = Object.assign(Object.create(null), { [file]: path, module, exports: module.exports }) as Scope
+  const scope = createScope(null, { [file]: path, module, exports: module.exports })
   define(scope, 'require', (source: unknown) => importFrom(scope, source, run))
   // A statement that cannot be followed does not hide the others.
-  for (const statement of getChildren(program)) call(() => evaluate(statement, scope, run))
+  for (const statement of getChildren(program)) {
+    try {
+      evaluate(statement, scope, run)
+    } catch (error) {
+      if (!isReturned(error) && !isOfCode(error)) run.unfollowed.add(path)
+    }
+  }
   return module.exports
 }
 
 /** A named import from CommonJS is a member of the exported object. */
-const memberOf = (whole: unknown, name: string, run: Run): unknown =>
-  get(isPlain(whole) && !Object.hasOwn(whole, name) ? defaultOf(whole) : whole, name, run)
-const defaultOf = (whole: unknown): unknown => (isPlain(whole) && Object.hasOwn(whole, 'default') ? whole.default : whole)
-
-function assignName(scope: Scope, name: string, value: unknown): void {
-  let holder: Scope | null = scope
-  while (holder !== null && !Object.hasOwn(holder, name)) holder = Object.getPrototypeOf(holder) as Scope | null
-  if (holder !== null) define(holder, name, value)
-}
-
-const addExport = (scope: Scope, name: string, value: unknown): void => {
-  const { exports } = scope.module as { exports: unknown }
-  if (isPlain(exports)) define(exports, name, value)
-}
-
-function isEqual(operator: string, left: unknown, right: unknown): unknown {
-  const isNothing = (value: unknown): boolean => value === undefined || value === null
-  if (left === right || (operator.length === 2 && isNothing(left) && isNothing(right))) return true
-  const unknowns = [left, right].filter((each) => isUnknown(each))
-  if (unknowns.some(({ isGiven }) => isGiven) && [left, right].some(isNothing)) return false
-  return unknowns.length > 0 && derive([left, right])
-}
+const memberOf = (all: unknown, name: string, run: Run): unknown =>
+  get(isPlain(all) && !Object.hasOwn(all, name) ? defaultOf(all) : all, name, run)
+const defaultOf = (all: unknown): unknown => (isPlain(all) && Object.hasOwn(all, 'default') ? all.default : all)
 
 /** The value of `a || b`, `a && b` or `a ?? b`. */
 function getLogical(operator: string, left: unknown, right: () => unknown, run: Run): unknown {
@@ -344,23 +337,25 @@ type Handlers = {
   readonly [Type in SyntaxNode['type']]?: (node: Extract<SyntaxNode, { type: Type }>, scope: Scope, run: Run) => unknown
 }
 
-function forEach({ left, right, body }: { left: SyntaxNode; right: SyntaxNode; body: SyntaxNode }, scope: Scope, run: Run): void {
-  const entry = derive([evaluate(right, scope, run)], ['entry'])
-  const pattern = left.type === 'VariableDeclaration' ? left.declarations[0]!.id : (left as Pattern)
-  bind(pattern, entry, scope, run)
+function forEach({ left, right, body }: { left: SyntaxNode; right: SyntaxNode; body: SyntaxNode }, outer: Scope, run: Run): void {
+  const entry = derive([evaluate(right, outer, run)], ['entry'])
+  if (!isTrue(computed, run)) return
+  const scope = createBlock(outer)
+  if (left.type === 'VariableDeclaration') bind(left.declarations[0]!.id, entry, scope, run, left.kind === 'var' ? defineVar : define)
+  else bind(left as Pattern, entry, scope, run, assignName)
   evaluate(body, scope, run)
 }
 
 /** The body of a loop runs once or not at all: its effects are conditional. */
 function repeat({ body }: { body: SyntaxNode }, scope: Scope, run: Run): void {
-  if (isTrue(computed, run)) evaluate(body, scope, run)
+  if (isTrue(computed, run)) evaluate(body, createBlock(scope), run)
 }
 
 const handlers: Handlers = {
   Literal: ({ value, regex }) => (regex === undefined && typeof value !== 'bigint' ? value : computed),
   TemplateLiteral({ expressions, quasis }, scope, run) {
     const values = listOf(expressions, scope, run)
-    if (values.some((value) => typeof value === 'object')) return derive(values)
+    if (values.some((value) => typeof value === 'object' || isFunction(value))) return derive(values)
     return shortened(quasis.map(({ value }, index) => `${value.cooked}${values[index] ?? ''}`).join(''))
   },
   Identifier: ({ name }, scope) => (name in scope ? scope[name] : name === 'undefined' ? undefined : createUnknown([name])),
@@ -370,7 +365,8 @@ const handlers: Handlers = {
   ObjectExpression: createObject,
   FunctionExpression: createFunction,
   ArrowFunctionExpression: createFunction,
-  UnaryExpression({ operator, argument }, scope, run) {
+  UnaryExpression({ operator, argument: typed }, scope, run) {
+    const argument = withoutTypes(typed)
     if (operator === 'delete' && argument.type === 'MemberExpression') {
       const [object, key] = [evaluate(argument.object as SyntaxNode, scope, run), keyOf(argument, scope, run)]
       if (isUnknown(object)) run.observer.see({ kind: 'deletes', of: object, keys: [String(key)] })
@@ -405,16 +401,14 @@ const handlers: Handlers = {
     try {
       return evaluate(expression, scope, run)
     } catch (error) {
-      if (error instanceof TypeError) return undefined
+      if (error === absentError) return undefined
       throw error
     }
   },
   CallExpression({ callee, arguments: nodes }, scope, run) {
     const called = evaluate(callee as SyntaxNode, scope, run)
     const given = listOf(nodes as readonly SyntaxNode[], scope, run)
-    if (isFunction(called)) return called(...given)
-    if (isUnknown(called)) return callUnknown(called, given, run)
-    throw new TypeError(`${getName(callee as SyntaxNode)} is not a function`)
+    return invoke(called, given, run)
   },
   NewExpression({ callee, arguments: given }, scope, run) {
     const created = evaluate(callee as SyntaxNode, scope, run)
@@ -423,8 +417,16 @@ const handlers: Handlers = {
     return isPlain(created) ? created : derive(values)
   },
   ImportExpression: ({ source }, scope, run) => importFrom(scope, evaluate(source, scope, run), run),
-  VariableDeclaration({ declarations }, scope, run) {
-    for (const { id, init } of declarations) bind(id, init == null ? undefined : evaluate(init, scope, run), scope, run)
+  BlockStatement(node, outer, run) {
+    const scope = createBlock(outer)
+    for (const statement of getChildren(node)) evaluate(statement, scope, run)
+  },
+  VariableDeclaration({ kind, declarations }, scope, run) {
+    for (const { id, init } of declarations) {
+      // A `var` without a value keeps the present one.
+      if (kind === 'var' && init == null && id.type === 'Identifier' && Object.hasOwn(scope[whole], id.name)) continue
+      bind(id, init == null ? undefined : evaluate(init, scope, run), scope, run, kind === 'var' ? defineVar : define)
+    }
   },
   FunctionDeclaration: (node, scope, run) => {
     const created = createFunction(node as FunctionNode, scope, run)
@@ -442,13 +444,14 @@ const handlers: Handlers = {
   },
   ThrowStatement({ argument }, scope, run) {
     evaluate(argument, scope, run)
-    throw new Error('an exception of the code')
+    throw codeError
   },
   IfStatement({ test, consequent, alternate }, scope, run) {
     const branch = isTrue(evaluate(test, scope, run), run) ? consequent : alternate
     if (branch != null) evaluate(branch, scope, run)
   },
-  SwitchStatement({ discriminant, cases }, scope, run) {
+  SwitchStatement({ discriminant, cases }, outer, run) {
+    const scope = createBlock(outer)
     const value = derive([evaluate(discriminant, scope, run)])
     for (const { consequent } of cases) if (isTrue(value, run)) for (const statement of consequent) evaluate(statement, scope, run)
   },
@@ -457,12 +460,15 @@ const handlers: Handlers = {
     try {
       evaluate(block, scope, run)
     } catch (error) {
-      if (handler == null || error === tooLong) throw error
+      if (handler == null || !(isReturned(error) || isOfCode(error))) throw error
       end = error
     }
     // The exception may come at the end of the block.
-    if (handler != null && ((end !== null && !isReturned(end)) || isTrue(computed, run))) evaluate(handler.body, scope, run)
-    else if (end !== null) throw end
+    if (handler != null && ((end !== null && !isReturned(end)) || isTrue(computed, run))) {
+      const inner = createBlock(scope)
+      if (handler.param != null) bind(handler.param, createUnknown(['error']), inner, run)
+      evaluate(handler.body, inner, run)
+    } else if (end !== null) throw end
     if (finalizer != null) evaluate(finalizer, scope, run)
   },
   ForStatement: repeat,
@@ -471,10 +477,10 @@ const handlers: Handlers = {
   ForOfStatement: forEach,
   ForInStatement: forEach,
   ImportDeclaration({ source, specifiers }, scope, run) {
-    const whole = importFrom(scope, source.value, run)
+    const all = importFrom(scope, source.value, run)
     for (const one of specifiers) {
       const isNamed = one.type === 'ImportSpecifier'
-      const value = isNamed ? memberOf(whole, getName(one.imported), run) : one.type === 'ImportDefaultSpecifier' ? defaultOf(whole) : whole
+      const value = isNamed ? memberOf(all, getName(one.imported), run) : one.type === 'ImportDefaultSpecifier' ? defaultOf(all) : all
       define(scope, one.local.name, value)
     }
   },

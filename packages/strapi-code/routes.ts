@@ -1,7 +1,7 @@
 // Routes, and the middlewares and policies attached to them: by route files and config/middlewares.
 import type { CodeFile } from './code-files.js'
 import { call, type FunctionSource, getSource, load, type Run } from './interpreter.js'
-import { type Core, findUnknown, isCore, isFunction, isPlain } from './values.js'
+import { type Core, isCore, isFunction, isPlain, knownValue } from './values.js'
 
 /** Where code runs. */
 export interface CodePlace {
@@ -61,7 +61,7 @@ function readRoutes(path: string, exported: unknown): RouteFile {
 function readRouter({ uid, extension }: Core): Omit<RouteFile, 'path'> {
   if (!isPlain(extension)) return { routes: [], options: {}, uid }
   const names = ['only', 'except', 'prefix'].filter((name) => Object.hasOwn(extension, name))
-  const options = names.map((name) => [name, findUnknown(extension[name]).length > 0 ? undefined : extension[name]] as const)
+  const options = names.map((name) => [name, knownValue(extension[name])] as const)
   const actions = isPlain(extension.config) ? Object.entries(extension.config) : []
   const routes = actions.flatMap(([action, settings]) => (isPlain(settings) ? [readRoute({ uid, action }, settings)] : []))
   return { routes, options: Object.fromEntries(options), uid }
@@ -101,11 +101,19 @@ export function findAttachments(files: readonly CodeFile[], run: Run): Attachmen
   return { places, inline, routes }
 }
 
+function settingsIn(path: string, run: Run): unknown {
+  try {
+    return call(load(path, run))
+  } catch {
+    // Without them, the other files are still read.
+    return undefined
+  }
+}
+
 /** The names in `config/middlewares`, and the files that `resolve` names. */
 function globalMiddlewares(run: Run): readonly string[] {
   return ['js', 'ts', 'mjs', 'cjs'].flatMap((extension) => {
-    const list = call(load(`config/middlewares.${extension}`, run))
-    return listOf(list).flatMap((entry) => {
+    return listOf(settingsIn(`config/middlewares.${extension}`, run)).flatMap((entry) => {
       const { name, resolve = name } = isPlain(entry) ? entry : { name: entry, resolve: entry }
       return typeof resolve === 'string' && /^(?:global::|api::|\.)/.test(resolve) ? [resolve] : []
     })

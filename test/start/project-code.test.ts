@@ -111,6 +111,29 @@ const middlewares: readonly (readonly [string, string, unknown])[] = [
   ['const query = await this.sanitizeQuery(ctx); query.populate = populate', always, one],
   ['let chosen = populate; if (config) chosen = {}; ctx.query.populate = chosen', `${always}, computed`, undefined],
   ['delete ctx.query.populate', 'removes populate', undefined],
+  ['delete (ctx.query.populate as any)', 'removes populate', undefined],
+  // Types in assignments have no effect.
+  ['(ctx.query as any) = { ...ctx.query, populate }', always, one],
+  ['let chosen; [(chosen satisfies unknown)] = [populate]; (<any>ctx.query)!.populate = chosen', always, one],
+  // A loop may have no entry.
+  ['for (const each of strapi.list) ctx.query.populate = populate', `${always}, under a condition`, undefined],
+  ['for (const each in strapi.list) { ctx.query.populate = populate }', `${always}, under a condition`, undefined],
+  // Names of blocks hide others there alone; `var` belongs to the function.
+  ["if (ctx.state.user) { const populate = '*' }; ctx.query.populate = populate", always, one],
+  ['for (const populate of strapi.list) strapi.log.info(populate); ctx.query.populate = populate', always, one],
+  ["try { strapi.start() } catch (populate) { const one = '*' }; ctx.query.populate = populate", always, one],
+  ['{ function populate() {} class one {} } ctx.query.populate = populate', always, one],
+  ["if (true) { var chosen = ['articles'] } var chosen; ctx.query.populate = chosen", always, ['articles']],
+  // Functions that are not in the text, for each entry of a list.
+  ["['a-b'].map(camelCase); ['a'].flatMap(String); ['a'].forEach(strapi.log.info); ctx.query.populate = populate", always, one],
+  ["ctx.query.populate = ['articles'].map(String)", `${always}, computed`, undefined],
+  // Values that JSON does not have, or only as endless text.
+  ['ctx.query.populate ??= { by: () => 1 }', `${ifNone}, computed`, undefined],
+  ["ctx.query.populate = factories.createCoreService('a')", `${always}, computed`, undefined],
+  [`let deep = {}; ${'deep = { deep }; '.repeat(6_000)} ctx.query.populate = deep`, `${always}, computed`, undefined],
+  ['const cycle = {}; cycle.self = cycle; ctx.query.populate = cycle', `${always}, computed`, undefined],
+  [`let twice = {}; ${'twice = { l: twice, r: twice }; '.repeat(60)} ctx.query.populate = twice`, `${always}, computed`, undefined],
+  [`let lists = ['a']; ${'lists = [lists, lists]; '.repeat(60)} ctx.query.populate = lists.join()`, `${always}, computed`, undefined],
   ["ctx.query.populate = 'deep'", always, undefined],
 ]
 
@@ -137,6 +160,41 @@ test('route middlewares that set populate: the kind of change, the actions, and 
     uid: `api::kind-${middlewares.length - 1}.kind-${middlewares.length - 1}`,
     problem: 'Invalid key deep',
   })
+})
+
+test('code that takes too long or cannot be followed is named, and does not hide the rest', async () => {
+  const doubled = `let all = { a: 1 }; ${'all = { l: all, r: all }; '.repeat(60)}`
+  const endless = `${doubled}
+    const long = ['a', 'b'].flatMap(() => ${JSON.stringify(Array(2_000).fill('a'))}).flatMap((each, index, list) => list)
+    const spread = { ...strapi.a }; ${'Object.assign(spread, { ...spread }); '.repeat(60)}
+    _.omit({}, ${'['.repeat(3)}all${']'.repeat(3)})
+    strapi.documents('api::page.page').findMany({ filters: all }); ${doubled.replace('let ', '')}
+    strapi.documents('api::page.page').findMany({ filters: all })
+    _.merge({}, all, all)`
+  const lines = await read({
+    ...contentType('thing', {
+      tone: { type: 'customField', customField: 'global::tone' },
+      mood: { type: 'customField', customField: 'plugin::moods.mood' },
+    }),
+    'src/index.js': `module.exports = { register({ strapi }) { [{ name: 'tone', type: 'json' }].forEach(strapi.customFields.register) } }`,
+    'src/plugins/moods/strapi-server.js': `${endless}; module.exports = { register({ strapi }) { ${endless} } }`,
+    'src/plugins/other/server.js': `module.exports = { register({ strapi }) { strapi.customFields.register({ name: 'mood', plugin: 'moods', type: 'json' }) } }`,
+    'src/middlewares/endless.js': `module.exports = () => (ctx, next) => { ctx.query.sort = 'title'; ${endless}; return next() }`,
+    'src/middlewares/own.js': 'module.exports = () => (ctx, next) => { ctx.query[{ toString: 1 }] = 1; return next() }',
+    'src/middlewares/start.js': `${endless}; module.exports = () => (ctx, next) => next()`,
+    'src/middlewares/last.ts': "const own = () => (ctx: any, next: any) => { ctx.query.locale = 'de'; return next() }\nexport = own",
+    'config/middlewares.js': "module.exports = ['global::endless', 'global::own', 'global::start', 'global::last']",
+    'src/api/page/routes/page.js': `${endless}; module.exports = createCoreRouter('api::page.page', { prefix: () => 1, only: all })`,
+    'src/api/page/controllers/page.js': `module.exports = createCoreController('api::page.page', () => { ${endless} })`,
+  })
+  const does = (path: string) => linesOf(lines, path).flatMap((line) => line.does ?? [])
+  expect(does('src/middlewares/endless.js')).toContain('cannot be followed')
+  expect(does('src/middlewares/own.js')).toEqual(['cannot be followed'])
+  expect(does('src/middlewares/start.js')).toEqual(['cannot be followed'])
+  expect(does('src/middlewares/last.ts')).toEqual(['sets locale'])
+  expect(does('src/api/page/routes/page.js')).toContain('cannot be followed')
+  expect(does('src/api/page/controllers/page.js')).toContain('cannot be followed')
+  expect(lines.filter(({ msg }) => msg.includes('whose type is not known'))).toEqual([])
 })
 
 test('policies, controllers, global middlewares, routes and other code: hidden and added attributes, refusals', async () => {
@@ -250,7 +308,10 @@ test('policies, controllers, global middlewares, routes and other code: hidden a
   expect(messageOf(lines, 'cron tasks')).toContain('schedules of octavo.config')
   expect(suggested(lines, 'api::page.page')).toEqual({ populate: { seo: true }, sort: 'title:asc' })
   expect(suggested(lines, 'api::article.article')).toEqual({ filters: { audience: 'everyone' } })
-  expect(lines.find(({ types: given }) => given?.['api::article.article'])!.msg).toContain('types.<uid>.scope')
+  const advice = lines.find(({ types: given }) => given?.['api::article.article'])!.msg
+  expect(advice).toContain('types.<uid>.scope')
+  // Only its `find` sets filters.
+  expect(advice).toContain('for lists and single documents')
 })
 
 test('code with equal defaults in octavo.config is settled; generated files do not count as code', async () => {

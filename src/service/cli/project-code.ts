@@ -40,10 +40,11 @@ export async function reportProjectCode(
   logger.info({ files: found.lines.length }, 'read the code of the project, which Octavo does not run')
 }
 
+const advice =
+  'defaults for octavo.config that take the place of this code, for lists and single documents: npx octavo adopt writes those that find and findOne both set'
+
 const adviceFor = (defaults: SuggestedDefaults['defaults']): string =>
-  'filters' in defaults
-    ? 'defaults for octavo.config that take the place of this code (npx octavo adopt writes them); clients can replace filters: if they protect something, take types.<uid>.scope'
-    : 'defaults for octavo.config that take the place of this code: npx octavo adopt writes them'
+  'filters' in defaults ? `${advice}; clients can replace filters: if they protect something, take types.<uid>.scope` : advice
 
 /** Reads one document with these defaults; returns the error message, if any. */
 async function getProblem(documents: ReturnType<Service['documents']>, defaults: SuggestedDefaults['defaults']): Promise<string | null> {
