@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..')
 
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
-  foundation: { files: 50, lines: 6501, prose: 3 },
+  foundation: { files: 50, lines: 6567, prose: 3 },
   model: { files: 60, lines: 9444, prose: 3 },
   database: { files: 104, lines: 17203, prose: 3 },
   query: { files: 13, lines: 3542, prose: 3 },
@@ -18,8 +18,9 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   operations: { files: 38, lines: 7606, prose: 3 },
   admin: { files: 45, lines: 7797, prose: 3 },
   http: { files: 72, lines: 11968, prose: 3 },
-  service: { files: 57, lines: 6751, prose: 3 },
-  packages: { files: 27, lines: 4837, prose: 3 },
+  service: { files: 57, lines: 6698, prose: 3 },
+  // Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
+  packages: { files: 28, lines: 5069, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

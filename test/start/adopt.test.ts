@@ -1,5 +1,5 @@
 // `octavo adopt` on projects of Strapi: the defaults in octavo.config, the responses of a service with them, and what the command leaves.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, linkSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
@@ -87,8 +87,14 @@ rule('defaults.4', 'settings of octavo.config remain, and other values are print
     'octavo.config.json': JSON.stringify(config, null, 4),
     'src/api/author/controllers/author.js': `module.exports = require('@strapi/strapi').factories.createCoreController('api::author.author', {
       async find(ctx) { ctx.query.filters = { name: { $notNull: true } }; return super.find(ctx) },
+      async findOne(ctx) { ctx.query.filters = { name: { $notNull: true } }; return super.findOne(ctx) },
     })`,
   })
+  // Through a link; readers of the former file, such as backups, never see half of the new one.
+  renameSync(join(folder, 'octavo.config.json'), join(folder, 'own.json'))
+  symlinkSync('own.json', join(folder, 'octavo.config.json'))
+  linkSync(join(folder, 'own.json'), join(folder, 'former.json'))
+  chmodSync(join(folder, 'own.json'), 0o664)
   const { status, out } = await octavo(['adopt', folder])
   expect(status).toBe(0)
   expect(configOf(folder)).toBe(
@@ -104,10 +110,41 @@ rule('defaults.4', 'settings of octavo.config remain, and other values are print
       4,
     )}\n`,
   )
+  expect(configOf(folder, 'own.json')).toBe(configOf(folder))
+  expect(configOf(folder, 'former.json')).toBe(JSON.stringify(config, null, 4))
+  expect(statSync(join(folder, 'own.json')).mode & 0o777).toBe(0o664)
   expect(out).toContain(
     `Not changed in octavo.config.json:\n  types["${uid}"].defaults = {"sort":"title:desc"} in src/api/page/middlewares/own.js\n`,
   )
   expect(out).toMatch(/Filters that clients can replace; .*types\.<uid>\.scope:\n {2}api::author\.author\n/)
+})
+
+rule('defaults.4', 'what only one of find and findOne sets is not written, except for single types', async () => {
+  const controller = (type: string, body: string) =>
+    `module.exports = require('@strapi/strapi').factories.createCoreController('${type}', { ${body} })`
+  const folder = project({
+    ...files,
+    ...contentType('about', { title: { type: 'string' } }, { kind: 'singleType' }),
+    'src/api/about/controllers/about.js': controller('api::about.about', "find(ctx) { ctx.query.fields = ['title'] }"),
+    'src/api/author/controllers/author.js': controller(
+      'api::author.author',
+      `find(ctx) { ctx.query.filters = { name: 'Ada' }; ctx.query.fields = ['name'] },
+      findOne(ctx) { ctx.query.populate = '*'; ctx.query.fields = ['name'] }`,
+    ),
+  })
+  const { out } = await octavo(['adopt', folder])
+  expect(JSON.parse(configOf(folder)).types).toEqual({
+    [uid]: { defaults },
+    'api::about.about': { defaults: { fields: ['title'] } },
+    'api::author.author': { defaults: { fields: ['name'] } },
+  })
+  const path = 'src/api/author/controllers/author.js'
+  expect(out.split('Not adopted; ')[1]!.split('\n').slice(1)).toEqual([
+    `  types["api::author.author"].defaults = {"filters":{"name":"Ada"}} in ${path}: only find sets it; defaults apply to single documents too`,
+    `  types["api::author.author"].defaults = {"populate":"*"} in ${path}: only findOne sets it; defaults apply to lists too`,
+    expect.stringContaining('user.js'),
+    '',
+  ])
 })
 
 rule('defaults.4', 'a configuration that is code is not changed, and defaults that no request could have are not written', async () => {
@@ -117,7 +154,7 @@ rule('defaults.4', 'a configuration that is code is not changed, and defaults th
     'octavo.config.mjs': text,
     'src/api/author/middlewares/deep.js': middleware("ctx.query.populate = 'deep'"),
     'src/api/author/routes/author.js':
-      "module.exports = createCoreRouter('api::author.author', { config: { find: { middlewares: ['deep'] } } })",
+      "module.exports = createCoreRouter('api::author.author', { config: { find: { middlewares: ['deep'] }, findOne: { middlewares: ['deep'] } } })",
   })
   const { status, out, err } = await octavo(['adopt', folder])
   expect([status, err]).toEqual([

@@ -1,5 +1,5 @@
 // `octavo adopt`: writes the defaults that the code of a Strapi project sets for reads into octavo.config. It runs none of that code.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CodeLine, notConfigured } from '../../../packages/strapi-code/code-report.js'
 import { readProjectCode } from '../../../packages/strapi-code/read-project-code.js'
@@ -7,6 +7,7 @@ import type { Config } from '../../foundation/config/config.js'
 import { merged, readOctavoConfig } from '../../foundation/config/files.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import type { QueryDefaults } from '../../foundation/public/type-settings.js'
+import { replaceFile } from '../../foundation/runtime/file-operations.js'
 import type { Model } from '../../model/schema/types.js'
 import { checkInstallable } from '../../project/installation.js'
 import { orExplain } from './explain-error.js'
@@ -30,7 +31,7 @@ export const adoptCommand = orExplain(async (given: string, { dryRun = false }: 
       `${folder} has no code of Strapi: no package.json that depends on @strapi/strapi, and no middleware, controller or route in src.`,
     )
   const { lines, suggestions } = await readProjectCode({ folder, attributes: attributesOf(model), configured: notConfigured })
-  const { types, kept, refused } = sortDefaults(suggestions, config, model)
+  const { types, kept, refused, partial } = sortDefaults(suggestions, config, model)
   const { config: present, source } = await readOctavoConfig(folder)
   const file = source === 'octavo.config' ? 'octavo.config.json' : source
   const added = Object.entries(types)
@@ -38,7 +39,8 @@ export const adoptCommand = orExplain(async (given: string, { dryRun = false }: 
   if (added.length === 0) print('The code sets no constant defaults that octavo.config lacks.')
   else if (isCode || dryRun) print(`To add to ${file}:\n${JSON.stringify({ types }, null, 2)}`)
   else {
-    writeFileSync(join(folder, file), textOf(merged(present, { types }), join(folder, file), source === file))
+    const path = join(folder, file)
+    replaceFile(path, textOf(merged(present, { types }), path, source === file), { isPrivate: false })
     printList(
       maxLines,
       `Added to ${file}:`,
@@ -50,11 +52,10 @@ export const adoptCommand = orExplain(async (given: string, { dryRun = false }: 
   printList(maxLines, 'Filters that clients can replace; if they protect something, set types.<uid>.scope:', filtered)
   printList(maxLines, `Not changed in ${file}:`, kept)
   printList(maxLines, 'Not possible as defaults:', refused)
-  printList(
-    maxLines,
-    'Not adopted; see docs/guide/from-strapi.md for the settings that replace this code:',
-    lines.flatMap((line) => describeRest(line, adopted)),
-  )
+  printList(maxLines, 'Not adopted; see docs/guide/from-strapi.md for the settings that replace this code:', [
+    ...partial,
+    ...lines.flatMap((line) => describeRest(line, adopted)),
+  ])
   if (isCode && added.length > 0 && !dryRun)
     throw new ConfigError(`${file} is code, which this command does not change. Add the printed settings to it.`)
 })
@@ -67,6 +68,8 @@ interface SortedDefaults {
   readonly kept: readonly string[]
   /** Those that the service would refuse. */
   readonly refused: readonly string[]
+  /** Those that only `find` or only `findOne` sets, although the type has both. */
+  readonly partial: readonly string[]
 }
 
 function sortDefaults(
@@ -77,9 +80,17 @@ function sortDefaults(
   const types: Record<string, { readonly defaults: Readonly<Record<string, unknown>> }> = {}
   const kept: string[] = []
   const refused: string[] = []
-  for (const { uid, defaults, paths } of suggestions) {
+  const partial: string[] = []
+  for (const { uid, defaults, paths, onlyIn } of suggestions) {
     const present = (config.types[uid]?.defaults ?? {}) as Readonly<Record<string, unknown>>
-    const missing = Object.fromEntries(Object.entries(defaults).filter(([name]) => !(name in present)))
+    const isSingle = model.types.get(uid)?.singleType === true
+    const isPartial = (name: string): boolean => onlyIn[name] !== undefined && !(isSingle && onlyIn[name] === 'find')
+    const absent = Object.entries(defaults).filter(([name]) => !(name in present))
+    const missing = Object.fromEntries(absent.filter(([name]) => !isPartial(name)))
+    for (const [name, value] of absent.filter(([name]) => isPartial(name)))
+      partial.push(
+        `${describe(uid, { [name]: value })} in ${paths.join(', ')}: only ${onlyIn[name]} sets it; defaults apply to ${onlyIn[name] === 'find' ? 'single documents' : 'lists'} too`,
+      )
     const others = Object.fromEntries(
       Object.entries(defaults).filter(([name, value]) => name in present && JSON.stringify(present[name]) !== JSON.stringify(value)),
     )
@@ -89,7 +100,7 @@ function sortDefaults(
     if (problem === null) types[uid] = { defaults: missing }
     else refused.push(`${describe(uid, missing)} in ${paths.join(', ')}: ${problem}`)
   }
-  return { types, kept, refused }
+  return { types, kept, refused, partial }
 }
 
 function getProblem(uid: string, defaults: QueryDefaults, config: Config, model: Model): string | null {
@@ -105,11 +116,12 @@ function getProblem(uid: string, defaults: QueryDefaults, config: Config, model:
 const describe = (uid: string, defaults: Readonly<Record<string, unknown>>): string =>
   `types["${uid}"].defaults = ${JSON.stringify(defaults)}`
 
-/** Changes of queries that are computed, depend on a condition, or are on other routes than reads. */
+/** Changes of queries that are computed, depend on a condition, or are on other routes than reads; code that cannot be followed. */
 function describeRest({ path, on = [], does = [], isSettled }: CodeLine, adopted: ReadonlySet<string>): readonly string[] {
   const rest = does.filter(
     (phrase) =>
-      /^(?:sets|adds to|removes) (?!the )/.test(phrase) && !(adopted.has(path) && /^sets \w+(?: where a request has none)?$/.test(phrase)),
+      /^(?:(?:sets|adds to|removes) (?!the )|cannot be followed$)/.test(phrase) &&
+      !(adopted.has(path) && /^sets \w+(?: where a request has none)?$/.test(phrase)),
   )
   return isSettled || rest.length === 0 ? [] : [`${path}${on.length === 0 ? '' : ` (${on.join(', ')})`}: ${rest.join(', ')}`]
 }

@@ -1,35 +1,13 @@
 // Generates missing secrets of a project once, in the first of its processes, and saves them in its .env.
 
-import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeSync,
-} from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
 import type { DatabaseLock } from '../../database/database.js'
 import { startTimeoutMs } from '../../database/limits.js'
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { dotEnvOf, generatedSecretsLine, readDotEnv } from '../../foundation/config/files.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { withoutMark } from '../../foundation/runtime/file-operations.js'
-
-const privateFile = 0o600
-/** Masks of a mode. */
-const ownerAndGroup = 0o770
-const others = 0o007
+import { replaceFile, withoutMark } from '../../foundation/runtime/file-operations.js'
 
 interface SavedSecrets {
   /** The configuration with all secrets. */
@@ -82,9 +60,9 @@ async function checkTokens(lock: DatabaseLock): Promise<void> {
 
 /** Atomically sets variables in .env that have no value. */
 function addToDotEnv(folder: string, values: Readonly<Record<string, string>>): void {
-  const path = existsSync(dotEnvOf(folder)) ? realpathSync(dotEnvOf(folder)) : dotEnvOf(folder)
+  const path = dotEnvOf(folder)
   try {
-    replaceFile(path, withValues(existsSync(path) ? withoutMark(readFileSync(path, 'utf8')) : '', values))
+    replaceFile(path, withValues(existsSync(path) ? withoutMark(readFileSync(path, 'utf8')) : '', values), { isPrivate: true })
   } catch (error) {
     throw new ConfigError(
       `Cannot write .env (${(error as Error).message}). Make it writable, or set ${Object.keys(values).join(' and ')} in the environment.`,
@@ -103,48 +81,4 @@ function withValues(text: string, values: Readonly<Record<string, string>>): str
   }
   const end = changed === '' || changed.endsWith('\n') ? '' : '\n'
   return `${changed}${end}${generatedSecretsLine}\n${added.join('')}`
-}
-
-/** Removes temporary files of processes that were killed before the rename to `path`. */
-function removeTemporaryFiles(path: string): void {
-  const [folder, name] = [dirname(path), basename(path)]
-  for (const other of readdirSync(folder))
-    if (other.startsWith(`${name}.`) && /^[0-9a-f]{12}$/.test(other.slice(name.length + 1))) rmSync(join(folder, other))
-}
-
-/**
- * Copies the permissions of a replaced file, except those of others. As root, preserves its owner; a new file, or one that others could
- * read, gets the owner of the folder, who must be able to read it.
- */
-function keepRights(file: string, former: Stats | null): void {
-  if (former !== null) chmodSync(file, former.mode & ownerAndGroup)
-  if (process.getuid?.() !== 0) return
-  const isPrivate = former !== null && (former.mode & others) === 0
-  const { uid, gid } = isPrivate ? former : statSync(dirname(file))
-  chownSync(file, uid, gid)
-}
-
-function replaceFile(path: string, text: string): void {
-  removeTemporaryFiles(path)
-  const next = `${path}.${randomBytes(6).toString('hex')}`
-  try {
-    const file = openSync(next, 'wx', privateFile)
-    try {
-      writeSync(file, text)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    keepRights(next, existsSync(path) ? statSync(path) : null)
-    renameSync(next, path)
-  } catch (error) {
-    rmSync(next, { force: true })
-    throw error
-  }
-  // The rename is durable only after the folder is synced; some file systems do not permit opening a folder.
-  try {
-    const folder = openSync(dirname(path), 'r')
-    fsyncSync(folder)
-    closeSync(folder)
-  } catch {}
 }
