@@ -32,8 +32,9 @@ const slowRules = [
 
 /** Files that take ten seconds of computing or more, which `npm test` leaves to `npm run test:all`. */
 const long = [
-  'account/{commands,floods,limits}',
+  'account/{admin-commands,commands,floods,instances,limits,secrecy}',
   'archive/{hostile,import,kill,serving,storage}',
+  'compare/{reads,sources}',
   'database/{cached-tables,ways}',
   'description/recorded-reads',
   'documents/{concurrency,doctor}',
@@ -41,7 +42,7 @@ const long = [
   'live-model/**',
   'model-plans/recorded',
   'paths/hints',
-  'start/{absent,dev,hangup,init,locales,management,project-code,secrets,tracing,whole-installation}',
+  'start/{absent,dev,hangup,init,locales,management,project-code,secrets,strapi-folders,tracing,whole-installation}',
   'types/generated',
   'uploads/{bombs,crash,markup,pictures,workplace}',
 ]
