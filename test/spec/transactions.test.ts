@@ -348,7 +348,7 @@ rule('transactions.9', 'more writes than a transaction may have are 400; asynchr
     () => documents(city).updateMany({ filters: {}, data: {} }),
   ]
   const digits = `(select 0 as d ${Array.from({ length: 9 }, (_, digit) => `union all select ${digit + 1} `).join('')})`
-  await served.sql(`insert into cities (document_id, name, published_at) select 'crowd' || a.d || b.d || c.d || d.d || e.d, 'Crowd', 1
+  await served.sql(`insert into cities (document_id, name, published_at) select 'crowd' || a.d || b.d || c.d || d.d || e.d, 'Crowd', current_timestamp
     from ${digits} a, ${digits} b, ${digits} c, ${digits} d, ${digits} e where e.d < 2`)
   for (const work of works) {
     const error = await failure(work())
