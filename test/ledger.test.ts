@@ -16,11 +16,11 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   identity: { files: 20, lines: 3367, prose: 3 },
   project: { files: 31, lines: 5384, prose: 3 },
   operations: { files: 38, lines: 7606, prose: 3 },
-  admin: { files: 45, lines: 7797, prose: 3 },
+  admin: { files: 45, lines: 7799, prose: 3 },
   http: { files: 72, lines: 11968, prose: 3 },
   service: { files: 57, lines: 6698, prose: 3 },
   // Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
-  packages: { files: 28, lines: 5069, prose: 3 },
+  packages: { files: 28, lines: 5074, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

@@ -38,7 +38,7 @@ export function createDifferences(): { readonly add: Add; list(): readonly Diffe
   }
 }
 
-/** Adds the differences between two values, except at paths for which `isIgnored` is true. */
+/** Adds the differences between two values, without the paths that `isIgnored` accepts. */
 export function compareValues(
   strapi: unknown,
   octavo: unknown,

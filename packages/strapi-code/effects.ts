@@ -51,8 +51,13 @@ export interface Effects {
 }
 
 export const noEffects: Effects = {
-  ...{ changes: [], removes: [], adds: [] },
-  ...{ refuses: false, looksAtUser: false, responds: false, isFollowed: true },
+  changes: [],
+  removes: [],
+  adds: [],
+  refuses: false,
+  looksAtUser: false,
+  responds: false,
+  isFollowed: true,
 }
 
 /** Code to examine. */
@@ -83,7 +88,7 @@ const maxStepsOfRuns = 200_000
 /** The query at the end of a run. */
 interface Outcome {
   readonly query: PlainObject
-  /** Parameters of the request that the code added to in their place, with what it added. */
+  /** Additions that the code makes to parameters of the request in place. */
   readonly added: ReadonlyMap<string, unknown>
   /** False if a part of the files could not be followed. */
   readonly isFollowed: boolean
@@ -154,7 +159,7 @@ interface RunOptions {
   see(event: CodeEvent): void
 }
 
-/** One run through a function; null if the code fails on what it expects of a request. */
+/** Runs a function once; null if the code fails because the request lacks a value. */
 function runOnce(
   reader: ModuleReader,
   { find, uid = null, isStart }: Subject,
@@ -205,7 +210,7 @@ const ignoring: Observer = {
   call: () => undefined,
 }
 
-/** A run in which every condition holds that is not known. */
+/** A run that takes unknown conditions as true. */
 export const createReadingRun = (reader: ModuleReader): Run => createRun(reader, ignoring)
 
 /** The functions that a file exports, by name: those of an object, a controller, or of what an exported function returns. */
@@ -289,7 +294,7 @@ function note({ kind, of, keys }: CodeEvent, found: Findings, isAttribute: (name
     for (const name of keys) if (!isAttribute(name) && !envelopeNames.has(name)) found.adds.add(name)
 }
 
-/** The change of a parameter by all runs, if there is one. */
+/** The change of a parameter over all runs, if any. */
 function findChange(parameter: string, absent: Explored, present: Explored): readonly QueryChange[] {
   const own = (value: unknown): boolean => isUnknown(value) && value.isGiven && value.parameters.includes(parameter)
   const valueIn = ({ query, added }: Outcome): unknown => added.get(parameter) ?? query[parameter]

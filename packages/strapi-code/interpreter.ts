@@ -73,7 +73,7 @@ const sources = new WeakMap<AnyFunction, FunctionSource>()
 /** The text of a function; null for other values. */
 export const getSource = (value: unknown): FunctionSource | null => (isFunction(value) ? (sources.get(value) ?? null) : null)
 
-/** One run through code, in which each file is evaluated once. */
+/** A run through code, which evaluates each file once. */
 export interface Run {
   readonly reader: ModuleReader
   readonly observer: Observer

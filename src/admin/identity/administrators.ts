@@ -26,6 +26,16 @@ export interface AdministratorRow {
   readonly prefered_language: string | null
 }
 
+/** The personal data of a row in responses. */
+export const toPerson = (row: AdministratorRow) => ({
+  id: row.id,
+  documentId: row.document_id,
+  email: row.email ?? '',
+  firstname: row.firstname,
+  lastname: row.lastname,
+  language: row.prefered_language,
+})
+
 /** The owner of the sessions of an administrator. */
 export const sessionOwner = (id: number): SessionOwner => ({ origin: 'admin', id })
 

@@ -15,6 +15,7 @@ import {
   isActive,
   readRoles,
   superAdminCode,
+  toPerson,
 } from './administrators.js'
 
 /** A content-type whose documents a resource reads or writes with these fields. */
@@ -95,12 +96,7 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
   const isSuperAdmin = roles.some(({ code }) => code === superAdminCode)
   return {
     administrator: {
-      id: row.id,
-      documentId: row.document_id,
-      email: row.email ?? '',
-      firstname: row.firstname,
-      lastname: row.lastname,
-      language: row.prefered_language,
+      ...toPerson(row),
       roles,
       isSuperAdmin,
       permissions,

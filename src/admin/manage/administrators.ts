@@ -19,6 +19,7 @@ import {
   removeAdministrator,
   setRoles,
   superAdminCode,
+  toPerson,
 } from '../identity/administrators.js'
 import { createEmail, pageUrl } from '../identity/emails.js'
 import type { Administrator } from '../identity/identify.js'
@@ -56,12 +57,7 @@ export async function readAdministrators(
   >(sql`select l.user_id as ${sql.ref('user')}, r.id, r.code, r.name
     from admin_users_roles_lnk l join admin_roles r on r.id = l.role_id where l.user_id >= ${rows[0]!.id} and l.user_id <= ${rows.at(-1)!.id} order by l.role_ord, r.id`)
   return rows.map((row) => ({
-    id: row.id,
-    documentId: row.document_id,
-    email: row.email ?? '',
-    firstname: row.firstname,
-    lastname: row.lastname,
-    language: row.prefered_language,
+    ...toPerson(row),
     isActive: row.is_active === 1,
     isBlocked: row.blocked === 1,
     isInvited: row.password === null,

@@ -73,7 +73,7 @@ type Target<Route extends string> = Route extends `${string}:id${string}`
 
 export type InputOf<Route extends string, Input> = Target<Route> & (Input extends z.ZodType ? z.output<Input> : unknown)
 
-/** A value of which nothing is changed, at any depth. */
+/** A value that is readonly at every depth. */
 export type Immutable<Value> = Value extends readonly (infer Member)[]
   ? readonly Immutable<Member>[]
   : Value extends object
