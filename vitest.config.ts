@@ -60,7 +60,7 @@ interface Project {
 export const projects: Readonly<Record<string, Project>> = {
   // Rules of the code and most of docs/spec, by a service in the process of the test.
   fast: {
-    files: ['*', 'spec/**', 'golden/plans', 'model-plans/**', 'content-type-builder/**', 'database/layout', 'paths/**'],
+    files: ['*', 'spec/**', 'golden/plans', 'model-plans/**', 'content-type-builder/**', 'database/layout', 'paths/**', 'page/*'],
     except: [...slowRules, ...long],
     sharesProcess: true,
   },
@@ -83,7 +83,7 @@ export const projects: Readonly<Record<string, Project>> = {
   faults: { files: ['{faults,backup}/**'] },
   attacks: { files: ['attacks/**'] },
   engines: { files: ['{engines,deploy}/**'] },
-  browser: { files: ['browser/**'] },
+  browser: { files: ['browser/**', 'page/browser/**'] },
 }
 
 const asTests = (files: readonly string[]): string[] => files.map((file) => `test/${file}.test.ts`)

@@ -33,6 +33,10 @@ const newest = (folder) =>
       .map((entry) => (entry.isDirectory() ? newest(join(folder, entry.name)) : statSync(join(folder, entry.name)).mtimeMs)),
   )
 // The bundle may find other packages after an installation: optional ones that only the tools bring.
-if (hasRun || !existsSync('dist/main.js') || Math.max(newest('src'), newest('packages')) > statSync('dist/main.js').mtimeMs)
+if (
+  hasRun ||
+  !existsSync('dist/main.js') ||
+  Math.max(newest('src'), newest('packages'), newest('admin')) > statSync('dist/main.js').mtimeMs
+)
   run(process.execPath, ['scripts/build.mjs'])
 if (hasRun) console.log(`Installed and built in ${(performance.now() / 1000).toFixed(0)} s.`)

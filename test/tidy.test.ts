@@ -77,6 +77,45 @@ test('every file is in a storey or a package, and ARCHITECTURE.md names them all
   expect([...storeys, 'packages'].filter((storey) => !text.includes(`\`${storey}/\``))).toEqual([])
 })
 
+/** Rooms of the page at /admin, and the rooms that each may import. `start` composes them. */
+const pageRooms: Readonly<Record<string, readonly string[]>> = {
+  look: [],
+  words: [],
+  form: [],
+  server: ['words'],
+  parts: ['look', 'words'],
+  blocks: ['parts', 'words'],
+  markdown: ['parts', 'words'],
+  fields: ['form', 'parts', 'server', 'words', 'blocks', 'markdown'],
+  screens: ['form', 'fields', 'parts', 'server', 'words', 'addresses'],
+  addresses: ['server'],
+}
+
+/** Libraries that one room of the page wraps for the others. */
+const wrapped: readonly (readonly [library: RegExp, rooms: RegExp])[] = [
+  [/^react-aria|^@react-aria|^@internationalized/, /^(parts|start)$/],
+  [/^prosemirror/, /^blocks$/],
+  [/^@codemirror|^@lezer/, /^markdown$/],
+  [/^react/, /^(?!form$|server$|words$)/],
+]
+
+test('a room of the page imports only from the rooms that it may, and its libraries through their room', () => {
+  const page = join(root, 'admin')
+  const roomOf = (file: string) => relative(page, file).split(/[\\/.]/)[0]!
+  const wrong = filesBelow(page, /\.tsx?$/).flatMap((file) => {
+    const room = roomOf(file)
+    if (room === 'vite') return []
+    return [...textOf(file).matchAll(/(?:from|import\(|import) ?'([^']+)'/g)].flatMap(([, target = '']) => {
+      const there = roomOf(resolve(dirname(file), target))
+      const isAllowed = target.startsWith('.')
+        ? room === 'start' || there === room || pageRooms[room]?.includes(there)
+        : wrapped.every(([library, rooms]) => !library.test(target) || rooms.test(room) || (room === 'form' && /hooks\.ts$/.test(file)))
+      return isAllowed === true ? [] : [`${relative(page, file)} → ${target}`]
+    })
+  })
+  expect(wrong).toEqual([])
+})
+
 test('a start loads no database driver that is not the configured one', () => {
   const loaded = new Set<string>()
   const load = (file: string) => {

@@ -22,6 +22,7 @@ import {
 } from './headers-and-cors.js'
 import { createBodyBudget, createResponseBudget } from './memory-budgets.js'
 import { auditRequests, measureRefused, measureRequests, traceRequests } from './observability.js'
+import { adminPageMount } from './pages/admin-page.js'
 import { docsMount, hasDocsPage } from './pages/docs-page.js'
 import { decorateRequests, logAborted, logRequest } from './request-context.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
@@ -162,7 +163,7 @@ const createMounts = (parts: MountContext): readonly Mount[] => {
       unsent,
     }),
     ...(isAtRoot ? [] : [api]),
-    ...(config.admin.enabled ? [administrationMount(parts)] : []),
+    ...(config.admin.enabled ? [administrationMount(parts), adminPageMount(config)] : []),
     ...(config.modelChanges && !isAtRoot ? [contentTypeBuilderMount(parts)] : []),
     ...(hasDocsPage(config) ? [docsMount(config)] : []),
     ...(isAtRoot ? [api] : []),

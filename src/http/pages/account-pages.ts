@@ -124,7 +124,7 @@ export async function refuseConfirmation({ error, request, reply, config, settin
 }
 
 /** True if an `Accept` header prefers HTML to JSON by name; wildcards count for neither. */
-const prefersPages = (accept = ''): boolean => getWeight(accept, 'text/html') > getWeight(accept, 'application/json')
+export const prefersPages = (accept = ''): boolean => getWeight(accept, 'text/html') > getWeight(accept, 'application/json')
 
 /** The weight that an `Accept` header gives a media type by its name; 0 if it does not name it. */
 function getWeight(accept: string, type: string): number {

@@ -1,0 +1,28 @@
+// Builds the page at /admin into dist/admin; `npm run page` serves it with the API of a service on port 1337.
+import locales from '@react-aria/optimize-locales-plugin'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+const service = 'http://localhost:1337'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  // Relative: the service writes its own path into the page.
+  base: './',
+  // React Aria brings more than thirty languages.
+  plugins: [{ ...locales.vite({ locales: ['en-US', 'de-DE'] }), enforce: 'pre' }, react()],
+  // No data: addresses and no inline code, which the policy of the page refuses.
+  build: {
+    outDir: '../dist/admin',
+    emptyOutDir: true,
+    manifest: true,
+    target: 'es2023',
+    // Browsers with `light-dark()`.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  // The API compares Origin with Host: `changeOrigin` stays off.
+  server: { proxy: { '/admin/api': service, '/uploads': service, '/favicon.svg': service } },
+})
