@@ -8,8 +8,11 @@ import { build } from 'vite'
 const compress = { '.br': promisify(brotliCompress), '.gz': promisify(gzip) }
 const folder = 'dist/admin'
 
-/** Builds the page. Returns the paths of all bundled modules. */
-export async function buildPage() {
+/**
+ * Builds the page. Returns the paths of all bundled modules.
+ * @param {{ write?: boolean }} options without `write`, dist/ stays as it is
+ */
+export async function buildPage({ write = true } = {}) {
   const inputs = new Set()
   const collect = {
     name: 'collect-inputs',
@@ -18,7 +21,12 @@ export async function buildPage() {
         for (const id of Object.keys(modules)) inputs.add(relative('.', id.split('?')[0]))
     },
   }
-  await build({ configFile: resolve('admin/vite.config.ts'), logLevel: 'warn', plugins: [collect] })
+  await build({ configFile: resolve('admin/vite.config.ts'), logLevel: 'warn', plugins: [collect], build: { write } })
+  if (write) await compressFiles()
+  return [...inputs].filter((path) => path.includes('node_modules'))
+}
+
+async function compressFiles() {
   const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, name))
   const texts = files.filter((file) => statSync(file).isFile() && /\.(?:js|css|svg)$/.test(file))
   await Promise.all(
@@ -26,5 +34,4 @@ export async function buildPage() {
       Object.entries(compress).map(async ([ending, run]) => writeFileSync(file + ending, await run(readFileSync(file)))),
     ),
   )
-  return [...inputs].filter((path) => path.includes('node_modules'))
 }
