@@ -48,15 +48,16 @@ function commentsIn(files) {
 }
 
 /**
- * Comment lines of each storey of src/, and of packages/, test/, scripts/ and bench/.
+ * Comment lines of each storey of src/, of the page in admin/, and of packages/, test/, scripts/ and bench/.
  * @returns {Record<string, Count>}
  */
 export function proseOfComments() {
   const storeys = readdirSync(join(root, 'src')).map((storey) => join('src', storey))
+  const folders = [...storeys, 'packages', 'test', 'scripts', 'bench'].map((folder) => [relative('src', folder).replace('../', ''), folder])
   return Object.fromEntries(
-    [...storeys, 'packages', 'test', 'scripts', 'bench'].map((folder) => [
-      relative('src', folder).replace('../', ''),
-      commentsIn(filesBelow(folder, /\.(ts|mjs|css)$/).filter((file) => !file.startsWith('scripts/prose.mjs'))),
+    [...folders, ['page', 'admin']].map(([name, folder]) => [
+      name,
+      commentsIn(filesBelow(folder, /\.(tsx?|mjs|css)$/).filter((file) => !file.startsWith('scripts/prose.mjs'))),
     ]),
   )
 }
