@@ -57,7 +57,7 @@ export function proseOfComments() {
   return Object.fromEntries(
     [...folders, ['page', 'admin']].map(([name, folder]) => [
       name,
-      commentsIn(filesBelow(folder, /\.(tsx?|mjs|css)$/).filter((file) => !file.startsWith('scripts/prose.mjs'))),
+      commentsIn(filesBelow(folder, /\.(tsx?|mjs|css)$/).filter((file) => !/^scripts.prose\.mjs$|\.d\.ts$/.test(file))),
     ]),
   )
 }

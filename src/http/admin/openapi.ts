@@ -112,7 +112,7 @@ function describeCaller(who: AllowedCaller, isStrong: boolean): string {
   const strong = isStrong ? ' Asks for the password again if it was given more than ten minutes ago.' : ''
   if (who === 'anybody') return `Anybody may ask.${strong}`
   if (who === 'page') return `Only a page of this origin may ask, with the header Octavo-Admin: 1.${strong}`
-  if (who === 'byRoles') return `Administrators may ask, as far as their roles allow it.${strong}`
+  if (who === 'byRoles') return `Administrators may ask, within the rights of their roles.${strong}`
   if (who === 'superAdministrator') return `Super administrators may ask.${strong}`
   if (who === 'administrator') return `Every administrator may ask.${strong}`
   if (who.onFiles) return `Administrators may ask whose roles allow ${who.action}, for the files for which its conditions hold.${strong}`
