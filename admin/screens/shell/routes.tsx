@@ -1,0 +1,64 @@
+// The screens by their addresses. Each is loaded with its first visit.
+import { useQuery } from '@tanstack/react-query'
+import { lazy, type ReactNode } from 'react'
+import { Redirect, Route, Switch } from 'wouter'
+import { addresses, newDocument, patterns } from '../../addresses.js'
+import { listQuery, startQuery } from '../../server/queries.js'
+import { ScreenBoundary } from './screen-boundary.js'
+
+const HomeScreen = lazy(() => import('../home/home-screen.js'))
+const ListScreen = lazy(() => import('../list/list-screen.js'))
+const EditorScreen = lazy(() => import('../editor/editor-screen.js'))
+const CompareScreen = lazy(() => import('../editor/compare-screen.js'))
+
+/** The screen of the address. */
+export function Routes(): ReactNode {
+  return (
+    <Switch>
+      <Route path={patterns.home}>
+        <ScreenBoundary key="home">
+          <HomeScreen />
+        </ScreenBoundary>
+      </Route>
+      <Route path={patterns.list}>
+        {({ type }) => (
+          <ScreenBoundary key={type}>
+            <TypeScreen type={type} />
+          </ScreenBoundary>
+        )}
+      </Route>
+      <Route path={patterns.document}>
+        {({ type, document }) => (
+          <ScreenBoundary key={`${type} ${document}`}>
+            <EditorScreen type={type} document={document === newDocument ? null : document} />
+          </ScreenBoundary>
+        )}
+      </Route>
+      <Route path={patterns.compare}>
+        {({ type, document }) => (
+          <ScreenBoundary key={`${type} ${document} compare`}>
+            <CompareScreen type={type} document={document} />
+          </ScreenBoundary>
+        )}
+      </Route>
+      <Route>
+        <Redirect to={addresses.home()} replace />
+      </Route>
+    </Switch>
+  )
+}
+
+/** The list of a collection type; the document of a single type. */
+function TypeScreen({ type }: { readonly type: string }): ReactNode {
+  const { data } = useQuery(startQuery())
+  const isSingle = data?.data.types.find(({ uid }) => uid === type)?.kind === 'singleType'
+  return isSingle ? <SingleTypeScreen type={type} /> : <ListScreen type={type} />
+}
+
+function SingleTypeScreen({ type }: { readonly type: string }): ReactNode {
+  const { data, error } = useQuery(listQuery(type, { limit: 1, fields: ['documentId'], locale: '*' }))
+  if (error !== null) throw error
+  if (data === undefined) return null
+  const [document] = data.data as readonly { readonly documentId: string }[]
+  return <EditorScreen key={document?.documentId ?? 'new'} type={type} document={document?.documentId ?? null} />
+}
