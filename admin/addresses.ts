@@ -3,7 +3,8 @@ import { type QueryData, readQuery, writeQuery } from './server/query-string.js'
 
 export { pagePath } from './server/page-path.js'
 
-const part = encodeURIComponent
+/** Uids stay legible: `api::article.article`. */
+const part = (text: string): string => encodeURIComponent(text).replaceAll('%3A', ':')
 
 /** The document of an address that makes a new one. */
 export const newDocument = 'new'
