@@ -11,7 +11,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up: errors with codes, events, presence, views and writes by entries for the page of editors.
   foundation: { files: 52, lines: 6900, prose: 3 },
   model: { files: 60, lines: 9444, prose: 3 },
-  database: { files: 104, lines: 17203, prose: 3 },
+  // Up by 8: a failed transaction waits for the commits that its error may be about.
+  database: { files: 104, lines: 17211, prose: 3 },
   query: { files: 14, lines: 3750, prose: 3 },
   content: { files: 107, lines: 16000, prose: 3 },
   identity: { files: 20, lines: 3367, prose: 3 },

@@ -29,18 +29,36 @@ type Path = readonly string[]
 
 const maxErrors = 100
 
-/** Runs a write of `data`. @throws its errors, with all positions in `details.errors` */
+/** The data of a write. */
+interface WrittenData {
+  readonly access: ContentAccess
+  readonly type: ContentType
+  readonly data: Body
+  /** The path in the request of a value in the data; absent: the same. */
+  readonly toRequestPath?: ((path: Path) => Path) | undefined
+}
+
+/** Runs a write. @throws its errors, with all positions in `details.errors` */
 export async function withErrorPaths<Result>(
-  access: ContentAccess,
-  type: ContentType,
-  data: Body,
+  { access, type, data, toRequestPath }: WrittenData,
   write: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await write()
   } catch (error) {
-    throw error instanceof ApiError ? locate(access, type, data, error) : error
+    if (!(error instanceof ApiError)) throw error
+    const located = locate(access, type, data, error)
+    throw toRequestPath === undefined ? located : inRequest(located, toRequestPath)
   }
+}
+
+/** The same error with the paths of the request. */
+function inRequest(error: ApiError, toRequestPath: (path: Path) => Path): ApiError {
+  const { name, message, details, situation } = error
+  const errors = details?.errors as readonly LocatedError[] | undefined
+  if (!Array.isArray(errors)) return error
+  const renamed = new ApiError(name, message, { ...details, errors: errors.map((one) => ({ ...one, path: toRequestPath(one.path) })) })
+  return situation === null ? renamed : renamed.about(situation)
 }
 
 function locate({ documents, grants }: ContentAccess, type: ContentType, data: Body, error: ApiError): ApiError {

@@ -69,6 +69,8 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
   const generation: Generation = { current: 0 }
   const queue = createWriteQueue(maxWritesInQueue, flush)
   let isHolding = false
+  /** The commit of the latest transaction. */
+  let latest: Promise<unknown> = Promise.resolve()
   let plans = 0
 
   /** A new thread has no knowledge of other processes' writes, so all knowledge is discarded. */
@@ -84,7 +86,7 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
 
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change: number | null = null): Promise<Result> {
     const deadline = elapsed() + writeTimeout
-    const { result, committed } = await queue.take(async (): Promise<Committing<Result>> => {
+    const taken = queue.take(async (): Promise<Committing<Result>> => {
       if (elapsed() > deadline) throw timeoutError()
       const done = await workIn(
         beginTransaction(thread.running(), { deadline, generation, change, changes }),
@@ -92,7 +94,13 @@ export function createWriter(options: WriterOptions, failed: (error: Error) => v
         () => queue.length() > 1,
       )
       isHolding = done.isHeld
+      latest = done.committed
       return done
+    })
+    const { result, committed } = await taken.catch(async (error: unknown) => {
+      // The error may be about writes that still wait for their commit: readers see them only afterwards.
+      await latest.catch(() => {})
+      throw error
     })
     const statements = await committed
     options.committed?.(statements)

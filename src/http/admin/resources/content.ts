@@ -92,6 +92,38 @@ const lists: readonly Resource[] = [
   }),
 ]
 
+const maxOperations = 1_000
+
+const entryInput = z.string().min(1).max(300).describe('An entry: `#12`, in a dynamic zone `block.text#12`, or its position')
+const keyInput = z
+  .string()
+  .regex(/^(?!\d+$)[\w-]{1,64}$/, '1 to 64 letters, digits, - and _, not only digits')
+  .describe('A name for the new entry, in this request, in errors and in `ids` of the response')
+const listPosition = {
+  before: entryInput.optional().describe('The next entry, or the key of a new one'),
+  after: entryInput.optional().describe('The previous entry, or the key of a new one'),
+  at: z.enum(['start', 'end']).optional(),
+}
+const listOperation = z.union(
+  [
+    z.strictObject({ insert: attributesInput, key: keyInput, ...listPosition }),
+    z.strictObject({ move: entryInput, ...listPosition }),
+    z.strictObject({ remove: entryInput }),
+  ],
+  'An operation has insert and key, move, or remove',
+)
+
+/** Changes of a draft. */
+const changesInput = z.strictObject({
+  changes: attributesInput
+    .default({})
+    .describe('Values by path: `title`, `seo/metaTitle`, `links/#12/metaTitle`, `sections/block.text#3/heading`'),
+  lists: z
+    .record(z.string().max(500), z.array(listOperation).max(maxOperations))
+    .default({})
+    .describe('Operations in their order, by the path of a repeatable component or dynamic zone'),
+})
+
 const documents: readonly Resource[] = [
   resource({
     method: 'GET',
@@ -111,11 +143,11 @@ const documents: readonly Resource[] = [
     headers: documentStateOrNew,
     params: byDocument,
     query: localeQuery,
-    body: z.strictObject({ changes: attributesInput }),
+    body: changesInput,
     response: documentSchema,
     handle: async (context) => {
       const { access, name } = await openDocument(context)
-      return respondWritten(access, name, () => changeDocument(access, name, context.body.changes, context.expected))
+      return respondWritten(access, name, () => changeDocument(access, name, context.body, context.expected))
     },
   }),
   resource({

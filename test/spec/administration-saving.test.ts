@@ -1,0 +1,278 @@
+// Drafts saved by an editor: entries by id, operations on lists, preferences for the response and for values that cannot be stored.
+import { afterAll, beforeAll, expect } from 'vitest'
+import { rule } from '../support/rule.js'
+import type { Served, TestResponse } from '../support/serve.js'
+import { type Entry, nameOf, page, serveGallery } from './gallery.js'
+import { type AdminClient, giveRights, signInClient } from './newsroom.js'
+
+let served: Served
+let ada: AdminClient
+beforeAll(async () => {
+  served = await serveGallery()
+  ada = await signInClient(served, 'ada@gallery.example')
+})
+afterAll(() => served?.close())
+
+const pages = `/content/${page}`
+const ifMatch = ({ headers }: TestResponse) => ({ 'if-match': headers.get('etag') ?? '' })
+async function make(data: object): Promise<TestResponse> {
+  const response = await ada.send('POST', pages, { data })
+  if (response.status !== 201) throw new Error(response.text)
+  return response
+}
+const pathOf = ({ body }: TestResponse): string => `${pages}/${body.data.documentId}`
+const patch = (of: TestResponse, body: object, state = of, headers = {}, client = ada) =>
+  client.send('PATCH', pathOf(of), body, { ...ifMatch(state), ...headers })
+async function ok(sent: Promise<TestResponse>): Promise<TestResponse> {
+  const response = await sent
+  if (response.status >= 300) throw new Error(response.text)
+  return response
+}
+const labels = (entries: readonly Entry[]) => entries.map(({ label, name }) => label ?? name)
+const errorsOf = ({ body }: TestResponse): (readonly [string, string])[] =>
+  body.error.details.errors.map(({ path, message }: { path: string[]; message: string }) => [path.join('/'), message])
+
+rule('administration-saving.1', 'paths name entries by their ids, and positions stay valid', async () => {
+  const made = await make({
+    title: 'Ids',
+    parts: [{ label: 'a' }, { label: 'b' }],
+    groups: [{ name: 'g', parts: [{ label: 'p' }, { label: 'q' }], lead: { label: 'l', count: 1 } }],
+    body: [
+      { __component: 'block.part', label: 'z' },
+      { __component: 'block.group', name: 'y', parts: [{ label: 'x' }] },
+    ],
+  })
+  const { parts, groups, body } = made.body.data.draft
+  const changed = await ok(
+    patch(made, {
+      changes: {
+        [`parts/${nameOf(parts[1])}/label`]: 'B',
+        [`groups/0/parts/${nameOf(groups[0].parts[0])}/label`]: 'P',
+        [`groups/${'0'}/lead/label`]: 'L',
+        [`body/${nameOf(body[1])}/name`]: 'Y',
+        [`body/${nameOf(body[1])}/parts/0/label`]: 'X',
+      },
+    }),
+  )
+  expect(changed.body.data.draft).toMatchObject({
+    parts: [
+      { id: parts[0].id, label: 'a' },
+      { id: parts[1].id, label: 'B' },
+    ],
+    groups: [{ id: groups[0].id, parts: [{ label: 'P' }, { label: 'q' }], lead: { id: groups[0].lead.id, label: 'L', count: 1 } }],
+    body: [
+      { id: body[0].id, label: 'z' },
+      { id: body[1].id, name: 'Y', parts: [{ id: body[1].parts[0].id, label: 'X' }] },
+    ],
+  })
+  // After a move the name leads to the same entry; the position does not.
+  const moved = await ok(patch(made, { lists: { parts: [{ move: nameOf(parts[1]), at: 'start' }] } }, changed))
+  const after = await ok(patch(made, { changes: { [`parts/${nameOf(parts[1])}/label`]: 'first', 'parts/1/label': 'second' } }, moved))
+  expect(labels(after.body.data.draft.parts)).toEqual(['first', 'second'])
+  for (const wrong of ['parts/#0', 'parts/#999999', `parts/${nameOf(body[0])}`, `body/#${body[0].id}`, 'parts/#', 'parts/00']) {
+    const refused = await patch(made, { changes: { [`${wrong}/label`]: 'x' } }, after)
+    expect([refused.status, errorsOf(refused)]).toEqual([400, [[wrong, `The path ${wrong} leads nowhere`]]])
+  }
+  const twice = await patch(made, { changes: { 'parts/0/label': 'x', [`parts/${nameOf(parts[1])}/count`]: 1 } }, after)
+  expect(errorsOf(twice)).toEqual([[`parts/${nameOf(parts[1])}`, 'The same request names the entry in another way']])
+  // Errors about values have the names of the request.
+  const invalid = await patch(made, { changes: { [`parts/${nameOf(parts[0])}/count`]: 'x', 'body/1/parts/0/count': 'y' } }, after)
+  expect(
+    errorsOf(invalid)
+      .map(([path]) => path)
+      .sort(),
+  ).toEqual(['body/1/parts/0/count', `parts/${nameOf(parts[0])}/count`])
+})
+
+rule('administration-saving.2', 'operations insert, move and remove entries, in their order and with other changes', async () => {
+  const made = await make({
+    title: 'Lists',
+    parts: ['a', 'b', 'c'].map((label) => ({ label, count: 1 })),
+    body: [
+      { __component: 'block.group', name: 'g', parts: [{ label: 'p' }] },
+      { __component: 'block.part', label: 'z' },
+    ],
+  })
+  const { parts, body } = made.body.data.draft
+  const [a, b, c] = parts.map(nameOf)
+  const group = nameOf(body[0])
+  const changed = await ok(
+    patch(made, {
+      changes: { title: 'Changed', [`parts/${c}/label`]: 'C' },
+      lists: {
+        parts: [
+          { insert: { label: 'n' }, after: a, key: 'n' },
+          { insert: { label: 'o' }, after: 'n', key: 'o' },
+          { insert: { label: 'first' }, at: 'start', key: 'p' },
+          { insert: { label: 'last' }, key: 'q' },
+          { move: c, before: a },
+          { remove: b },
+        ],
+        body: [
+          { insert: { __component: 'block.group', name: 'new', parts: [{ label: '1' }, { label: '2' }] }, before: group, key: '7d0-x' },
+          { move: group, at: 'end' },
+        ],
+        [`body/${group}/parts`]: [{ insert: { label: 'nested' }, at: 'start', key: 'n' }],
+      },
+    }),
+  )
+  const { draft } = changed.body.data
+  expect([draft.title, labels(draft.parts)]).toEqual(['Changed', ['first', 'C', 'a', 'n', 'o', 'last']])
+  expect(draft.parts[1]).toEqual({ ...parts[2], label: 'C' })
+  expect(draft.parts[2]).toEqual(parts[0])
+  expect(labels(draft.body)).toEqual(['new', 'z', 'g'])
+  expect([nameOf(draft.body[2]), labels(draft.body[2].parts)]).toEqual([group, ['nested', 'p']])
+  // Positions are those of the stored draft, whatever the operations before.
+  const again = await ok(patch(made, { lists: { parts: [{ remove: '0' }, { move: '2', before: '1' }] } }, changed))
+  expect(labels(again.body.data.draft.parts)).toEqual(['a', 'C', 'n', 'o', 'last'])
+  // A list that another list's entries are named like.
+  const empty = await ok(patch(made, { lists: { groups: [{ insert: { name: 'only' }, key: 'k' }], parts: [] } }, again))
+  expect(labels(empty.body.data.draft.groups)).toEqual(['only'])
+  // Without operations nothing is written.
+  const none = await ok(patch(made, { lists: { parts: [] } }, empty))
+  expect(none.body.data).toEqual(empty.body.data)
+})
+
+rule('administration-saving.2', 'of two administrators who insert at once, the second merges and succeeds', async () => {
+  const made = await make({ title: 'Together', parts: [{ label: 'a' }] })
+  const insert = (label: string) => ({ lists: { parts: [{ insert: { label }, after: nameOf(made.body.data.draft.parts[0]), key: 'k' }] } })
+  const both = await Promise.all(['one', 'two'].map(async (label) => ({ label, response: await patch(made, insert(label)) })))
+  expect(both.map(({ response }) => response.status).sort()).toEqual([200, 412])
+  const refused = both.find(({ response }) => response.status === 412)!
+  await ok(patch(made, insert(refused.label), refused.response))
+  expect(labels((await ada.get(pathOf(made))).body.data.draft.parts)).toEqual(['a', refused.label, refused.label === 'one' ? 'two' : 'one'])
+})
+
+rule('administration-saving.3', 'operations that contradict each other or name nothing are refused with their paths', async () => {
+  const made = await make({
+    title: 'Wrong',
+    parts: [{ label: 'a' }, { label: 'b' }],
+    body: [{ __component: 'block.part', label: 'z' }],
+  })
+  const { parts, body } = made.body.data.draft
+  const [a, b] = parts.map(nameOf)
+  const refusals: readonly (readonly [object, string, string])[] = [
+    [[{ move: '#999999', at: 'end' }], 'parts/#999999', 'The list has no entry #999999'],
+    [[{ remove: nameOf(body[0]) }], `parts/${nameOf(body[0])}`, `The list has no entry ${nameOf(body[0])}`],
+    [[{ remove: '2' }], 'parts/2', 'The list has no entry 2'],
+    [[{ move: a, before: '#999999' }], `parts/${a}`, 'The list has no entry #999999'],
+    [
+      [
+        { move: a, before: 'later' },
+        { insert: {}, key: 'later' },
+      ],
+      `parts/${a}`,
+      'The list has no entry later',
+    ],
+    [[{ move: a, after: b }, { remove: b }], `parts/${a}`, `The same request removes the entry ${b}`],
+    [[{ insert: {}, key: 'k', after: b }, { remove: b }], 'parts/k', `The same request removes the entry ${b}`],
+    [
+      [
+        { move: a, at: 'end' },
+        { move: a, at: 'start' },
+      ],
+      `parts/${a}`,
+      'The entry has two operations',
+    ],
+    [[{ remove: a }, { remove: '0' }], 'parts/0', 'The entry has two operations'],
+    [[{ move: a, at: 'end' }, { remove: a }], `parts/${a}`, 'The entry has two operations'],
+    [[{ move: a, after: a }], `parts/${a}`, 'An entry cannot be next to itself'],
+    [[{ move: a }], `parts/${a}`, 'Name one of before, after and at'],
+    [[{ move: a, at: 'end', before: b }], `parts/${a}`, 'Name one of before, after and at'],
+    [
+      [
+        { insert: {}, key: 'k' },
+        { insert: {}, key: 'k' },
+      ],
+      'parts/k',
+      'The key k is there twice',
+    ],
+  ]
+  for (const [operations, path, message] of refusals) {
+    const refused = await patch(made, { lists: { parts: operations } })
+    expect([refused.status, errorsOf(refused)]).toEqual([400, [[path, message]]])
+  }
+  const requests: readonly (readonly [object, string, string])[] = [
+    [{ changes: { [`parts/${a}/label`]: 'x' }, lists: { parts: [{ remove: a }] } }, `parts/${a}`, 'The same request removes the entry'],
+    [{ changes: { parts: [] }, lists: { parts: [{ remove: a }] } }, 'parts', 'The path parts is below another one'],
+    [{ lists: { title: [{ remove: a }] } }, 'title', 'The path title leads nowhere'],
+    [{ lists: { [`parts/${a}`]: [{ remove: a }] } }, `parts/${a}`, `The path parts/${a} leads nowhere`],
+    [{ lists: { lead: [{ insert: {}, key: 'k' }] } }, 'lead', 'The path lead leads nowhere'],
+    [{ changes: { [`parts/${a}`]: {} } }, `parts/${a}`, `The path parts/${a} leads nowhere`],
+    [{ lists: { parts: [{ insert: { nothing: 1 }, key: 'new', at: 'start' }] } }, 'parts/new/nothing', 'Invalid key nothing at parts'],
+    [{ lists: { groups: [{ insert: { parts: [{ count: 'x' }] }, key: 'new' }] } }, 'groups/new/parts/0/count', expect.any(String) as never],
+  ]
+  for (const [body, path, message] of requests) {
+    const refused = await patch(made, body)
+    expect([refused.status, errorsOf(refused)]).toEqual([400, [[path, message]]])
+  }
+  for (const operation of [
+    {},
+    { remove: a, move: b },
+    { insert: {} },
+    { insert: {}, key: '7' },
+    { insert: {}, key: 'a/b' },
+    { insert: 5, key: 'k' },
+  ])
+    expect((await patch(made, { lists: { parts: [operation] } })).status).toBe(400)
+  expect((await patch(made, { lists: { parts: Array.from({ length: 1_001 }, () => ({ remove: a })) } })).status).toBe(400)
+  expect((await ada.get(pathOf(made))).body.data.revision).toBe(made.body.data.revision)
+  // Where there is no draft, nothing is revealed.
+  expect((await ada.send('PATCH', `${pages}/nothing`, { lists: { parts: [{ remove: a }] } }, ifMatch(made))).status).toBe(404)
+})
+
+rule('administration-saving.4', 'rights by attribute hold for lists, and entries keep what is hidden when they move', async () => {
+  const fields = (of: readonly string[]) => ({ properties: { fields: of, locales: null }, subject: page })
+  await giveRights(served, 'labels', [
+    { action: 'read', ...fields(['title', 'parts.label', 'lead.label']) },
+    { action: 'update', ...fields(['title', 'parts.label', 'groups.name']) },
+  ])
+  const bob = await signInClient(served, 'bob@gallery.example', ['labels'])
+  const made = await make({
+    title: 'Rights',
+    parts: [
+      { label: 'a', count: 1 },
+      { label: 'b', count: 2 },
+    ],
+    groups: [{ name: 'g' }],
+  })
+  const { parts, groups } = made.body.data.draft
+  const [a, b] = parts.map(nameOf)
+  const refusals: readonly (readonly [object, string])[] = [
+    [{ changes: { [`parts/${a}/count`]: 5 } }, `parts/${a}/count`],
+    [{ lists: { parts: [{ insert: { count: 1 }, key: 'k' }] } }, 'parts/k/count'],
+    [{ lists: { parts: [{ remove: a }] } }, 'parts'],
+    // Unreadable lists: neither their entries nor their number are revealed.
+    [{ lists: { groups: [{ move: nameOf(groups[0]), at: 'end' }] } }, 'groups'],
+    [{ changes: { [`groups/${nameOf(groups[0])}/name`]: 'x' } }, 'groups'],
+    [{ lists: { body: [{ insert: { __component: 'block.part' }, key: 'k' }] } }, 'body'],
+  ]
+  for (const [body, path] of refusals) {
+    const refused = await patch(made, body, made, {}, bob)
+    expect([refused.status, errorsOf(refused).map(([at]) => at)]).toEqual([400, [path]])
+  }
+  const moved = await ok(
+    patch(
+      made,
+      {
+        changes: { [`parts/${a}/label`]: 'A' },
+        lists: {
+          parts: [
+            { move: b, before: a },
+            { insert: { label: 'n' }, key: 'n' },
+          ],
+        },
+      },
+      made,
+      {},
+      bob,
+    ),
+  )
+  expect(moved.body.data.draft.parts.map((entry: object) => 'count' in entry)).toEqual([false, false, false])
+  const { draft } = (await ada.get(pathOf(made))).body.data
+  expect(draft.parts.map(({ label, count }: { label: string; count: number | null }) => [label, count])).toEqual([
+    ['b', 2],
+    ['A', 1],
+    ['n', null],
+  ])
+})
