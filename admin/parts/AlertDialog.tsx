@@ -1,0 +1,63 @@
+// A question before something that cannot be taken back easily.
+import { type ReactNode, useState } from 'react'
+import { Button } from './Button.js'
+import { Dialog } from './Dialog.js'
+import { useWords } from './words.js'
+
+/** A question with one answer that acts. */
+export interface AlertDialogProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly title: string
+  /** What will happen. */
+  readonly children?: ReactNode
+  /** Label of the button that acts, such as "Delete 3 articles". */
+  readonly action: string
+  readonly kind?: 'main' | 'danger'
+  readonly isDisabled?: boolean
+  /** Runs once; the dialog closes when it has succeeded, and stays open when it throws. */
+  readonly onConfirm: () => void | Promise<void>
+}
+
+/** A question before an action; the button names the action. */
+export function AlertDialog(props: AlertDialogProps) {
+  const { parts } = useWords()
+  const [isBusy, setBusy] = useState(false)
+  const confirm = async () => {
+    setBusy(true)
+    try {
+      await props.onConfirm()
+      props.onClose()
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog
+      role="alertdialog"
+      size="small"
+      isKept
+      isOpen={props.isOpen}
+      onClose={props.onClose}
+      title={props.title}
+      footer={
+        <>
+          <Button onPress={props.onClose} autoFocus={props.kind === 'danger'}>
+            {parts.cancel}
+          </Button>
+          <Button
+            kind={props.kind ?? 'danger'}
+            isBusy={isBusy}
+            isDisabled={props.isDisabled}
+            onPress={() => void confirm()}
+            autoFocus={props.kind === 'main'}
+          >
+            {props.action}
+          </Button>
+        </>
+      }
+    >
+      {props.children}
+    </Dialog>
+  )
+}

@@ -1,0 +1,3 @@
+// English texts: editor.
+
+export const editor = {}

@@ -1,0 +1,3 @@
+// English texts: errors.
+
+export const errors = {}

@@ -1,0 +1,3 @@
+// English texts: fields.
+
+export const fields = {}
