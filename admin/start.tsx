@@ -6,6 +6,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
 import { pagePath } from './addresses.js'
+import { PartsProvider } from './parts/PartsProvider.js'
 import { Page } from './screens/shell/page.js'
 import { createQueryClient } from './server/queries.js'
 
@@ -19,7 +20,9 @@ createRoot(document.getElementById('page')!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <Router base={pagePath}>
-        <Page />
+        <PartsProvider>
+          <Page />
+        </PartsProvider>
       </Router>
     </QueryClientProvider>
   </StrictMode>,
