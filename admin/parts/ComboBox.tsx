@@ -1,0 +1,123 @@
+// A text field that suggests: one or many of items that come from the service as one types.
+import { Check, ChevronDown, Search } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { ComboBox as AriaComboBox } from 'react-aria-components/ComboBox'
+import { Input } from 'react-aria-components/Input'
+import { ListBox, ListBoxItem, ListBoxLoadMoreItem } from 'react-aria-components/ListBox'
+import { Popover } from 'react-aria-components/Popover'
+import styles from './ComboBox.module.css'
+import { classes } from './classes.js'
+import type { FieldControl } from './Field.js'
+import { useWords } from './words.js'
+
+/** One of the suggestions. */
+export interface ComboBoxItem {
+  readonly id: string
+  readonly label: string
+  readonly lang?: string
+  readonly isDisabled?: boolean
+}
+
+/** A text field that suggests; spread a field's control on it, or give it `aria-label`. */
+export interface ComboBoxProps<Item extends ComboBoxItem> extends Partial<FieldControl> {
+  readonly items: readonly Item[]
+  readonly query: string
+  readonly onQuery: (text: string) => void
+  /** Ids of what is chosen; they carry a mark. */
+  readonly selected?: readonly string[]
+  /** An item was chosen, or with `isMultiple` perhaps taken back. */
+  readonly onPick: (item: Item) => void
+  /** Choosing keeps the list open and the text as it is. */
+  readonly isMultiple?: boolean
+  readonly isLoading?: boolean
+  /** The end of the list came into view. */
+  readonly onMore?: () => void
+  readonly renderItem?: (item: Item) => ReactNode
+  readonly placeholder?: string
+  /** Shown when nothing was found. */
+  readonly empty?: ReactNode
+  /** Below the suggestions: an action such as "Create". */
+  readonly footer?: ReactNode
+  readonly onOpenChange?: (isOpen: boolean) => void
+  readonly isDisabled?: boolean
+  readonly isSmall?: boolean
+  readonly autoFocus?: boolean
+  readonly 'aria-label'?: string
+}
+
+const keepAll = () => true
+
+/** A text field that suggests items; filtering is up to the caller. */
+export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) {
+  const { parts } = useWords()
+  const selected = props.selected ?? []
+  const pick = (keys: readonly unknown[]) => {
+    const changed = [...keys.filter((key) => !selected.includes(String(key))), ...selected.filter((key) => !keys.includes(key))]
+    const item = props.items.find(({ id }) => changed.includes(id))
+    if (item !== undefined) props.onPick(item)
+  }
+  return (
+    <AriaComboBox
+      className={styles.combo}
+      id={props.id}
+      aria-label={props['aria-label']}
+      aria-labelledby={props['aria-labelledby']}
+      aria-describedby={props['aria-describedby']}
+      isInvalid={props['aria-invalid'] === true}
+      isDisabled={props.isDisabled}
+      menuTrigger="focus"
+      allowsEmptyCollection
+      selectionMode="multiple"
+      items={props.items}
+      defaultFilter={keepAll}
+      inputValue={props.query}
+      onInputChange={props.onQuery}
+      value={selected}
+      onChange={(keys) => pick(keys)}
+      onOpenChange={props.onOpenChange}
+    >
+      <div className={classes(styles.frame, props.isSmall && styles.small)}>
+        <Search size={16} className={styles.icon} aria-hidden="true" />
+        <Input
+          className={styles.input}
+          placeholder={props.placeholder ?? parts.search}
+          lang={props.lang}
+          dir={props.dir}
+          autoFocus={props.autoFocus}
+        />
+        <Button className={styles.arrow}>
+          <ChevronDown size={16} aria-hidden="true" />
+        </Button>
+      </div>
+      <Popover className={styles.popover} offset={4}>
+        <ListBox<Item>
+          className={styles.list}
+          renderEmptyState={() => (
+            <div className={styles.empty}>{props.isLoading ? parts.loading : (props.empty ?? parts.nothingFound)}</div>
+          )}
+        >
+          {props.items.map((item) => (
+            <ListBoxItem
+              key={item.id}
+              id={item.id}
+              textValue={item.label}
+              className={styles.item}
+              isDisabled={item.isDisabled}
+              lang={item.lang}
+            >
+              {({ isSelected }) => (
+                <>
+                  <span className={styles.words}>{props.renderItem?.(item) ?? item.label}</span>
+                  {isSelected && <Check size={16} className={styles.check} aria-hidden="true" />}
+                </>
+              )}
+            </ListBoxItem>
+          ))}
+          {props.onMore !== undefined && <ListBoxLoadMoreItem onLoadMore={props.onMore} isLoading={props.isLoading} />}
+        </ListBox>
+        {props.footer !== undefined && <div className={styles.foot}>{props.footer}</div>}
+      </Popover>
+    </AriaComboBox>
+  )
+}
