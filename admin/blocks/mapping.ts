@@ -32,7 +32,7 @@ export function openBlocks(value: unknown): OpenedBlocks {
   }
 }
 
-/** Whether a document has no content: one paragraph without text. */
+/** True for a document without content: one paragraph without text. */
 export function isEmpty(doc: Node): boolean {
   const first = doc.firstChild!
   return doc.childCount === 1 && first.type.name === 'paragraph' && first.attrs.more === null && first.content.size === 0

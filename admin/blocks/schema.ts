@@ -118,7 +118,7 @@ const marks: Record<string, MarkSpec> = {
 /** Node and mark types of the editor. */
 export const schema = new Schema({ nodes, marks })
 
-/** Whether a link may be followed: web, mail and telephone addresses, and relative ones. */
+/** True for links that may be followed: web, mail and telephone addresses, and relative ones. */
 export function isSafeLink(url: unknown): boolean {
   if (typeof url !== 'string') return false
   // Browsers ignore these in schemes, also in front of them.

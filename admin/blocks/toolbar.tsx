@@ -1,0 +1,205 @@
+// The toolbar of rich text: kind of block, flags, lists, link, image, undo. One stop of Tab; arrows move inside.
+import { Bold, Code, Image, Italic, Link, List, ListOrdered, Redo2, Strikethrough, Underline, Undo2 } from 'lucide-react'
+import { type KeyboardEvent, memo, useRef, useState } from 'react'
+import { IconButton } from '../parts/IconButton.js'
+import { Select } from '../parts/Select.js'
+import { useWords } from '../parts/words.js'
+import type { ListFormat, TextKind } from './commands.js'
+import { keysOf } from './keys.js'
+import { type Flag, flags } from './schema.js'
+import styles from './toolbar.module.css'
+
+/** State of the text that the toolbar shows; compared member by member. */
+export interface ToolbarState {
+  readonly kind: TextKind | ListFormat | 'other'
+  /** Language of code; empty: none. */
+  readonly language: string
+  /** Names of the set flags, separated by spaces. */
+  readonly flags: string
+  readonly isLink: boolean
+  readonly canLink: boolean
+  readonly canUndo: boolean
+  readonly canRedo: boolean
+}
+
+/** Actions of the toolbar. */
+export interface ToolbarActions {
+  readonly setKind: (kind: TextKind) => void
+  readonly setLanguage: (language: string) => void
+  readonly toggleFlag: (flag: Flag) => void
+  readonly toggleList: (format: ListFormat) => void
+  readonly openLink: () => void
+  /** Undefined: images cannot be chosen here. */
+  readonly chooseImage: (() => void) | undefined
+  readonly undo: () => void
+  readonly redo: () => void
+}
+
+const icons = { bold: Bold, italic: Italic, underline: Underline, strikethrough: Strikethrough, code: Code } as const
+
+/** Kinds in the order of the menu. */
+export const textKinds: readonly TextKind[] = [
+  'paragraph',
+  ...([1, 2, 3, 4, 5, 6] as const).map((level) => `heading-${level}` as const),
+  'quote',
+  'codeBlock',
+]
+
+/** Languages of code that are offered; a stored one is, too. */
+const codeLanguages = [
+  ...['bash', 'c', 'cpp', 'csharp', 'css', 'diff', 'go', 'html', 'java', 'javascript', 'json', 'kotlin', 'markdown', 'php'],
+  ...['plaintext', 'python', 'ruby', 'rust', 'sql', 'swift', 'typescript', 'xml', 'yaml'],
+] as const
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
+
+/** Keys as people read them. */
+export const shownKeys = (keys: string): string =>
+  keys
+    .split('-')
+    .map((key) => (key === 'Mod' ? (isApple ? '⌘' : 'Ctrl') : key === 'Alt' && isApple ? '⌥' : key.length === 1 ? key.toUpperCase() : key))
+    .join('+')
+
+/** Moves the focus among the buttons of a toolbar. */
+function moveFocus(event: KeyboardEvent<HTMLElement>): number | null {
+  const bar = event.currentTarget
+  const buttons = [...bar.querySelectorAll<HTMLElement>('button:not([disabled])')]
+  const at = buttons.indexOf(document.activeElement as HTMLElement)
+  const isReversed = getComputedStyle(bar).direction === 'rtl'
+  const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+  const to = event.key === 'Home' ? 0 : event.key === 'End' ? buttons.length - 1 : step === 0 ? -1 : at + (isReversed ? -step : step)
+  if (at < 0 || to < 0 || to >= buttons.length || to === at) return null
+  event.preventDefault()
+  buttons[to]!.focus()
+  return [...bar.querySelectorAll('button')].indexOf(buttons[to] as HTMLButtonElement)
+}
+
+interface ToolbarProps {
+  readonly state: ToolbarState
+  readonly actions: ToolbarActions
+  /** Element of the text. */
+  readonly controls: string
+}
+
+/** The toolbar of rich text. */
+export const Toolbar = memo(function Toolbar({ state, actions, controls }: ToolbarProps) {
+  const words = useWords().fields.blocks
+  const bar = useRef<HTMLDivElement>(null)
+  const [stop, setStop] = useState(0)
+  const set = state.flags.split(' ')
+  const kinds = textKinds.map((kind) => ({ value: kind, label: words.kinds[kind] }))
+  const listKind = state.kind === 'ordered' || state.kind === 'unordered'
+  // The first is the menu of kinds, which has its own stop.
+  const tabIndexOf = (index: number) => ({ excludeFromTabOrder: index !== Math.max(stop, 1) })
+  return (
+    <div
+      ref={bar}
+      role="toolbar"
+      aria-label={words.toolbar}
+      aria-controls={controls}
+      className={styles.toolbar}
+      tabIndex={-1}
+      onKeyDownCapture={(event) => {
+        const to = moveFocus(event)
+        if (to !== null) setStop(to)
+      }}
+    >
+      <Select
+        aria-label={words.kind}
+        isSmall
+        isQuiet
+        choices={kinds}
+        value={textKinds.find((kind) => kind === state.kind) ?? null}
+        placeholder={listKind ? words.kinds[state.kind as ListFormat] : words.kinds.other}
+        onChange={actions.setKind}
+      />
+      {state.kind === 'codeBlock' && (
+        <Select
+          aria-label={words.codeLanguage}
+          isSmall
+          isQuiet
+          choices={[...new Set([...codeLanguages, ...(state.language === '' ? [] : [state.language])])].map((value) => ({
+            value,
+            label: value,
+          }))}
+          value={state.language === '' ? null : state.language}
+          placeholder={words.codeLanguage}
+          onChange={actions.setLanguage}
+        />
+      )}
+      <span className={styles.line} />
+      {flags.map((flag, index) => {
+        const Icon = icons[flag]
+        return (
+          <IconButton
+            key={flag}
+            isSmall
+            label={words.flags[flag]}
+            keys={shownKeys(keysOf[flag])}
+            isOn={set.includes(flag)}
+            {...tabIndexOf(index + 1)}
+            onPress={() => actions.toggleFlag(flag)}
+          >
+            <Icon size={16} aria-hidden="true" />
+          </IconButton>
+        )
+      })}
+      <IconButton
+        isSmall
+        label={words.link}
+        keys={shownKeys(keysOf.link)}
+        isOn={state.isLink}
+        isDisabled={!state.canLink}
+        {...tabIndexOf(6)}
+        onPress={actions.openLink}
+      >
+        <Link size={16} aria-hidden="true" />
+      </IconButton>
+      <span className={styles.line} />
+      {(['unordered', 'ordered'] as const).map((format, index) => (
+        <IconButton
+          key={format}
+          isSmall
+          label={words.kinds[format]}
+          keys={shownKeys(keysOf[format])}
+          isOn={state.kind === format}
+          {...tabIndexOf(index + 7)}
+          onPress={() => actions.toggleList(format)}
+        >
+          {format === 'ordered' ? <ListOrdered size={16} aria-hidden="true" /> : <List size={16} aria-hidden="true" />}
+        </IconButton>
+      ))}
+      {actions.chooseImage !== undefined && (
+        <IconButton isSmall label={words.imageInsert} {...tabIndexOf(9)} onPress={actions.chooseImage}>
+          <Image size={16} aria-hidden="true" />
+        </IconButton>
+      )}
+      <span className={styles.gap} />
+      <IconButton
+        isSmall
+        label={words.undo}
+        keys={shownKeys(keysOf.undo)}
+        isDisabled={!state.canUndo}
+        {...tabIndexOf(10)}
+        onPress={actions.undo}
+      >
+        <Undo2 size={16} aria-hidden="true" />
+      </IconButton>
+      <IconButton
+        isSmall
+        label={words.redo}
+        keys={shownKeys(keysOf.redo)}
+        isDisabled={!state.canRedo}
+        {...tabIndexOf(11)}
+        onPress={actions.redo}
+      >
+        <Redo2 size={16} aria-hidden="true" />
+      </IconButton>
+    </div>
+  )
+}, isSame)
+
+function isSame(left: ToolbarProps, right: ToolbarProps): boolean {
+  const names = Object.keys(left.state) as (keyof ToolbarState)[]
+  return left.actions === right.actions && left.controls === right.controls && names.every((name) => left.state[name] === right.state[name])
+}
