@@ -28,7 +28,7 @@ type InputOf<Op> = Op extends { requestBody?: infer R }
       : never
   : never
 
-/** What a request may have besides method and path. */
+/** Optional parts of a request. */
 export interface RequestOptions<P extends Path, M extends MethodOf<P>> {
   /** The parameters of the path. */
   readonly path?: Part<Operation<P, M>, 'path'>

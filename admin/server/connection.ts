@@ -1,4 +1,4 @@
-// Whether the service can be reached, as requests find out. While it cannot, its page is requested until it can.
+// Reachability of the service, noted by each request. After a failure the page is requested every few seconds until there is a response.
 import { pagePath } from './page-path.js'
 
 /** The service could not be reached, or did not respond in time. */

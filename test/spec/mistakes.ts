@@ -445,7 +445,7 @@ const paths = ({ article, row, slug, draft }: Ids): readonly Row[] => [
       hint: [hint],
     },
   })),
-  { name: 'the admin panel', path: '/admin', status: 404, hint: ['no admin panel'] },
+  { name: 'a route of Strapi’s panel', path: '/admin/users/me', status: 404, hint: ['/admin/api'] },
   { name: 'GraphQL', method: 'POST', path: '/graphql', headers: json, body: {}, status: 405, hint: ['no GraphQL'] },
   { name: 'sign-in at another path', method: 'POST', path: '/api/login', headers: json, body: {}, status: 405, hint: ['/api/auth/local'] },
   { name: 'POST on a wrong path', method: 'POST', path: '/api/article', headers: json, body: {}, status: 405, hint: ['/api/articles'] },

@@ -1,7 +1,8 @@
 // The first administrator of a project, who proves access to the log with a code from it. The code is not stored: it is derived from the secrets and
 // the hour, so every process of a service accepts it, and it is void once there is an administrator.
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Transaction } from '../../database/database.js'
 import type { Secrets } from '../../foundation/config/secrets.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/terminal.js'
@@ -9,9 +10,9 @@ import { strangerAt } from '../../identity/access/rate-limit.js'
 import { logActivities } from '../activity.js'
 import type { Administration } from '../context.js'
 import { addDefaultRoles, findRoles } from '../manage/administrator-roles.js'
-import { addAdministrator, anyAdministrator, type NewAdministrator, superAdminCode } from './administrators.js'
+import { addAdministrator, administratorByEmail, anyAdministrator, type NewAdministrator, superAdminCode } from './administrators.js'
 import { deriveAdministrationKeys } from './identify.js'
-import { type AdministratorTokens, issueTokens, startNewSession } from './sign-in.js'
+import { type AdministratorTokens, checkMaySignIn, issueTokens, startNewSession } from './sign-in.js'
 
 /** Each code is valid for its hour and for the next one. */
 const hourMs = 3_600_000
@@ -58,12 +59,13 @@ export function logFirstCode({ secrets, publicUrl, folder, log, now }: FirstCode
   told.hour = Math.floor(at / hourMs)
   const code = codeAt(deriveAdministrationKeys(secrets).first, at)
   log(
-    `There is no administrator yet. The code for the first one is ${code}, for at least an hour (POST ${publicUrl}/admin/api/session/first, or run: ${commandLine('admins create', folder)})`,
+    `There is no administrator yet. The code for the first one is ${code}, for at least an hour (open ${publicUrl}/admin, or run: ${commandLine('admins create', folder)})`,
   )
 }
 
 interface FirstAdministrator extends Pick<NewAdministrator, 'email' | 'firstname' | 'lastname'> {
-  readonly code: string
+  /** Null: the caller may do without. */
+  readonly code: string | null
   readonly password: string
   readonly remember: boolean
 }
@@ -76,18 +78,53 @@ export async function createFirstAdministrator(
 ): Promise<AdministratorTokens> {
   const { writer, keys, passwords, now } = administration
   // Attempts are limited by address only: with 80 bits no lock is needed, and a lock would let strangers keep the owner out.
-  if (!isCode(keys.first, code, now())) throw validationError('Incorrect code provided')
+  if (code !== null && !isCode(keys.first, code, now())) throw validationError('Incorrect code provided')
   const hashed = await passwords.of(strangerAt(address)).hash(password)
   const { row, session } = await writer.transaction(async (transaction) => {
     if (await anyAdministrator(transaction)) throw new ApiError('ApplicationError', 'There is an administrator already')
     const at = now()
     await addDefaultRoles(transaction, at)
-    const [role] = await findRoles(transaction, [superAdminCode])
-    if (role === null || role === undefined) throw new ApiError('ApplicationError', `The database has no role ${superAdminCode}`)
-    const id = await addAdministrator(transaction, { ...given, password: hashed, roles: [role.id] }, at)
-    const act = { action: 'create', subject: 'administrator', id: String(id), name: given.email.toLowerCase() }
-    await logActivities(administration, transaction, { administrator: { id, email: given.email.toLowerCase() }, address }, [act])
+    const id = await addSuperAdministrator(administration, transaction, { ...given, password: hashed }, address)
     return startNewSession(administration, transaction, id, remember)
+  })
+  return issueTokens(administration, row, session)
+}
+
+async function addSuperAdministrator(
+  administration: Administration,
+  transaction: Transaction,
+  given: Omit<NewAdministrator, 'roles'>,
+  address: string,
+): Promise<number> {
+  const at = administration.now()
+  await addDefaultRoles(transaction, at)
+  const [role] = await findRoles(transaction, [superAdminCode])
+  if (role === null || role === undefined) throw new ApiError('ApplicationError', `The database has no role ${superAdminCode}`)
+  const id = await addAdministrator(transaction, { ...given, roles: [role.id] }, at)
+  const email = given.email.toLowerCase()
+  const act = { action: 'create', subject: 'administrator', id: String(id), name: email }
+  await logActivities(administration, transaction, { administrator: { id, email }, address }, [act])
+  return id
+}
+
+/** A reserved domain: no e-mail with a code for a new password arrives. */
+const demoEmail = 'demo@example.com'
+const demoPasswordBytes = 24
+
+/** Signs in as the demo administrator, who is created with a random password. Callers check that the request may. */
+export async function signInDemoAdministrator(administration: Administration, address: string): Promise<AdministratorTokens> {
+  const { database, writer, passwords } = administration
+  const isMissing = (await administratorByEmail(database, demoEmail)) === null
+  const password = isMissing ? await passwords.of(strangerAt(address)).hash(randomBytes(demoPasswordBytes).toString('base64url')) : null
+  const { row, session } = await writer.transaction(async (transaction) => {
+    const found = await administratorByEmail(transaction, demoEmail)
+    if (found !== null) checkMaySignIn(found)
+    const given = { email: demoEmail, firstname: 'Demo', lastname: null, password }
+    return startNewSession(
+      administration,
+      transaction,
+      found?.id ?? (await addSuperAdministrator(administration, transaction, given, address)),
+    )
   })
   return issueTokens(administration, row, session)
 }

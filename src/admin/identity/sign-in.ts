@@ -52,7 +52,8 @@ export async function signInAdministrator(
   return issueTokens(administration, row, session)
 }
 
-function checkMaySignIn(row: AdministratorRow): void {
+/** @throws ApiError 400 that names the reason */
+export function checkMaySignIn(row: AdministratorRow): void {
   if (row.blocked === 1) throw new ApiError('ApplicationError', 'This account is blocked')
   if (row.is_active !== 1) throw new ApiError('ApplicationError', 'This account is not active')
 }

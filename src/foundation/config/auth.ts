@@ -81,6 +81,8 @@ export const adminSettings = () =>
     enabled: z.boolean().default(true),
     /** When the model may change while serving: in development, always, or never. */
     model: z.enum(['development', 'always', 'never']).default('development'),
+    /** True if a browser on the machine of a service in development may sign in as a demo administrator, without a password. */
+    demo: z.boolean().default(false),
     sessions: z
       .strictObject({
         accessTokenLifespan: lifespan().default(600_000),

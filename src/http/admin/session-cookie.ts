@@ -3,17 +3,23 @@ import type { IncomingMessage } from 'node:http'
 import type { AdministratorTokens } from '../../admin/identity/sign-in.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError } from '../../foundation/errors/errors.js'
+import { publicPath } from '../../identity/accounts/email.js'
 import { readCookie, setCookie } from '../cookies.js'
 
 const cookieName = 'octavo_admin'
+/** Below the path of PUBLIC_URL. */
 const cookiePath = '/admin/api/session'
 
 /** Neither forms nor links can send this header. */
 const header = 'octavo-admin'
 
 /** Returns the `Set-Cookie` header for the refresh token of a sign-in; null deletes the cookie. */
-export function refreshCookie({ production }: Pick<Config, 'production'>, tokens: AdministratorTokens | null, now: number): string {
-  const form = { name: cookieName, path: cookiePath, sameSite: 'strict', secure: production } as const
+export function refreshCookie(
+  { production, publicUrl }: Pick<Config, 'production' | 'publicUrl'>,
+  tokens: AdministratorTokens | null,
+  now: number,
+): string {
+  const form = { name: cookieName, path: publicPath(publicUrl) + cookiePath, sameSite: 'strict', secure: production } as const
   if (tokens === null) return setCookie(form, '', 0)
   return setCookie(form, tokens.refreshToken, tokens.isRemembered ? Math.max(0, Math.floor((tokens.refreshEndsAt - now) / 1000)) : null)
 }

@@ -159,7 +159,10 @@ export function addHints(app: FastifyInstance, config: Config, model: () => Mode
     const isExplained =
       request.method === 'OPTIONS'
         ? isPreflight(request)
-        : url === undefined || url.startsWith(`${config.rest.prefix}/`) || url === '/uploads/*'
+        : url === undefined ||
+          url.startsWith(`${config.rest.prefix}/`) ||
+          url === '/uploads/*' ||
+          (/^\/admin(?:\/\*)?$/.test(url) && reply.statusCode === 404)
     const hint = isExplained ? await hintFor(request, reply.statusCode) : null
     if (hint === null) return payload
     const withHint = reply.statusCode >= 400 && request.method !== 'HEAD' ? addToError(payload, hint) : null

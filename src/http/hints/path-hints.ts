@@ -18,7 +18,6 @@ const actions = ['publish', 'unpublish', 'discard']
 
 /** Paths of other services and versions. */
 const knownPaths: readonly (readonly [RegExp, string])[] = [
-  [/^admin(?:\/|$)/, 'Octavo has no admin panel: Strapi serves it, on the same database. The start page is /'],
   [
     /^(?:content-manager|content-type-builder(?!\/(?:schemas|plan|undo|changes)$)|upload\/folders)(?:\/|$)/,
     "That is a path of Strapi's admin panel, which Octavo does not have.",
@@ -118,6 +117,10 @@ function explainOutside({ config, path, method, model, parameters }: Exchange): 
     return `The API is below ${prefix}: ${[getTypePath({ config }, type), ...below].join('/')}${Object.keys(parameters).length > 0 ? ' with the same query' : ''}`
   if (name === 'uploads')
     return `There is no such file. Responses contain the url of each file: populate the media attribute, or read ${prefix}/upload/files`
+  if (name === 'admin')
+    return config.admin.enabled
+      ? 'The page of administrators is /admin, for browsers. Programs use /admin/api: routes of Strapi’s panel do not exist.'
+      : 'The page of administrators is switched off: admin.enabled in octavo.config.'
   return (
     findKnownPath(prefix, path.slice(1)) ??
     `There is no ${quote(path)}. The API is below ${prefix}, and the start page at / lists its paths.`

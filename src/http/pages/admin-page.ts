@@ -14,8 +14,9 @@ import { type Mount, readMethods } from '../rest/mount.js'
 import { prefersPages } from './account-pages.js'
 import { escapeHtml } from './assets.js'
 
-const pagePath = '/admin'
-const assetPath = `${pagePath}/assets/`
+/** The path of the page. */
+export const adminPagePath = '/admin'
+const assetPath = `${adminPagePath}/assets/`
 
 /** The built page, next to the bundle. */
 const folder = new URL('admin/', import.meta.url)
@@ -46,7 +47,7 @@ type AdminPageConfig = Pick<Config, 'publicUrl' | 'responseHeaders' | 'storage'>
 export function adminPageMount(config: AdminPageConfig): Mount {
   const open = onceDone(() => openPage(config))
   return {
-    prefix: pagePath,
+    prefix: adminPagePath,
     secret: [],
     unlogged: [],
     methodsAt: () => readMethods,
@@ -58,14 +59,14 @@ export function adminPageMount(config: AdminPageConfig): Mount {
 }
 
 function addRoutes(app: FastifyInstance, handle: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): void {
-  app.get(pagePath, handle)
-  app.get(`${pagePath}/*`, handle)
+  app.get(adminPagePath, handle)
+  app.get(`${adminPagePath}/*`, handle)
 }
 
 async function openPage(config: AdminPageConfig) {
   const { storage } = config
   const policy = getPagePolicy(config, policyFor(storageOrigins(storage)))
-  const base = escapeHtml(publicPath(config.publicUrl) + pagePath)
+  const base = escapeHtml(publicPath(config.publicUrl) + adminPagePath)
   const built = await readFile(new URL('index.html', folder), 'utf8')
   // The build has relative addresses: with a public URL below a path the page is below it too.
   const html = built

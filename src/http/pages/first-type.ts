@@ -10,6 +10,7 @@ import type { ChangeableModel, ChangeRequest } from '../../project/model-changes
 import { readSchemaRequest } from '../../project/model-changes/schema-request.js'
 import type { MountContext } from '../backend.js'
 import { readBody } from '../body.js'
+import { isFromOwnMachine } from '../own-machine.js'
 import { escapeHtml } from './assets.js'
 
 /** The offer. `creates`: the page may create types. */
@@ -46,22 +47,15 @@ export function addNewTypeRoute(app: FastifyInstance, { config, backend, bodies 
   })
 }
 
-/** Headers of requests that were forwarded by another program. */
-const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
-const ownAddress = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/
-const ownNames = ['localhost', '127.0.0.1', '[::1]']
-
 /**
  * Refuses all requests but those that the page of this service sends from a browser of this machine: other sites may not write files, and
  * neither may names that lead here.
  * @throws ApiError 403, 415
  */
-function refuseOthers({ raw: { socket }, headers }: FastifyRequest): void {
-  const { host = '', origin = '' } = headers
-  const isHere = ownAddress.test(socket.remoteAddress ?? '') && forwarding.every((name) => headers[name] === undefined)
-  const isOwnPage = ownNames.includes(host.replace(/:\d{1,5}$/, '')) && origin === `http://${host}`
+function refuseOthers({ raw, headers }: FastifyRequest): void {
+  const isOwnPage = headers.origin === `http://${headers.host}`
   const site = headers['sec-fetch-site']
-  if (!isHere || !isOwnPage || (site !== undefined && site !== 'same-origin'))
+  if (!isFromOwnMachine(raw) || !isOwnPage || (site !== undefined && site !== 'same-origin'))
     throw new ApiError('ForbiddenError', 'Only the start page can create content-types here, in a browser of this machine')
   if (headers['content-type'] !== 'application/json') throw new ApiError('UnsupportedMediaTypeError', 'The schema must be application/json')
 }

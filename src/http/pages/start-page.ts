@@ -1,16 +1,19 @@
 // The start page at /: the content-types, requests to try, and their responses. Without its script it is a list of links.
 import type { FastifyInstance } from 'fastify'
 import { localeCodes } from '../../content/documents/read/service-reads.js'
+import type { Config } from '../../foundation/config/config.js'
 import type { Grants } from '../../foundation/grants.js'
 import { onceDone } from '../../foundation/runtime/coalesce.js'
 import { commandLine } from '../../foundation/runtime/terminal.js'
 import type { AccessState } from '../../identity/access/identify.js'
+import { publicPath } from '../../identity/accounts/email.js'
 import { isAlwaysRequired } from '../../model/schema/conditions.js'
 import { createExcludedRoutes } from '../../model/schema/type-routes.js'
 import { type Attribute, assertNever, type ContentType, type Model } from '../../model/schema/types.js'
 import { holding } from '../../project/installation.js'
 import type { MountContext } from '../backend.js'
 import { getPagePolicy } from '../headers-and-cors.js'
+import { adminPagePath } from './admin-page.js'
 import { assetFolder, escapeHtml, getAssetUrl, sendAsset } from './assets.js'
 import { docsPath, hasDocsPage } from './docs-page.js'
 import { getTypeExamples, listReadableTypes, type ReadableTypes } from './examples.js'
@@ -135,7 +138,7 @@ export function addStartPage(app: FastifyInstance, parts: MountContext): void {
       prefix: rest.prefix,
       showsAll: !production,
       folder: project,
-      links: pageLinks(hasDocsPage(config)),
+      links: pageLinks(config),
       creates: canCreateTypes(config),
       version: production ? null : backend.version,
       contract: production || contract !== 'strapi' ? null : contract,
@@ -252,5 +255,8 @@ function describeKind(model: Model, attribute: Attribute): string {
   }
 }
 
-/** The pages, in the order of their links. `hasDocs`: the API describes itself on a page. */
-const pageLinks = (hasDocs: boolean): readonly PageLink[] => (hasDocs ? [{ href: docsPath, text: 'API documentation' }] : [])
+/** The pages, in the order of their links. */
+const pageLinks = (config: Config): readonly PageLink[] => [
+  ...(config.admin.enabled ? [{ href: publicPath(config.publicUrl) + adminPagePath, text: 'Edit content' }] : []),
+  ...(hasDocsPage(config) ? [{ href: docsPath, text: 'API documentation' }] : []),
+]

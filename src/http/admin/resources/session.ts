@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { sessionOwner } from '../../../admin/identity/administrators.js'
-import { createFirstAdministrator } from '../../../admin/identity/bootstrap.js'
+import { createFirstAdministrator, signInDemoAdministrator } from '../../../admin/identity/bootstrap.js'
 import { changeOwnPassword, forgotAdministratorPassword, invitedBy, usePasswordCode } from '../../../admin/identity/recovery.js'
 import {
   type AdministratorTokens,
@@ -12,7 +12,9 @@ import {
   signOutAdministrator,
 } from '../../../admin/identity/sign-in.js'
 import { codeInput, emailInput, newEmail, newPassword, passwordInput, personName, timestamp } from '../../../admin/values.js'
+import { invalidAt, notFound } from '../../../foundation/errors/errors.js'
 import { endOneSession, endSessions, sessionsOf } from '../../../identity/access/sessions.js'
+import { isLocalDevelopment } from '../../own-machine.js'
 import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
 import { readRefreshToken, refreshCookie } from '../session-cookie.js'
 
@@ -141,6 +143,9 @@ export const sessionResources: readonly Resource[] = [
   }),
 ]
 
+const hasDemo = ({ parts, request }: Pick<ResourceRequest, 'parts' | 'request'>): boolean =>
+  parts.config.admin.demo && isLocalDevelopment(request.raw, parts.config)
+
 const byCode = z.strictObject({ code: codeInput })
 const names = { firstname: personName, lastname: personName.nullable().default(null) }
 
@@ -149,22 +154,55 @@ export const recoveryResources: readonly Resource[] = [
   resource({
     method: 'GET',
     path: '/session/first',
-    summary: 'Ask whether the first administrator is missing; the log has its code then',
+    summary: 'Ask how one may sign in: is the first administrator missing, whose code is in the log then',
     who: 'anybody',
     attempts: { name: 'first-context', counted: 'all' },
-    response: z.strictObject({ data: z.strictObject({ isMissing: z.boolean() }) }),
-    handle: async ({ administration }) => respond({ data: { isMissing: await administration.logFirstCode() } }),
+    response: z.strictObject({
+      data: z.strictObject({ isMissing: z.boolean(), needsCode: z.boolean(), hasDemo: z.boolean(), sendsEmails: z.boolean() }),
+    }),
+    handle: async (context) => {
+      const { administration, parts, request } = context
+      const needsCode = !isLocalDevelopment(request.raw, parts.config)
+      const isMissing = await administration.logFirstCode()
+      return respond({ data: { isMissing, needsCode, hasDemo: hasDemo(context), sendsEmails: parts.config.mail.url !== null } })
+    },
   }),
   resource({
     method: 'POST',
     path: '/session/first',
-    summary: 'Create the first administrator with the code from the log',
+    summary:
+      'Create the first administrator, with the code from the log; in development a browser on the machine of the service needs none',
     who: 'page',
     isSecret: true,
     attempts: { name: 'first', counted: 'failures' },
-    body: z.strictObject({ code: codeInput, email: newEmail, password: newPassword, ...names, remember: z.boolean().default(false) }),
+    body: z.strictObject({
+      code: codeInput.optional(),
+      email: newEmail,
+      password: newPassword,
+      ...names,
+      remember: z.boolean().default(false),
+    }),
     response: signedInAnswer,
-    handle: async (context) => signedIn(context, await createFirstAdministrator(context.administration, context.body, context.request.ip)),
+    handle: async (context) => {
+      const { administration, body, parts, request } = context
+      const { code = null, ...given } = body
+      if (code === null && !isLocalDevelopment(request.raw, parts.config)) throw invalidAt(['code'], 'Give the code from the log')
+      return signedIn(context, await createFirstAdministrator(administration, { ...given, code }, request.ip))
+    },
+  }),
+  resource({
+    method: 'POST',
+    path: '/session/demo',
+    summary: 'Sign in as the demo administrator, where `GET /session/first` says that there is one',
+    who: 'page',
+    isSecret: true,
+    refusals: [404],
+    attempts: { name: 'demo', counted: 'all' },
+    response: signedInAnswer,
+    handle: async (context) => {
+      if (!hasDemo(context)) throw notFound()
+      return signedIn(context, await signInDemoAdministrator(context.administration, context.request.ip))
+    },
   }),
   resource({
     method: 'POST',

@@ -1,0 +1,211 @@
+// The page at /admin over HTTP, and sign-in without a password or code on the machine of a service in development.
+import { request } from 'node:http'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { addAdministrator, adminPassword, pageHeaders, projectWithNotes, rowsOf, signInAdmin } from '../support/administration.js'
+import { rule } from '../support/rule.js'
+import { type Served, type ServeOptions, serveProject } from '../support/serve.js'
+import { secrets } from './callers.js'
+
+const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+let served: Served
+beforeAll(async () => {
+  served = await serveProject(projectWithNotes)
+})
+afterAll(() => served?.close())
+
+/** Serves a project for a test. */
+async function serving(options: ServeOptions, work: (other: Served) => Promise<void>): Promise<void> {
+  const other = await serveProject(projectWithNotes, options)
+  try {
+    await work(other)
+  } finally {
+    await other.close()
+  }
+}
+
+const assetsOf = (text: string): readonly string[] => [...text.matchAll(/(?:src|href)="([^"]+\/assets\/[^"]+)"/g)].map(([, path]) => path!)
+
+rule('administration-page.1', 'every address is the page, for browsers alone', async () => {
+  for (const path of ['/admin', '/admin/', '/admin/content/api::note.note', '/admin/reset/abc', '/admin/index.html?x=1']) {
+    const { status, headers, text } = await served.request(path, { headers: html })
+    expect([path, status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      path,
+      200,
+      'text/html; charset=utf-8',
+      'no-store',
+    ])
+    expect(text).toContain('<meta name="octavo-path" content="/admin"')
+  }
+  for (const path of ['/admin', '/admin/init', '/admin/users/me']) {
+    const { status, body } = await served.request(path)
+    expect([path, status, body.error.name]).toEqual([path, 404, 'NotFoundError'])
+  }
+  expect((await served.request('/admin', { method: 'POST', headers: html })).status).toBe(405)
+})
+
+rule('administration-page.1', 'the policy allows what the service itself has, and the page keeps to it', async () => {
+  const { headers, text } = await served.request('/admin', { headers: html })
+  const policy = headers.get('content-security-policy')!
+  const parts = Object.fromEntries(policy.split('; ').map((part) => [part.split(' ')[0], part.split(' ').slice(1).join(' ')]))
+  expect(parts).toMatchObject({
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'connect-src': "'self'",
+    'frame-ancestors': "'none'",
+    'base-uri': "'none'",
+    'require-trusted-types-for': "'script'",
+  })
+  expect(policy).not.toMatch(/unsafe|\*|https?:/)
+  expect(text).not.toMatch(/<style|style=|<script(?![^>]* src=)| on\w+=/)
+})
+
+rule('administration-page.2', 'files are cached for a year and compressed, and nothing else of the build is served', async () => {
+  const { text } = await served.request('/admin', { headers: html })
+  const assets = assetsOf(text)
+  expect(assets.length).toBeGreaterThan(1)
+  for (const path of assets) {
+    const plain = await served.request(path)
+    expect([path, plain.status, plain.headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable'])
+    for (const coding of ['br', 'gzip']) {
+      const { headers, text: unpacked } = await served.request(path, { headers: { 'accept-encoding': coding } })
+      expect([path, headers.get('content-encoding'), headers.get('vary')?.includes('accept-encoding')]).toEqual([path, coding, true])
+      expect(unpacked).toBe(plain.text)
+    }
+  }
+  const [script = ''] = assets
+  for (const path of [
+    `${script}.br`,
+    '/admin/assets/nothing.js',
+    '/admin/assets/..%2findex.html',
+    '/admin/assets/../.vite/manifest.json',
+    '/admin/.vite/manifest.json',
+  ])
+    expect([path, (await served.request(path)).status]).toEqual([path, 404])
+})
+
+rule('administration-page.3', 'the page is below the path of PUBLIC_URL', async () => {
+  await serving({ config: { url: 'https://site.test/cms' } }, async (below) => {
+    const { text } = await below.request('/admin', { headers: html })
+    expect(text).toContain('<meta name="octavo-path" content="/cms/admin"')
+    for (const path of assetsOf(text)) expect(path).toMatch(/^\/cms\/admin\/assets\//)
+    await addAdministrator(below, 'ada@admins.example')
+    expect((await signInAdmin(below, 'ada@admins.example')).answer.headers.get('set-cookie')).toContain('Path=/cms/admin/api/session;')
+  })
+})
+
+rule('administration-page.4', 'the page can be switched off; the start page leads to it otherwise', async () => {
+  const link = /<a href="\/admin">/
+  expect((await served.request('/')).text).toMatch(link)
+  await serving({ config: { admin: { enabled: false } } }, async (without) => {
+    expect((await without.request('/')).text).not.toMatch(link)
+    for (const path of ['/admin', '/admin/content/x', assetsOf((await served.request('/admin', { headers: html })).text)[0]!])
+      expect([path, (await without.request(path, { headers: html })).status]).toEqual([path, 404])
+  })
+})
+
+interface Answered {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: responses of several shapes
+  readonly body: any
+}
+
+/** Sends a request with any `Host`, as the page of that host. */
+function ask(
+  { origin }: Served,
+  method: 'GET' | 'POST',
+  path: string,
+  given: Readonly<Record<string, string>> = {},
+  body?: object,
+): Promise<Answered> {
+  const { port } = new URL(origin)
+  const host = given.host ?? `localhost:${port}`
+  const headers = { ...pageHeaders(`http://${host}`), host, ...given }
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path: `/admin/api${path}`, headers }, (response) => {
+      const pieces: Buffer[] = []
+      response.on('data', (piece: Buffer) => pieces.push(piece))
+      response.on('end', () => resolve({ status: response.statusCode!, body: JSON.parse(Buffer.concat(pieces).toString() || 'null') }))
+    })
+    sent.on('error', reject)
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+const development = { ...secrets, NODE_ENV: 'development' }
+const demo = { admin: { demo: true }, limits: { authRateLimit: 0 } }
+
+/** Requests that do not come from a browser on the machine of the service. */
+const strangers: readonly Readonly<Record<string, string>>[] = [
+  { host: 'cms.test' },
+  { host: 'localhost.cms.test' },
+  { 'x-forwarded-for': '127.0.0.1' },
+  { 'x-forwarded-host': 'localhost' },
+  { 'x-real-ip': '127.0.0.1' },
+  { forwarded: 'for=127.0.0.1' },
+  { via: '1.1 proxy' },
+]
+
+/** Services on which no request is one of their own machine's development. */
+const elsewhere: readonly ServeOptions[] = [
+  { config: demo },
+  { config: demo, environment: { ...secrets, NODE_ENV: 'test' } },
+  { config: { ...demo, url: 'https://cms.test' }, environment: development },
+]
+
+const first = { email: 'eve@admins.example', firstname: 'Eve', password: adminPassword }
+
+rule('administration-page.5', 'on the machine of a service in development the first administrator needs no code', async () => {
+  await serving({ config: demo, environment: development }, async (local) => {
+    for (const stranger of strangers) {
+      expect([stranger, (await ask(local, 'GET', '/session/first', stranger)).body.data]).toMatchObject([stranger, { needsCode: true }])
+      const refused = await ask(local, 'POST', '/session/first', stranger, first)
+      expect([stranger, refused.status, refused.body.error.details.errors?.[0].path]).toEqual([stranger, 400, ['code']])
+    }
+    expect((await ask(local, 'POST', '/session/first', { origin: 'http://evil.test' }, first)).status).toBe(403)
+    expect((await ask(local, 'GET', '/session/first')).body.data).toEqual({
+      isMissing: true,
+      needsCode: false,
+      hasDemo: true,
+      sendsEmails: false,
+    })
+    const wrong = await ask(local, 'POST', '/session/first', {}, { ...first, code: 'AAAA-AAAA-AAAA-AAAA' })
+    expect(wrong.status).toBe(400)
+    expect(await rowsOf(local, 'admin_users')).toEqual([])
+    expect((await ask(local, 'POST', '/session/first', {}, first)).status).toBe(200)
+    expect((await ask(local, 'POST', '/session/first', {}, { ...first, email: 'two@admins.example' })).status).toBe(400)
+    expect(await rowsOf(local, 'admin_users')).toHaveLength(1)
+  })
+  for (const options of elsewhere)
+    await serving(options, async (other) => {
+      expect((await ask(other, 'GET', '/session/first')).body.data).toMatchObject({ needsCode: true, hasDemo: false })
+      expect((await ask(other, 'POST', '/session/first', { origin: 'https://cms.test' }, first)).status).not.toBe(200)
+      expect(await rowsOf(other, 'admin_users')).toEqual([])
+    })
+})
+
+rule('administration-page.6', 'a demo administrator signs in on the machine of a service in development, where this is set', async () => {
+  await serving({ config: demo, environment: development }, async (local) => {
+    for (const stranger of strangers)
+      expect([stranger, (await ask(local, 'POST', '/session/demo', stranger)).status]).toEqual([stranger, 404])
+    expect((await ask(local, 'POST', '/session/demo', { origin: 'http://evil.test' })).status).toBe(403)
+    expect(await rowsOf(local, 'admin_users')).toEqual([])
+    for (let time = 0; time < 2; time++) {
+      const { status, body } = await ask(local, 'POST', '/session/demo')
+      expect(status).toBe(200)
+      const { status: read, body: start } = await local.request('/admin/api/start', { token: body.data.accessToken })
+      expect([read, start.data.me]).toMatchObject([200, { email: 'demo@example.com', isSuperAdmin: true }])
+    }
+    expect(await rowsOf(local, 'admin_users')).toMatchObject([{ email: 'demo@example.com', is_active: 1 }])
+    await local.sql('UPDATE admin_users SET blocked = 1')
+    expect((await ask(local, 'POST', '/session/demo')).status).toBe(400)
+  })
+  for (const options of [...elsewhere, { environment: development }])
+    await serving(options, async (other) => {
+      expect(
+        (await ask(other, 'POST', '/session/demo', options.config?.url === undefined ? {} : { origin: options.config.url })).status,
+      ).toBe(404)
+      expect(await rowsOf(other, 'admin_users')).toEqual([])
+    })
+})
