@@ -1,4 +1,4 @@
-// A question before something that cannot be taken back easily.
+// A question before an action that is hard to undo.
 import { type ReactNode, useState } from 'react'
 import { Button } from './Button.js'
 import { Dialog } from './Dialog.js'
@@ -9,7 +9,7 @@ export interface AlertDialogProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly title: string
-  /** What will happen. */
+  /** Consequences of the action. */
   readonly children?: ReactNode
   /** Label of the button that acts, such as "Delete 3 articles". */
   readonly action: string

@@ -6,7 +6,7 @@ import { classes } from './classes.js'
 /** A check box; without `children` give it `aria-label` or a field's control. */
 export interface CheckBoxProps extends Omit<ComponentProps<'input'>, 'onChange' | 'checked' | 'className' | 'style' | 'type' | 'ref'> {
   readonly isSelected: boolean
-  /** Some of what it is for are selected. */
+  /** Selected for some of its items. */
   readonly isPartly?: boolean
   readonly onChange: (isSelected: boolean) => void
   readonly description?: ReactNode

@@ -19,7 +19,7 @@ export interface DialogProps {
   /** Buttons below, the main one last. */
   readonly footer?: ReactNode
   readonly role?: 'dialog' | 'alertdialog'
-  /** A press beside it does not close it: for what would be lost. */
+  /** A press outside does not close it: input would be lost. */
   readonly isKept?: boolean
   /** Neither Escape nor a button closes it. */
   readonly isForced?: boolean

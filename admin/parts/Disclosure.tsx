@@ -1,4 +1,4 @@
-// A head that shows and hides what belongs to it.
+// A head that shows and hides its content.
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
 import { classes } from './classes.js'

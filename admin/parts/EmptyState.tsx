@@ -1,8 +1,8 @@
-// What is shown where there is nothing yet: what belongs here, and how it gets here.
+// A text for empty lists and boxes: their purpose, and the first action.
 import type { ReactNode } from 'react'
 import styles from './EmptyState.module.css'
 
-/** A remark in an empty place, with its actions. */
+/** A text for an empty list or box, with its actions. */
 export interface EmptyStateProps {
   readonly icon?: ReactNode
   readonly title: string
@@ -11,7 +11,7 @@ export interface EmptyStateProps {
   readonly children?: ReactNode
 }
 
-/** What belongs into an empty place, and how it gets there. */
+/** A text for an empty list or box, with its actions. */
 export function EmptyState({ icon, title, text, children }: EmptyStateProps) {
   return (
     <div className={styles.empty}>

@@ -1,11 +1,11 @@
-// What is shown where something could not be loaded or drawn.
+// Texts for failed loads and failed drawing.
 import { CloudAlert } from 'lucide-react'
 import { Component, type ReactNode } from 'react'
 import { Button } from './Button.js'
 import { EmptyState } from './EmptyState.js'
 import { useWords } from './words.js'
 
-/** A failed load, with the way to try again. */
+/** A failed load, with a button to try again. */
 export interface ErrorStateProps {
   readonly title?: string
   readonly text?: ReactNode

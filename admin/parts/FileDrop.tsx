@@ -1,4 +1,4 @@
-// A place for files: chosen, dropped or pasted.
+// A box for files: chosen, dropped or pasted.
 import { Upload } from 'lucide-react'
 import { type ClipboardEvent, type DragEvent, type ReactNode, useRef, useState } from 'react'
 import { announce } from './announce.js'
@@ -7,7 +7,7 @@ import { classes } from './classes.js'
 import styles from './FileDrop.module.css'
 import { useFormat, useWords } from './words.js'
 
-/** A place that takes files. */
+/** A box that takes files. */
 export interface FileDropProps {
   readonly onFiles: (files: File[]) => void
   /** Kinds of files as in `accept` of an input, such as `image/*`. */
@@ -15,7 +15,7 @@ export interface FileDropProps {
   readonly isMultiple?: boolean
   readonly isDisabled?: boolean
   readonly label?: string
-  /** What the place holds already; without it a frame with a button is shown. */
+  /** The present files; without them a frame with a button is shown. */
   readonly children?: ReactNode
 }
 

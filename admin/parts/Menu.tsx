@@ -1,4 +1,4 @@
-// Menus: actions, links and things that are on or off, opened by a button.
+// Menus of actions, links and choices, opened by a button.
 import { Check } from 'lucide-react'
 import type { ReactElement, ReactNode } from 'react'
 import {
@@ -89,7 +89,7 @@ export function MenuSection({ title, children }: { readonly title: string; reado
 /** A line between the parts of a menu. */
 export const MenuLine = () => <Separator className={styles.line} />
 
-/** Something that a menu switches on and off; the menu stays open. */
+/** A setting in a menu; the menu stays open. */
 export interface CheckMenuItemProps {
   readonly isSelected: boolean
   readonly onChange: (isSelected: boolean) => void
@@ -98,7 +98,7 @@ export interface CheckMenuItemProps {
   readonly children: string
 }
 
-/** Something that a menu switches on and off; the menu stays open. */
+/** A setting in a menu; the menu stays open. */
 export function CheckMenuItem({ isSelected, onChange, children, ...rest }: CheckMenuItemProps) {
   return (
     <MenuChoices

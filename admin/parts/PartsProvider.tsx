@@ -1,4 +1,4 @@
-// What the parts need around the page: texts, languages of React Aria, addresses of links, and messages.
+// Providers for the parts: texts, languages of React Aria, addresses of links, and messages.
 import { type ReactNode, Suspense } from 'react'
 import { RouterProvider } from 'react-aria-components'
 import { I18nProvider } from 'react-aria-components/I18nProvider'

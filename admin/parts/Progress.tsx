@@ -1,4 +1,4 @@
-// How far a task is.
+// Progress of a task.
 import styles from './Progress.module.css'
 import { useFormat } from './words.js'
 

@@ -1,4 +1,4 @@
-// The outline of what is being loaded.
+// Outlines of content that is loading.
 import { Hidden } from './Hidden.js'
 import styles from './Skeleton.module.css'
 import { useWords } from './words.js'

@@ -1,4 +1,4 @@
-// Something that is on or off at once.
+// A setting that is on or off.
 import type { ComponentProps, ReactNode } from 'react'
 import styles from './Switch.module.css'
 

@@ -26,7 +26,7 @@ export interface Column<Row> {
   readonly label: string
   readonly isSortable?: boolean
   readonly align?: 'end'
-  /** Pixels; the first column takes what is left. */
+  /** Pixels; the first column takes the rest. */
   readonly width?: number
   readonly cell: (row: Row) => ReactNode
 }
@@ -37,7 +37,7 @@ export interface TableSort {
   readonly isDescending: boolean
 }
 
-/** What a screen can do with its table. */
+/** Actions of a screen on its table. */
 export interface TableHandle {
   /** Focuses a row: the one before, after, or the one that had the focus last. */
   readonly focusRow: (by?: -1 | 0 | 1) => void

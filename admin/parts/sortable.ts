@@ -30,7 +30,7 @@ export interface Sortable {
     readonly title: string
     readonly 'aria-label': string
   }
-  /** Moves an item and says so. */
+  /** Moves an item and announces it. */
   readonly moveTo: (id: string, to: number) => void
 }
 

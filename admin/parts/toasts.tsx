@@ -1,10 +1,11 @@
-// Messages at the bottom of the page, for what has no other position.
+// Messages at the bottom of the page, without a better position.
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react'
 import {
   UNSTABLE_Toast as AriaToast,
   UNSTABLE_ToastContent as AriaToastContent,
   UNSTABLE_ToastQueue as AriaToastQueue,
   UNSTABLE_ToastRegion as AriaToastRegion,
+  Text,
 } from 'react-aria-components/Toast'
 import { Button } from './Button.js'
 import { classes } from './classes.js'
@@ -15,7 +16,7 @@ import { useWords } from './words.js'
 /** Kind of a message, by colour and icon. */
 export type ToastKind = 'info' | 'good' | 'wrong'
 
-/** What a message can have with its text. */
+/** Options of a message. */
 export interface ToastOptions {
   readonly kind?: ToastKind
   readonly action?: { readonly label: string; readonly onPress: () => void }
@@ -66,7 +67,9 @@ export function ToastRegion() {
         return (
           <AriaToast toast={toast} className={classes(styles.toast, styles[kind])}>
             <Icon size={18} className={styles.icon} aria-hidden="true" />
-            <AriaToastContent className={styles.text}>{text}</AriaToastContent>
+            <AriaToastContent className={styles.text}>
+              <Text slot="title">{text}</Text>
+            </AriaToastContent>
             {action !== undefined && (
               <Button
                 kind="quiet"
