@@ -24,7 +24,7 @@ export interface ComboBoxProps<Item extends ComboBoxItem> extends Partial<FieldC
   readonly items: readonly Item[]
   readonly query: string
   readonly onQuery: (text: string) => void
-  /** Ids of what is chosen; they carry a mark. */
+  /** Ids of the chosen items, which have a mark. */
   readonly selected?: readonly string[]
   /** An item was chosen, or with `isMultiple` perhaps taken back. */
   readonly onPick: (item: Item) => void

@@ -14,7 +14,7 @@ export interface DialogProps {
   readonly onClose: () => void
   readonly title: ReactNode
   readonly size?: 'small' | 'medium' | 'large'
-  /** Beside the title, before the button that closes. */
+  /** After the title, before the button that closes. */
   readonly actions?: ReactNode
   /** Buttons below, the main one last. */
   readonly footer?: ReactNode

@@ -8,7 +8,7 @@ import styles from './Disclosure.module.css'
 export interface DisclosureProps {
   /** The text of the head, inside its button. */
   readonly head: ReactNode
-  /** Beside the button: handles, menus. */
+  /** Before the button: handles. */
   readonly before?: ReactNode
   readonly actions?: ReactNode
   readonly isOpen?: boolean
@@ -20,7 +20,7 @@ export interface DisclosureProps {
   readonly children: ReactNode
 }
 
-/** A head that shows and hides its content; only what is open is drawn. */
+/** A head that shows and hides its content, which is drawn while it is open. */
 export function Disclosure(props: DisclosureProps) {
   const [isOpenHere, setOpen] = useState(props.defaultOpen ?? false)
   const isOpen = props.isOpen ?? isOpenHere

@@ -1,6 +1,7 @@
 // Our own table: rows with one tab stop, selection by pointer and keys, rows drawn once.
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import {
+  type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
   memo,
@@ -78,7 +79,7 @@ function useRows<Row>({ rows, keyOf, onSelect, selected = none, ref }: TableProp
   const keys = useMemo(() => rows.map(keyOf), [rows, keyOf])
   const [activeKey, setActive] = useState<string | null>(null)
   const active = Math.max(0, activeKey === null ? 0 : keys.indexOf(activeKey))
-  // Where a span began: the last row that was selected without Shift.
+  // Start of a span: the last row that was selected without Shift.
   const anchor = useRef<string | null>(null)
 
   const focusRow = (index: number) => {
@@ -136,7 +137,12 @@ export function Table<Row>(props: TableProps<Row>) {
   const minWidth = columns.slice(1).reduce((sum, { width = usualWidth }) => sum + width, headWidth + (onSelect ? checkWidth : 0))
   return (
     <div className={styles.scroll}>
-      <table className={styles.table} aria-label={props.label} aria-busy={props.isStale || undefined} style={{ minInlineSize: minWidth }}>
+      <table
+        className={styles.table}
+        aria-label={props.label}
+        aria-busy={props.isStale || undefined}
+        style={{ '--least': `${minWidth}px` } as CSSProperties}
+      >
         <colgroup>
           {onSelect !== undefined && <col style={{ inlineSize: checkWidth }} />}
           {columns.map(({ id, width = usualWidth }, index) => (
@@ -198,7 +204,7 @@ function SelectAll({ keys, selected, onSelect }: SelectAllProps) {
   )
 }
 
-/** A press beside the link of a row is one on the link, with the same keys held. */
+/** Passes a press on a row to its link, with the same keys held. */
 function openRow(event: MouseEvent) {
   const target = event.target as HTMLElement
   if (target.closest('a, button, input, label') !== null || getSelection()?.isCollapsed === false) return

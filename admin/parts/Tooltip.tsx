@@ -1,4 +1,4 @@
-// A short text beside a control with the pointer or the focus.
+// A short text next to a control with the pointer or the focus.
 import type { ReactElement } from 'react'
 import { Tooltip as AriaTooltip, TooltipTrigger } from 'react-aria-components/Tooltip'
 import styles from './Tooltip.module.css'
@@ -13,7 +13,7 @@ export interface TooltipProps {
   readonly children: ReactElement
 }
 
-/** Shows a short text beside a control with the pointer or the focus. */
+/** Shows a short text next to a control with the pointer or the focus. */
 export function Tooltip({ text, keys, children }: TooltipProps) {
   return (
     <TooltipTrigger delay={delay} closeDelay={0}>

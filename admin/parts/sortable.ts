@@ -57,7 +57,7 @@ interface Box {
   readonly rect: DOMRect
 }
 
-/** Whether an item comes before the pointer. */
+/** True for an item before the pointer. */
 function isBefore({ rect, element }: Box, x: number, y: number, isGrid: boolean): boolean {
   if (!isGrid) return rect.top + rect.height / 2 < y
   const middle = rect.left + rect.width / 2
