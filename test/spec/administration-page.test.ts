@@ -201,7 +201,8 @@ rule('administration-page.6', 'a demo administrator signs in on the machine of a
     await local.sql('UPDATE admin_users SET blocked = 1')
     expect((await ask(local, 'POST', '/session/demo')).status).toBe(400)
   })
-  for (const options of [...elsewhere, { environment: development }])
+  const without: readonly ServeOptions[] = [...elsewhere, { environment: development }]
+  for (const options of without)
     await serving(options, async (other) => {
       expect(
         (await ask(other, 'POST', '/session/demo', options.config?.url === undefined ? {} : { origin: options.config.url })).status,
