@@ -14,8 +14,9 @@ export interface Faulty {
 }
 
 /** Starts the service on `project`; `orders` is the folder in which tests request faults. */
-export async function startFaulty(project: string, orders: string): Promise<Faulty> {
+export async function startFaulty(project: string, orders: string, environment: Readonly<Record<string, string>> = {}): Promise<Faulty> {
   const child = start(project, {
+    ...environment,
     NODE_OPTIONS: `--import ${join(import.meta.dirname, 'failpoints.mjs')}`,
     FAULTS: orders,
     OCTAVO_DATABASE_READER_THREADS: '1',

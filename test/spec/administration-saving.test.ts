@@ -276,3 +276,133 @@ rule('administration-saving.4', 'rights by attribute hold for lists, and entries
     ['n', null],
   ])
 })
+
+const minimal = { prefer: 'return=minimal' }
+
+/** Checks that a minimal response describes the stored document. */
+async function expectStored(response: TestResponse, path: string): Promise<void> {
+  const { draft, published, locales, may, more, ...data } = (await ada.get(path)).body.data
+  const { updatedAt, publishedAt } = locales[0]
+  expect(response.headers.get('preference-applied')).toBe('return=minimal')
+  expect(response.headers.get('etag')).toBe(`"${data.revision}"`)
+  const { ids, uids, ...written } = response.body.data
+  expect(written).toEqual({
+    ...written,
+    documentId: data.documentId,
+    locale: null,
+    revision: data.revision,
+    state: data.state,
+    updatedAt,
+    publishedAt,
+  })
+}
+
+rule('administration-saving.5', 'a minimal response has the revision, state, times and generated values', async () => {
+  const parts = [{ label: 'a' }, { label: 'b' }]
+  const made = await ada.send(
+    'POST',
+    pages,
+    { data: { title: 'Minimal page', parts, body: [{ __component: 'block.group', parts }] } },
+    minimal,
+  )
+  const path = pathOf(made)
+  await expectStored(made, path)
+  const stored = (await ada.get(path)).body.data.draft
+  expect([made.status, made.body.data.uids]).toEqual([201, { slug: 'minimal-page' }])
+  expect(made.body.data.ids).toEqual({
+    'parts/0': stored.parts[0].id,
+    'parts/1': stored.parts[1].id,
+    'body/0': stored.body[0].id,
+    'body/0/parts/0': stored.body[0].parts[0].id,
+    'body/0/parts/1': stored.body[0].parts[1].id,
+  })
+  const group = nameOf(stored.body[0])
+  const changed = await patch(
+    made,
+    {
+      changes: { lead: { label: 'l' }, [`body/${group}/lead`]: { label: 'm' }, [`parts/${nameOf(stored.parts[0])}/label`]: 'A' },
+      lists: {
+        parts: [{ insert: { label: 'new' }, at: 'start', key: 'k1' }],
+        groups: [{ insert: { name: 'g', parts, lead: {} }, key: 'k1' }],
+        [`body/${group}/parts`]: [{ insert: { label: 'k2' }, after: '0', key: 'k2' }],
+      },
+    },
+    made,
+    minimal,
+  )
+  await expectStored(changed, path)
+  const { draft } = (await ada.get(path)).body.data
+  expect(changed.body.data.uids).toEqual({})
+  expect(changed.body.data.ids).toEqual({
+    lead: draft.lead.id,
+    [`body/${group}/lead`]: draft.body[0].lead.id,
+    'parts/k1': draft.parts[0].id,
+    'groups/k1': draft.groups[0].id,
+    'groups/k1/lead': draft.groups[0].lead.id,
+    'groups/k1/parts/0': draft.groups[0].parts[0].id,
+    'groups/k1/parts/1': draft.groups[0].parts[1].id,
+    [`body/${group}/parts/k2`]: draft.body[0].parts[1].id,
+  })
+  expect(labels(draft.body[0].parts)).toEqual(['a', 'k2', 'b'])
+  let state = changed
+  for (const [act, expected] of [
+    ['publish', 'published'],
+    ['unpublish', 'draft'],
+    ['publish', 'published'],
+  ]) {
+    state = await ok(ada.send('POST', `${path}/${act}`, undefined, { ...ifMatch(state), ...minimal }))
+    await expectStored(state, path)
+    expect([act, state.body.data.state]).toEqual([act, expected])
+  }
+  state = await ok(patch(made, { changes: { title: 'Other' } }, state, minimal))
+  await expectStored(state, path)
+  expect([state.body.data.state, state.body.data.publishedAt]).toEqual(['changed', expect.any(String)])
+  const none = await ok(patch(made, { changes: {} }, state, minimal))
+  await expectStored(none, path)
+  state = await ok(ada.send('POST', `${path}/discard`, undefined, { ...ifMatch(none), ...minimal }))
+  await expectStored(state, path)
+  expect(state.body.data.state).toBe('published')
+  // Errors and other preferences.
+  const outdated = await patch(made, { changes: { title: 'x' } }, made, minimal)
+  expect([outdated.status, outdated.body.error.details.document.draft.title]).toEqual([412, 'Minimal page'])
+  for (const prefer of ['return=representation, return=minimal', 'return', 'respond-async', '=,;"'])
+    expect((await ok(patch(made, { changes: {} }, state, { prefer }))).body.data.draft.title).toBe('Minimal page')
+  for (const prefer of ['wait=5, RETURN="minimal"; x=1', 'return=minimal, return=representation'])
+    expect((await ok(patch(made, { changes: {} }, state, { prefer }))).body.data.draft).toBe(undefined)
+})
+
+rule('administration-saving.5', 'the revision is that of the write, whatever others write afterwards', async () => {
+  const made = await make({ title: 'Crowd' })
+  const revisions = new Map([[made.body.data.revision as string, 'Crowd']])
+  let writes = 0
+  // Each administrator repeats with the revision of a minimal response: no write is lost between two.
+  const write = async (name: string): Promise<void> => {
+    let state = made
+    for (let round = 0; round < 10; round++) {
+      const response = await patch(made, { changes: { title: `${name}${round}` } }, state, minimal)
+      if (response.status === 200) {
+        writes++
+        expect(revisions.has(response.body.data.revision)).toBe(false)
+        revisions.set(response.body.data.revision, `${name}${round}`)
+      }
+      state = response
+    }
+  }
+  await Promise.all(['a', 'b', 'c'].map(write))
+  expect(writes).toBeGreaterThan(0)
+  expect(revisions.size).toBe(writes + 1)
+  const { revision, draft } = (await ada.get(pathOf(made))).body.data
+  expect(revisions.get(revision)).toBe(draft.title)
+})
+
+rule('administration-saving.6', 'a document is made with its first value, once', async () => {
+  const once = { ...minimal, 'idempotency-key': 'first-value' }
+  const [one, two] = await Promise.all([1, 2].map(() => ada.send('POST', pages, { data: { kind: 'note' } }, once)))
+  const made = [one!, two!].find(({ status }) => status === 201)!
+  // The other one was sent during the first, or has its response.
+  expect([one!.status, two!.status].filter((status) => status !== 201 && status !== 409)).toEqual([])
+  const again = await ada.send('POST', pages, { data: { kind: 'note' } }, once)
+  expect([again.status, again.text, again.headers.get('preference-applied')]).toEqual([201, made.text, 'return=minimal'])
+  expect((await ada.send('POST', pages, { data: { kind: 'note' } }, { 'idempotency-key': 'first-value' })).status).toBe(422)
+  expect((await ada.get(`${pages}/total?filters[kind]=note`)).body.data.total).toBe(1)
+})

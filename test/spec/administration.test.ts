@@ -282,9 +282,9 @@ rule('administration.28', 'the description has the query, the headers and the st
   const list = 'filters sort fields populate q locale status publicationFilter hasPublishedVersion limit after before'.split(' ').sort()
   expect(named('GET', '/content/:type', 'query')).toEqual(list)
   expect(named('GET', '/content/:type/total', 'query')).toEqual(list)
-  expect(named('PATCH', '/content/:type/:document', 'header')).toEqual(['If-Match', 'If-None-Match'])
-  expect(named('POST', '/content/:type/:document/publish', 'header')).toEqual(['Idempotency-Key', 'If-Match'])
-  expect(named('POST', '/content/:type', 'header')).toEqual(['Idempotency-Key'])
+  expect(named('PATCH', '/content/:type/:document', 'header')).toEqual(['If-Match', 'If-None-Match', 'Prefer'])
+  expect(named('POST', '/content/:type/:document/publish', 'header')).toEqual(['Idempotency-Key', 'If-Match', 'Prefer'])
+  expect(named('POST', '/content/:type', 'header')).toEqual(['Idempotency-Key', 'Prefer'])
   expect(named('POST', '/model/apply', 'header')).toEqual(['octavo-agree'])
   expect(named('POST', '/session', 'header')).toEqual(['Octavo-Admin', 'Origin'])
   for (const resource of resources) {

@@ -171,5 +171,5 @@ export async function cloneDocument(access: ContentAccess, name: DocumentName, d
   const rights = access.grants.content.toWrite(type.uid, 'create')
   const creatable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
   const copied = copyData(newDocumentRules(model), type, version, creatable)
-  return createDocument(access, type, locale, { ...copied, ...data }, new Set(fileIdsIn(model, type, version)))
+  return createDocument(access, type, locale, { ...copied, ...data }, { copiedFiles: new Set(fileIdsIn(model, type, version)) })
 }

@@ -21,6 +21,7 @@ import {
   toData,
 } from './document-changes.js'
 import { administratorPolicy, type Expected, type PolicyTerms } from './write-policy.js'
+import { readWritten, type WriteReport } from './written-document.js'
 
 /** An action on a whole document. */
 export type DocumentAction = 'delete' | 'publish' | 'unpublish' | 'discardDraft'
@@ -39,13 +40,19 @@ const maxFields = 100
 
 const noFiles: ReadonlySet<number> = new Set()
 
+interface BegunTerms extends Partial<Omit<PolicyTerms, 'log'>> {
+  /** The fields that the log of activity names. */
+  readonly fields?: readonly string[]
+  readonly report?: WriteReport | undefined
+}
+
 /** A write by the administrator, except for its document and data. */
 function beginWrite(
   access: ContentAccess,
   type: ContentType,
   action: HookAction,
   locale: string | null,
-  { fields, ...terms }: Partial<Omit<PolicyTerms, 'note'>> & { readonly fields?: readonly string[] },
+  { fields, report, ...terms }: BegunTerms,
 ): Omit<WriteStart, 'documentId' | 'body'> {
   const write: WriteRequest = {
     type,
@@ -58,9 +65,11 @@ function beginWrite(
     depth: 0,
   }
   const act = { action: verbs[action], subject: type.uid, ...(fields === undefined ? {} : { fields: fields.slice(0, maxFields) }) }
-  const note: PolicyTerms['log'] = (transaction, { documentId: id, entries }) => {
+  const note: PolicyTerms['log'] = async (scope, { documentId: id, entries }) => {
     const locales = [...new Set(entries.flatMap((entry) => entry.locale ?? []))]
-    return access.log(transaction, entries.length === 0 ? null : { ...act, id, locales })
+    const written = report === undefined ? undefined : await readWritten(scope, id, report)
+    if (written !== undefined) report!.done(written)
+    await access.log(scope.transaction, entries.length === 0 ? null : { ...act, id, locales, responseData: written })
   }
   const policy = administratorPolicy(access, { expected: null, alwaysRecords: false, copiedFiles: noFiles, ...terms, log: note })
   return { action, grants: access.grants, write, policy }
@@ -75,10 +84,10 @@ export async function createDocument(
   type: ContentType,
   locale: string | null,
   data: Body,
-  copiedFiles = noFiles,
+  { copiedFiles = noFiles, report }: Pick<BegunTerms, 'copiedFiles' | 'report'> = {},
 ): Promise<string> {
   checkNewData(type, data)
-  const creation = beginWrite(access, type, 'create', locale, { fields: Object.keys(data), copiedFiles })
+  const creation = beginWrite(access, type, 'create', locale, { fields: Object.keys(data), copiedFiles, report })
   const outcome = await withErrorPaths({ access, type, data }, () =>
     access.writes({ ...creation, documentId: null, body: async () => ({ data }) }),
   )
@@ -87,7 +96,12 @@ export async function createDocument(
 }
 
 /** Changes values at paths of a draft, and lists of components. @throws ApiError 400, 403, 404, 412 */
-export async function changeDocument(access: ContentAccess, name: DocumentName, given: DocumentChanges, expected: Expected): Promise<void> {
+export async function changeDocument(
+  access: ContentAccess,
+  name: DocumentName,
+  given: DocumentChanges,
+  { expected, report }: Pick<UpdateTerms, 'expected' | 'report'>,
+): Promise<void> {
   const { type } = name
   const row = await readDraft(access, name, given, expected)
   if (row !== null && isNothing(given)) {
@@ -97,7 +111,7 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
   const readable = access.grants.content.readable.get(type.uid) ?? noAttributes
   const { data, mistakes, toRequestPath } = toData({ model: access.documents.context.model, shape: type, readable }, given, row ?? {})
   if (mistakes.length > 0) throw mistakenInput(mistakes)
-  await updateDocument(access, name, data, { fields: changedPaths(given), expected, toRequestPath })
+  await updateDocument(access, name, data, { fields: changedPaths(given), expected, report, toRequestPath })
 }
 
 /** The stored draft with the ids of its components, if changes need it; null: there is none. @throws ApiError 404, 412 */
@@ -112,8 +126,7 @@ async function readDraft(access: ContentAccess, name: DocumentName, given: Docum
   return whole?.row ?? null
 }
 
-interface UpdateTerms extends Partial<Pick<PolicyTerms, 'alwaysRecords' | 'copiedFiles'>> {
-  /** The fields that the log of activity names. */
+interface UpdateTerms extends Pick<BegunTerms, 'alwaysRecords' | 'copiedFiles' | 'report'> {
   readonly fields: readonly string[]
   readonly expected: Expected
   /** The path in the request of a value in the data; absent: the same. */
@@ -127,8 +140,9 @@ export async function updateDocument(
   data: Body,
   terms: UpdateTerms,
 ): Promise<void> {
-  const { toRequestPath, ...policyTerms } = terms
-  const update = beginWrite(access, type, 'update', locale, policyTerms)
+  const { toRequestPath, report: wanted, ...policyTerms } = terms
+  const report = wanted === undefined ? undefined : { ...wanted, toRequestPath }
+  const update = beginWrite(access, type, 'update', locale, { ...policyTerms, report })
   const write = () => access.writes({ ...update, documentId, body: async () => ({ data }) })
   const outcome = await withErrorPaths({ access, type, data, toRequestPath }, write)
   if (outcome === null) throw notFound()
@@ -146,11 +160,16 @@ export async function actOnDocument(
   action: DocumentAction,
   { type, documentId, locale }: Omit<DocumentName, 'locale'> & { readonly locale: string | undefined },
   expected: Expected | null,
+  report?: WriteReport,
 ): Promise<void> {
   const locales = await parseLocales(access, type, locale)
   const ifMissing = expected === null ? 'passes' : 'fails'
-  const writes = locales.map((each) => ({
-    ...beginWrite(access, type, action, type.localized ? each : null, { expected }),
+  const writes = locales.map((each, index) => ({
+    // The last write of a transaction reports for all.
+    ...beginWrite(access, type, action, type.localized ? each : null, {
+      expected,
+      report: index === locales.length - 1 ? report : undefined,
+    }),
     documentId,
     body: null,
   }))

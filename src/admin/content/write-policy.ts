@@ -6,7 +6,6 @@ import { checkKept, checkWritable } from '../../content/documents/input/writable
 import type { WriteOperation, WriteOutcome, WritePolicy, WriteScope } from '../../content/documents/operation.js'
 import { getInverseRelations, isSameRow, readRevised, readWhole } from '../../content/documents/read/find.js'
 import { findVersions, type StoredVersion } from '../../content/documents/store/rows.js'
-import type { Transaction } from '../../database/database.js'
 import { ApiError, forbidden } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, type ContentRight, type ContentRights, noAttributes, unionOf } from '../../foundation/grants.js'
 import type { ReadRequest } from '../../query/request.js'
@@ -26,7 +25,7 @@ export interface PolicyTerms {
   /** Row ids of files that the data takes from a version that the administrator has read. */
   readonly copiedFiles: ReadonlySet<number>
   /** Notes the write in the log of activity. */
-  log(transaction: Transaction, outcome: Pick<WriteOutcome, 'documentId' | 'entries'>): Promise<void>
+  log(scope: WriteScope, outcome: Pick<WriteOutcome, 'documentId' | 'entries'>): Promise<void>
 }
 
 /** The policy of a write by an administrator. */
@@ -48,7 +47,7 @@ export function administratorPolicy(
       return { hiddenFiles: await findRestrictedFiles(scope, content, copiedFiles) }
     },
     after: async (scope, outcome) => {
-      await note(scope.transaction, outcome)
+      await note(scope, outcome)
       await recorder?.recordPublished(scope, outcome.documentId)
       if (scope.operation.action !== 'delete') await checkVisible(scope, outcome.documentId)
     },

@@ -3,10 +3,13 @@
 import * as z from 'zod'
 import { logActivities } from '../../admin/activity.js'
 import { type ContentAccess, type DocumentName, parseLocale, readableType } from '../../admin/content/content-access.js'
-import { viewDocument } from '../../admin/content/document-view.js'
+import { type DocumentView, viewDocument } from '../../admin/content/document-view.js'
+import { toWritten, type WriteReport, type WrittenDocument } from '../../admin/content/written-document.js'
+import type { FormerResult } from '../../admin/idempotency.js'
 import { pageInput } from '../../admin/values.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
 import { publicationFilters } from '../../query/rest/versions.js'
+import { appliedHeader, type Preference } from './preferences.js'
 import { type AdmittedRequest, type HeaderInput, type ResourceResponse, respond } from './resource.js'
 import { documentTag } from './revisions.js'
 
@@ -62,6 +65,21 @@ export const documentSchema = z.strictObject({
   }),
 })
 
+/** The result of a write for `Prefer: return=minimal`. */
+const writtenSchema = z.strictObject({
+  documentId: z.string(),
+  locale: z.string().nullable(),
+  revision: z.string().nullable(),
+  state: state.nullable(),
+  updatedAt: z.string().nullable(),
+  publishedAt: z.string().nullable(),
+  ids: z.record(z.string(), z.int()).describe('Ids of new entries of components, by their path in the request'),
+  uids: z.record(z.string(), z.string()).describe('Generated uids, by attribute'),
+})
+
+/** A written document in a response, or the result of the write. */
+export const writtenDocumentSchema = z.strictObject({ data: z.union([documentSchema.shape.data, writtenSchema]) })
+
 /** Content for the administrator of a request. */
 export async function contentAccess(context: AdmittedRequest): Promise<ContentAccess> {
   const { administration, administrator, actor, installation, request } = context
@@ -116,10 +134,15 @@ export async function respondNamed(context: DocumentRequest): Promise<DocumentRe
   return respondDocument(access, name)
 }
 
-/** A document as a response with ETag. @throws ApiError 404 if it does not exist for the administrator */
-export async function respondDocument(access: ContentAccess, name: DocumentName): Promise<DocumentResponse> {
+async function readDocument(access: ContentAccess, name: DocumentName): Promise<DocumentView> {
   const view = await viewDocument(access, name)
   if (view === null) throw notFound()
+  return view
+}
+
+/** A document as a response with ETag. @throws ApiError 404 if it does not exist for the administrator */
+export async function respondDocument(access: ContentAccess, name: DocumentName): Promise<DocumentResponse> {
+  const view = await readDocument(access, name)
   return respond({ data: view as never }, { etag: documentTag(view) })
 }
 
@@ -141,6 +164,37 @@ export async function respondWritten<Value = z.input<typeof documentSchema>>(
     return { status, value: value as never, headers: { etag: documentTag(view) } }
   }
   return present()
+}
+
+type WrittenResponse = ResourceResponse<z.input<typeof writtenDocumentSchema>>
+
+interface PreferredResponse {
+  /** For the write; undefined: the response has the document. */
+  readonly report: WriteReport | undefined
+  /** Responds after the write. */
+  present(access: ContentAccess, name: DocumentName): Promise<WrittenResponse>
+}
+
+/** The response to a write as the client prefers it. `former`: the same request was carried out before. */
+export function preferredResponse(
+  preferred: ReadonlySet<Preference>,
+  locale: string | null,
+  former: FormerResult | null = null,
+): PreferredResponse {
+  if (!preferred.has('return=minimal')) return { report: undefined, present: respondDocument as never }
+  let written = (former?.responseData ?? null) as WrittenDocument | null
+  return {
+    report: {
+      locale,
+      done: (result) => {
+        written = result
+      },
+    },
+    present: async (access, name) => {
+      const data = written ?? toWritten(await readDocument(access, name))
+      return respond({ data }, { etag: `"${data.revision ?? 'none'}"`, ...appliedHeader(preferred) })
+    },
+  }
 }
 
 const text = { type: 'string' } as const

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import type { AllowedCaller } from '../../admin/manage/operation.js'
 import { isOptionalBody, readsBody } from './input.js'
+import { describePreferences } from './preferences.js'
 import { type RefusalStatus, type Resource, refusals } from './resource.js'
 import { isTagged } from './revisions.js'
 
@@ -57,9 +58,12 @@ const errorSchema = (required: readonly string[]) => ({
 const headers = {
   ETag: { description: 'Identifies this version of the response', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds after which the request may be sent again', schema: { type: 'integer' } },
+  'Preference-Applied': { description: 'The preferences in `Prefer` that the response follows', schema: { type: 'string' } },
 }
 
-const withHeader = (name: keyof typeof headers) => ({ headers: { [name]: { $ref: `#/components/headers/${name}` } } })
+const withHeader = (...names: readonly (keyof typeof headers)[]) => ({
+  headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+})
 
 const errorContent = { content: json({ $ref: '#/components/schemas/Error' }) }
 const describedRefusals = {
@@ -78,7 +82,7 @@ const response = (name: string) => ({ $ref: `#/components/responses/${name}` })
 function describeOperation(resource: Resource) {
   const { method, path, summary, who, body, form, status, response: answer, isStrong } = resource
   const content = {
-    ...(isTagged(resource) ? withHeader('ETag') : {}),
+    ...(isTagged(resource) ? withHeader('ETag', ...(resource.headers.prefers === undefined ? [] : (['Preference-Applied'] as const))) : {}),
     ...(answer === null ? {} : { content: json(jsonSchema(answer, 'output')) }),
   }
   return {
@@ -181,7 +185,7 @@ function describeHeaders({
   response: answer,
   who,
   respondAgain: again,
-  headers: { state, agrees },
+  headers: { state, agrees, prefers },
 }: Resource): readonly DescribedHeader[] {
   const isNew = state?.orNew
   return [
@@ -217,6 +221,7 @@ function describeHeaders({
           },
         ]
       : []),
+    ...(prefers === undefined ? [] : [{ name: 'Prefer', required: false, description: describePreferences(prefers), schema: textSchema }]),
     ...(agrees === true
       ? [
           {

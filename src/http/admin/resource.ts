@@ -17,6 +17,7 @@ import { readIdempotencyKey } from '../headers-and-cors.js'
 import { readAgreement } from '../model-responses.js'
 import type { MultipartBody } from '../multipart.js'
 import type { Reply } from '../request-context.js'
+import { type Preference, readPreferences } from './preferences.js'
 
 /** The input of a handler. */
 export interface ResourceRequest<Params = unknown, Query = unknown, Body = unknown> extends GivenHeaders {
@@ -162,6 +163,7 @@ export interface HeaderInput {
   readonly state?: StateHeader
   /** Reads `octavo-agree`: names of content that may be hidden. */
   readonly agrees?: true
+  readonly prefers?: readonly Preference[]
 }
 
 /** The parsed headers of a request. */
@@ -171,12 +173,15 @@ export interface GivenHeaders {
   /** The expected revisions; none: the object must not exist. */
   readonly expected: readonly string[]
   readonly agreed: ReadonlySet<string>
+  readonly preferred: ReadonlySet<Preference>
 }
 
 /** Parses the headers of a request; `isOnce`: also its key. @throws ApiError 400, 428 */
-export function readHeaders(request: IncomingMessage, { state, agrees }: HeaderInput, isOnce: boolean): GivenHeaders {
+export function readHeaders(request: IncomingMessage, { state, agrees, prefers = [] }: HeaderInput, isOnce: boolean): GivenHeaders {
+  const preferred = readPreferences(request.headers, prefers)
   return {
-    once: isOnce ? readIdempotencyKey(request, 'administration') : null,
+    once: isOnce ? readIdempotencyKey(request, ['administration', ...preferred].join(' ')) : null,
+    preferred,
     expected: state === undefined ? [] : parseExpected(request.headers, state),
     agreed: agrees === true ? readAgreement(request) : new Set(),
   }

@@ -25,6 +25,7 @@ import {
   localeQuery,
   localesQuery,
   openDocument,
+  preferredResponse,
   respondDocument,
   respondNamed,
   respondWritten,
@@ -32,14 +33,15 @@ import {
   typeInput,
   usesSchema,
   versionSchema,
+  writtenDocumentSchema,
 } from '../content.js'
 import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
 
 const byType = z.strictObject({ type: typeInput })
 
-/** A formerly created document as a response. */
-const newDocument = (context: ResourceRequest<z.output<typeof byType>, z.output<typeof localeQuery>>, document: string) =>
-  respondNamed({ ...context, params: { type: context.params.type, document } })
+/** A formerly created document. */
+const openNew = (context: ResourceRequest<z.output<typeof byType>, z.output<typeof localeQuery>>, document: string) =>
+  openDocument({ ...context, params: { type: context.params.type, document } })
 
 const lists: readonly Resource[] = [
   resource({
@@ -76,19 +78,23 @@ const lists: readonly Resource[] = [
     // A single type may already have its document.
     isTagged: true,
     refusals: [412],
+    headers: { prefers: ['return=minimal'] },
     params: byType,
     query: localeQuery,
     body: z.strictObject({ data: attributesInput }),
-    response: documentSchema,
+    response: writtenDocumentSchema,
     admit: admitTo('create'),
     handle: async (context) => {
       const access = await contentAccess(context)
       const type = readableType(access, context.params.type)
       const locale = await parseLocale(access, type, context.query.locale)
-      const documentId = await createDocument(access, type, locale, context.body.data)
-      return respondDocument(access, { type, documentId, locale })
+      const { report, present } = preferredResponse(context.preferred, locale)
+      return present(access, { type, documentId: await createDocument(access, type, locale, context.body.data, { report }), locale })
     },
-    respondAgain: (context, { ids }) => newDocument(context, ids[0]!),
+    respondAgain: async (context, done) => {
+      const { access, name } = await openNew(context, done.ids[0]!)
+      return preferredResponse(context.preferred, name.locale, done).present(access, name)
+    },
   }),
 ]
 
@@ -140,14 +146,17 @@ const documents: readonly Resource[] = [
     path: '/content/:type/:document',
     summary: 'Change a draft at some paths',
     who: 'byRoles',
-    headers: documentStateOrNew,
+    headers: { ...documentStateOrNew, prefers: ['return=minimal'] },
     params: byDocument,
     query: localeQuery,
     body: changesInput,
-    response: documentSchema,
+    response: writtenDocumentSchema,
     handle: async (context) => {
+      const { body, expected, preferred } = context
       const { access, name } = await openDocument(context)
-      return respondWritten(access, name, () => changeDocument(access, name, context.body, context.expected))
+      const { report, present } = preferredResponse(preferred, name.locale)
+      const change = () => changeDocument(access, name, body, { expected, report })
+      return respondWritten(access, name, change, () => present(access, name))
     },
   }),
   resource({
@@ -181,7 +190,10 @@ const documents: readonly Resource[] = [
       const { access, name } = await openDocument(context)
       return respondDocument(access, { ...name, documentId: await cloneDocument(access, name, context.body.data) })
     },
-    respondAgain: (context, { ids }) => newDocument(context, ids[0]!),
+    respondAgain: async (context, { ids }) => {
+      const { access, name } = await openNew(context, ids[0]!)
+      return respondDocument(access, name)
+    },
   }),
 ]
 
@@ -212,20 +224,21 @@ const acts = publications.map(({ path, action, summary }) =>
     path: `/content/:type/:document/${path}`,
     summary,
     who: 'byRoles',
-    headers: documentState,
+    headers: { ...documentState, prefers: ['return=minimal'] },
     params: byDocument,
     query: localesQuery,
-    response: documentSchema,
+    response: writtenDocumentSchema,
     admit: admitTo(path),
     handle: async (context) => {
+      const { expected, preferred, query } = context
       const { access, shown } = await actedOn(context)
-      return respondWritten(access, shown, () =>
-        actOnDocument(access, action, { ...shown, locale: context.query.locale }, context.expected),
-      )
+      const { report, present } = preferredResponse(preferred, shown.locale)
+      const act = () => actOnDocument(access, action, { ...shown, locale: query.locale }, expected, report)
+      return respondWritten(access, shown, act, () => present(access, shown))
     },
-    respondAgain: async (context) => {
+    respondAgain: async (context, done) => {
       const { access, shown } = await actedOn(context)
-      return respondDocument(access, shown)
+      return preferredResponse(context.preferred, shown.locale, done).present(access, shown)
     },
   }),
 )
