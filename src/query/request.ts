@@ -31,7 +31,22 @@ export type Filter =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Filter[] }
   | { readonly kind: 'not'; readonly of: Filter }
   | { readonly kind: 'compare'; readonly attribute: Scalar; readonly operator: OperatorName; readonly values: readonly ValueIndex[] }
+  | StateFilter
   | RelatedFilter
+
+/** The state of a document in a locale; `changed`: published, and the draft differs. */
+export const documentStates = ['draft', 'changed', 'published'] as const
+export type DocumentState = (typeof documentStates)[number]
+
+/** The name of the state among filters and fields. Only administrators use it. */
+export const stateName = '$state'
+
+/** A condition on the state of a document, in one of its versions. */
+export interface StateFilter {
+  readonly kind: 'state'
+  readonly states: readonly DocumentState[]
+  readonly model: Model
+}
 
 /** A condition on the targets of an attribute: it holds for one of them. */
 export interface RelatedFilter {
@@ -54,6 +69,8 @@ export interface Selection {
   /** In the order of the model. */
   readonly fields: readonly Scalar[]
   readonly populate: readonly Populated[]
+  /** Rows have their state as the member `$state`. */
+  readonly state?: { readonly model: Model }
   /** For the targets of a morphTo: all of them, or those of the request's status. */
   readonly versions?: 'any' | 'status'
   /** Restricts the rows of this kind, if the attribute has rows of several kinds. */

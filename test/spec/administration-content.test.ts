@@ -26,7 +26,13 @@ const idOf = ({ body }: TestResponse): string => body.data.documentId
 const errorOf = ({ status, body }: TestResponse) => [status, body.error.name]
 const titles = (answer: TestResponse): string[] => {
   if (answer.status !== 200) throw new Error(answer.text)
-  return answer.body.data.map(({ title }: { title: string }) => title)
+  return answer.body.data.map(({ values }: { values: { title: string } }) => values.title)
+}
+
+/** A row of a list. */
+interface Row {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly state: string
 }
 
 /** All titles of a list, page by page. */
@@ -54,7 +60,7 @@ rule('administration-content.1', 'lists have drafts with their state, and take t
   expect(first.body.data.state).toBe('published')
   await ada.send('PATCH', `${stories}/${idOf(changed)}`, { changes: { summary: 'more' } }, ifMatch(first))
   const list = await ada.get(`${stories}?${only}&sort=score&fields=title`)
-  expect(list.body.data.map(({ title, state, secret }: Record<string, unknown>) => [title, state, secret])).toEqual([
+  expect(list.body.data.map(({ values, state }: Row) => [values.title, state, values.secret])).toEqual([
     ['List draft', 'draft', undefined],
     ['List changed', 'changed', undefined],
     ['List published', 'published', undefined],
@@ -72,9 +78,7 @@ rule('administration-content.1', 'lists have drafts with their state, and take t
     { 'if-none-match': '*' },
   )
   const statesOf = async (query: string) =>
-    (await ada.get(`${stories}?${only}&sort=title&${query}`)).body.data.map(
-      ({ title, state }: Record<string, string>) => `${title} ${state}`,
-    )
+    (await ada.get(`${stories}?${only}&sort=title&${query}`)).body.data.map(({ values, state }: Row) => `${values.title} ${state}`)
   const english = ['List changed changed', 'List draft draft', 'List published published']
   expect(await statesOf('locale=*&fields=title')).toEqual([english[0], 'List deutsch draft', ...english.slice(1)])
   await ada.send('POST', `${stories}/${idOf(changed)}/publish?locale=de`, undefined, ifMatch(german))
@@ -481,7 +485,7 @@ rule('administration-content.10', 'a document is created once per key, a single 
   const other = await ada.send('POST', `/content/${front}?locale=de`, { data: { headline: 'Andere' } })
   expect([other.status, other.body.error.details]).toMatchObject([412, { documentId: idOf(page) }])
   const list = await ada.get(`/content/${front}?locale=*`)
-  expect(list.body.data.map(({ headline }: { headline: string }) => headline)).toEqual(['Front'])
+  expect(list.body.data.map(({ values }: Row) => values.headline)).toEqual(['Front'])
   const changed = await ada.send('PATCH', `/content/${front}/${idOf(page)}`, { changes: { headline: 'New' } }, ifMatch(page))
   expect(changed.body.data).toMatchObject({ locale: 'en', draft: { headline: 'New' }, published: null })
 })
@@ -551,7 +555,7 @@ rule('administration-content.8', 'concurrent links of other documents are not re
   const written = idOf(await make({ title, writer: idOf(made) }))
   for (const stories of [[], { set: [] }, null]) {
     const stale = await ada.send('PATCH', path, { changes: { stories } }, ifMatch(made))
-    expect([stale.status, stale.body.error.details.document.draft.stories]).toMatchObject([412, [{ title }]])
+    expect([stale.status, stale.body.error.details.document.draft.stories]).toMatchObject([412, [{ name: title }]])
   }
   // Changes without an expected state of links succeed.
   const renamed = await ada.send('PATCH', path, { changes: { name: 'Anna', stories: { connect: [] } } }, ifMatch(made))
@@ -585,7 +589,7 @@ rule('administration-content.13', 'candidates and links are listed by cursors, w
   const names = ['Cara', 'Cleo', 'Cyd', 'Coco', 'Clio']
   for (const name of names) await make({ name: `Choice ${name}` }, `/content/${writer}`)
   const choices = (query: string, path = 'writer') => ada.get(`/choices/${story}/${path}?${query}`)
-  const named = ({ body }: TestResponse) => body.data.map(({ name, title }: Record<string, string>) => name ?? title)
+  const named = ({ body }: TestResponse) => body.data.map(({ name }: Record<string, string>) => name)
   const first = await choices('q=choice&limit=2')
   expect(named(first)).toEqual(['Choice Cara', 'Choice Cleo'])
   const second = await choices(`q=choice&limit=2&after=${first.body.meta.next}`)
@@ -642,10 +646,10 @@ rule('administration-content.14', 'documents that link to a document are listed'
   const dora = idOf(await make({ name: 'Dora' }, `/content/${writer}`))
   const made = [await make({ title: 'Use 1', writer: dora }), await make({ title: 'Use 2', writer: dora })]
   const uses = await ada.get(`/content/${writer}/${dora}/uses`)
-  expect(uses.body.data).toMatchObject([{ type: story, path: 'writer', more: false, documents: [{ title: 'Use 1' }, { title: 'Use 2' }] }])
+  expect(uses.body.data).toMatchObject([{ type: story, path: 'writer', more: false, documents: [{ name: 'Use 1' }, { name: 'Use 2' }] }])
   await make({ title: 'Use 3', related: [idOf(made[0]!)] })
   expect((await ada.get(`${stories}/${idOf(made[0]!)}/uses`)).body.data).toMatchObject([
-    { type: story, path: 'related', documents: [{ title: 'Use 3' }] },
+    { type: story, path: 'related', documents: [{ name: 'Use 3' }] },
   ])
   expect((await ada.get(`${stories}/${idOf(made[1]!)}/uses`)).body.data).toEqual([])
   expect((await ada.get(`${stories}/none/uses`)).status).toBe(404)

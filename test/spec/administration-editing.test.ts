@@ -69,6 +69,10 @@ rule('administration-editing.1', 'the check reports the errors that would refuse
   await publish(other)
   const twin = await storyOf({ slug: 'taken' })
   expect((await ok(check(ada, twin))).body.data[0].errors).toMatchObject([{ path: ['slug'] }])
+  expect((await ok(check(ada, twin, 'en,de'))).body.data).toMatchObject([
+    { locale: 'en', isMissing: false, errors: [{ path: ['slug'] }] },
+    { locale: 'de', isMissing: true, errors: [], waiting: [], more: false },
+  ])
   expect((await check(ada, twin, 'de')).status).toBe(404)
   expect((await check(ada, 'aaaaaaaaaaaaaaaaaaaaaaaa')).status).toBe(404)
   const ana = (await ok(ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))).body.data.documentId
@@ -90,7 +94,13 @@ rule('administration-editing.2', 'links to unpublished documents wait, others do
   const id = await storyOf({ related: [draft, published] })
   const { data } = (await ok(check(ada, id))).body
   expect(data).toEqual([
-    { locale: 'en', errors: [], more: false, waiting: [{ path: ['related', '0'], type: story, documentId: draft, locale: 'en' }] },
+    {
+      locale: 'en',
+      isMissing: false,
+      errors: [],
+      more: false,
+      waiting: [{ path: ['related', '0'], type: story, documentId: draft, locale: 'en' }],
+    },
   ])
   await publish(draft)
   expect((await ok(check(ada, id))).body.data[0].waiting).toEqual([])
@@ -219,7 +229,8 @@ rule('administration-editing.6', 'a text finds types, documents and files that m
   )
   const find = async (client: AdminClient, q: string) => (await ok(client.get(`/find?q=${encodeURIComponent(q)}`))).body.data
   const found = await find(ada, 'LIGHTHOUSE')
-  expect(found.documents).toEqual([{ type: story, documentId: id, locale: 'en', name: 'The wandering lighthouse' }])
+  const named = { type: story, displayName: 'Story', documentId: id, locale: 'en', state: 'draft', name: 'The wandering lighthouse' }
+  expect(found.documents).toMatchObject([{ ...named, locales: [{ locale: 'en', state: 'draft' }], thumbnail: null }])
   expect(found.files).toMatchObject([{ name: 'lighthouse.jpg' }])
   expect([found.types, found.isComplete]).toEqual([[], true])
   expect((await find(ada, 'stor')).types).toEqual([{ uid: story, displayName: 'Story' }])

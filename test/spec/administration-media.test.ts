@@ -340,9 +340,9 @@ rule('administration-media.7', 'uses of a file: by attribute, in components and 
     const { status, body, text: all } = await get(`/files/${id}/uses`, by)
     expect(status, all).toBe(200)
     return Object.fromEntries(
-      body.data.map(({ path, documents }: { path: string; documents: { documentId: string; title?: string }[] }) => [
+      body.data.map(({ path, documents }: { path: string; documents: { documentId: string; name?: string }[] }) => [
         path,
-        documents.map(({ documentId, title }) => [documentId, title]),
+        documents.map(({ documentId, name }) => [documentId, name]),
       ]),
     )
   }

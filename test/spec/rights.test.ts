@@ -203,7 +203,7 @@ rule('rights.10', 'a single type is created with the right to create, and change
   expect((await maker.send('POST', `/content/${front}`, { data: { headline: 'Again' } })).status).toBe(412)
   const path = `/content/${front}/${idOf(made)}`
   expect((await maker.send('PATCH', path, { changes: { headline: 'Other' } }, { 'if-match': tagOf(made) })).status).toBe(403)
-  expect((await ada.get(`/content/${front}`)).body.data).toMatchObject([{ headline: 'Made' }])
+  expect((await ada.get(`/content/${front}`)).body.data).toMatchObject([{ values: { headline: 'Made' } }])
 })
 
 rule('rights.11', 'nothing reveals hidden attributes', async () => {
@@ -287,7 +287,7 @@ rule('rights.11', 'nothing reveals hidden documents', async () => {
   for (const query of ['filters[title]=Unseen', 'q=secretly', 'filters[related][title]=Unseen', `filters[related][documentId]=${others}`])
     expect([query, (await author.get(`${stories}/total?${query}`)).body.data.total]).toEqual([query, 0])
   expect(
-    (await author.get(`${stories}?sort=related.title&filters[title]=Seen&populate[related][count]=true`)).body.data[0].related,
+    (await author.get(`${stories}?sort=related.title&filters[title]=Seen&populate[related][count]=true`)).body.data[0].values.related,
   ).toEqual({ count: 0 })
   expect((await author.get(`${at}/links/related`)).body.data).toEqual([])
   expect((await author.get(`/choices/${story}/related?q=unseen`)).body.data).toEqual([])
@@ -336,9 +336,9 @@ rule('rights.11', 'nothing reveals hidden documents', async () => {
   expect(view.body.data.locales.map(({ locale }: { locale: string }) => locale)).toEqual(['de'])
   expect(view.text).not.toContain('English words')
   expect((await german.get(`${stories}/total?locale=*&filters[documentId]=${both}`)).body.data.total).toBe(1)
-  expect((await german.get(`${stories}?locale=*&filters[documentId]=${both}&populate=localizations`)).body.data[0].localizations).toEqual(
-    [],
-  )
+  expect(
+    (await german.get(`${stories}?locale=*&filters[documentId]=${both}&populate=localizations`)).body.data[0].values.localizations,
+  ).toEqual([])
 })
 
 rule('rights.11', 'an unreadable locale looks like a missing one', async () => {

@@ -29,6 +29,8 @@ export interface ContentAccess {
   readonly batch: DocumentBatch
   readonly checks: CheckPublications
   readonly grants: AdministratorGrants
+  /** For rows that are no content, such as layouts. */
+  readonly database: RowReader
   /** The row id of the administrator. */
   readonly administratorId: number
   readonly requestId: string

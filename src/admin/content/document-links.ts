@@ -15,7 +15,7 @@ import {
   type VersionData,
 } from './content-access.js'
 import { type CursorPosition, type DocumentPage, type PageQuery, parsePage, readPage, toCursor } from './document-list.js'
-import { namingAttribute, namingFields } from './document-view.js'
+import { type LinkView, linkLevel, readLinkShapes, toLink } from './link-view.js'
 
 interface LinkQuery extends PageQuery {
   readonly q?: string | undefined
@@ -28,15 +28,22 @@ export async function listChoices(
   uid: string,
   path: string,
   { q, locale, ...page }: LinkQuery,
-): Promise<DocumentPage> {
+): Promise<DocumentPage<LinkView>> {
   const { target } = resolveLinkPath(access, readableType(access, uid), path)
-  const name = namingAttribute(access, target)
+  const shape = (await readLinkShapes(access, access.documents.context.model, [target]))(target.uid)
   const rows = { _q: q, status: 'draft', ...inLocale(await parseLocale(access, target, locale)) }
-  return readPage(access, target, { rows, sort: name ?? 'id', fields: namingFields(access, target) }, page)
+  const { fields, populate } = linkLevel(shape)
+  const { data, meta } = await readPage(access, target, { rows, sort: shape.naming ?? 'id', fields, populate }, page)
+  return { data: data.map((row) => toLink(shape, row)), meta }
 }
 
 /** The links of an attribute of a draft, in their order. Rejects a cursor if the list has changed. @throws ApiError 404, 403, 400 */
-export async function listLinks(access: ContentAccess, name: DocumentName, path: string, query: LinkQuery): Promise<DocumentPage> {
+export async function listLinks(
+  access: ContentAccess,
+  name: DocumentName,
+  path: string,
+  query: LinkQuery,
+): Promise<DocumentPage<LinkView>> {
   const { type, documentId, locale } = name
   const { attribute, target, isOwn } = resolveLinkPath(access, type, path)
   if (!isOwn) throw validationError('Links inside of components come with the document', { path })
@@ -49,7 +56,8 @@ export async function listLinks(access: ContentAccess, name: DocumentName, path:
   // One link more on both sides: to check the link of the cursor, and to know whether there is a next page.
   const first = at === null || backwards ? start : at.index
   const linkPage = { start: first, limit: end - first + 1 }
-  const populate = { [attribute.name]: { fields: namingFields(access, target) } }
+  const shape = (await readLinkShapes(access, access.documents.context.model, [target]))(target.uid)
+  const populate = { [attribute.name]: linkLevel(shape) }
   const found = await findVersion(access, name, { fields: ['documentId'], populate }, linkPage)
   if (found === null) throw notFound()
   const value = found[attribute.name]
@@ -59,7 +67,8 @@ export async function listLinks(access: ContentAccess, name: DocumentName, path:
   const cursorAt = (index: number) => toCursor(hash, { id: index, values: [links[index - first]!.id] })
   const isBefore = start > 0 && data.length > 0
   const isAfter = links.length > end - first && data.length > 0
-  return { data, meta: { limit, next: isAfter ? cursorAt(end - 1) : null, previous: isBefore ? cursorAt(start) : null } }
+  const meta = { limit, next: isAfter ? cursorAt(end - 1) : null, previous: isBefore ? cursorAt(start) : null }
+  return { data: data.map((row) => toLink(shape, row)), meta }
 }
 
 /** The position of a link and the row id of its target, from a cursor. @throws ApiError 400 */
@@ -76,7 +85,7 @@ export interface DocumentUses {
   readonly type: string
   /** Dotted through components and zones. */
   readonly path: string
-  readonly documents: readonly VersionData[]
+  readonly documents: readonly LinkView[]
   /** True if there are more. */
   readonly more: boolean
 }
@@ -91,16 +100,22 @@ export async function listUses(access: ContentAccess, name: DocumentName): Promi
   const { type, documentId, locale } = name
   if ((await findVersion(access, name)) === null) throw notFound()
   const uses: DocumentUses[] = []
-  for (const { owner, path } of linksTo(access, type)) {
+  const links = linksTo(access, type)
+  const shapes = await readLinkShapes(
+    access,
+    access.documents.context.model,
+    links.map(({ owner }) => owner),
+  )
+  for (const { owner, path } of links) {
     const filters = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), { documentId: { $eq: documentId } })
     const found = await findRows(access, owner, {
       filters,
       status: 'draft',
-      fields: namingFields(access, owner),
+      ...linkLevel(shapes(owner.uid)),
       limit: maxUses + 1,
       ...inLocale(owner.localized ? (locale ?? access.defaultLocale) : null),
     })
-    const documents = found.slice(0, maxUses)
+    const documents = found.slice(0, maxUses).map((row) => toLink(shapes(owner.uid), row))
     if (found.length > 0) uses.push({ type: owner.uid, path: path.join('.'), documents, more: found.length > maxUses })
   }
   return uses

@@ -1,12 +1,13 @@
 // Lists of documents with cursor pagination, and bounded totals.
 
 import type { Find } from '../../content/documents/read/find.js'
-import { validationError } from '../../foundation/errors/errors.js'
+import { invalidAt, validationError } from '../../foundation/errors/errors.js'
 import type { ContentType } from '../../model/schema/types.js'
-import type { Parameters } from '../../query/request.js'
+import { type DocumentState, type Parameters, stateName } from '../../query/request.js'
 import { queryHash } from '../values.js'
-import { type ContentAccess, findRows, inLocale, parseLocale, readableType, type VersionData } from './content-access.js'
-import { rowStates } from './document-view.js'
+import { type ContentAccess, findRows, inLocale, parseLocale, readableType, unbounded, type VersionData } from './content-access.js'
+import { idFields } from './link-view.js'
+import { type ColumnQuery, presentColumns, readColumns } from './list-columns.js'
 
 /** The row next to a page. */
 export interface CursorPosition {
@@ -43,9 +44,31 @@ const invalid = () => validationError('Invalid cursor')
 const maxCounted = 10_000
 
 /** A page of a list. */
-export interface DocumentPage {
-  readonly data: readonly VersionData[]
+export interface DocumentPage<Row = VersionData> {
+  readonly data: readonly Row[]
   readonly meta: { readonly limit: number; readonly next: string | null; readonly previous: string | null }
+}
+
+/** A locale of a document in a list. */
+export interface RowLocale {
+  readonly locale: string
+  /** Only of types with Draft & Publish. */
+  readonly state?: DocumentState
+}
+
+/** A document in a list, in one locale. */
+interface ListedDocument {
+  /** The row id. */
+  readonly id: number
+  readonly documentId: string
+  /** Null on types without locales. */
+  readonly locale: string | null
+  /** Only of types with Draft & Publish. */
+  readonly state?: DocumentState
+  /** Only of types with locales. */
+  readonly locales?: readonly RowLocale[]
+  /** The attributes of the list. */
+  readonly values: VersionData
 }
 
 /** A total; `exact` false: there are more. */
@@ -72,10 +95,8 @@ export interface PageQuery {
   readonly before?: string | undefined
 }
 
-interface ListQuery extends RowQuery, PageQuery {
+interface ListQuery extends RowQuery, PageQuery, ColumnQuery {
   readonly sort?: unknown
-  readonly fields?: unknown
-  readonly populate?: unknown
 }
 
 /** The parameters that select rows; drafts by default. @throws ApiError 400 for an unknown locale */
@@ -90,19 +111,56 @@ export async function toRowParameters(
 }
 
 /** Reads a page of a list. @throws ApiError 404, 403, 400 */
-export async function listDocuments(access: ContentAccess, uid: string, query: ListQuery): Promise<DocumentPage> {
+export async function listDocuments(access: ContentAccess, uid: string, query: ListQuery): Promise<DocumentPage<ListedDocument>> {
   const type = readableType(access, uid)
   const rows = await toRowParameters(access, type, query)
-  const { sort, fields, populate } = query
-  const { data, meta } = await readPage(access, type, { rows, sort, fields, populate }, query)
-  return { data: await withStates(access, type, data, rows), meta }
+  const columns = await readColumns(access, type, query)
+  const { data, meta } = await readPage(access, type, { rows, sort: query.sort, ...columns.parameters }, query)
+  const localesOf = type.localized ? await readRowLocales(access, type, data) : null
+  const shown = data.map((row): ListedDocument => {
+    const documentId = String(row.documentId)
+    return {
+      id: row.id as number,
+      documentId,
+      locale: type.localized && typeof row.locale === 'string' ? row.locale : null,
+      ...(type.draftAndPublish ? { state: row[stateName] as DocumentState } : {}),
+      ...(localesOf === null ? {} : { locales: localesOf(documentId) }),
+      values: presentColumns(columns, row),
+    }
+  })
+  return { data: shown, meta }
+}
+
+/** The number of locales per row of a list up to which all are shown. */
+const maxRowLocales = 100
+
+/** Reads the locales of the documents of a page, with their states. */
+export async function readRowLocales(
+  access: Pick<ContentAccess, 'documents' | 'grants'>,
+  type: ContentType,
+  rows: readonly { readonly documentId?: unknown }[],
+): Promise<(documentId: string) => readonly RowLocale[]> {
+  const ids = [...new Set(rows.map(({ documentId }) => String(documentId)))]
+  const parameters = {
+    status: 'draft',
+    locale: '*',
+    filters: { documentId: { $in: ids } },
+    fields: [...idFields(type), stateName],
+    sort: 'locale',
+    limit: ids.length * maxRowLocales,
+  }
+  const found = ids.length === 0 ? [] : await findRows(access, type, parameters, { limits: unbounded })
+  const locales = new Map<string, RowLocale[]>(ids.map((id) => [id, []]))
+  for (const { documentId, locale, [stateName]: state } of found)
+    locales.get(String(documentId))?.push({ locale: String(locale), ...(type.draftAndPublish ? { state: state as DocumentState } : {}) })
+  return (documentId) => locales.get(documentId) ?? []
 }
 
 /** The selection, order and content of rows. */
 interface RowSelection {
   readonly rows: Parameters
   readonly sort: unknown
-  readonly fields: unknown
+  readonly fields?: unknown
   readonly populate?: unknown
   readonly constants?: Find['constants']
 }
@@ -129,18 +187,38 @@ export async function readPage(
   const isAfter = backwards || isFull
   const isBefore = backwards ? isFull : position !== null
   return {
-    data: shown.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('$')))),
+    data: shown.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !isSortValue(name)))),
     meta: { limit, next: isAfter ? cursorAt(shown.at(-1)) : null, previous: isBefore ? cursorAt(shown[0]) : null },
   }
 }
 
-/** Counts the rows of a list. @throws ApiError 404, 403, 400 */
-export async function countDocuments(access: ContentAccess, uid: string, query: ListQuery): Promise<BoundedTotal> {
+/** Rows contain their sort values as `$0`, `$1`. */
+const isSortValue = (name: string): boolean => /^\$\d+$/.test(name)
+
+/** Totals of a list, also by state. */
+interface ListTotals extends BoundedTotal {
+  readonly states?: Readonly<Record<DocumentState, BoundedTotal>>
+}
+
+/** Counts the rows of a list, also by their state if `by` says so. @throws ApiError 404, 403, 400 */
+export async function countDocuments(
+  access: ContentAccess,
+  uid: string,
+  { by, ...query }: ListQuery & { readonly by?: 'state' | undefined },
+): Promise<ListTotals> {
   const type = readableType(access, uid)
-  const { sort, fields, populate } = query
   // Invalid parameters are refused even if they do not affect the total.
-  const parameters = { ...(await toRowParameters(access, type, query)), sort, fields, populate }
-  return countRows(access, type, parameters)
+  const { parameters } = await readColumns(access, type, query)
+  const rows = await toRowParameters(access, type, query)
+  const total = await countRows(access, type, { ...rows, sort: query.sort, ...parameters })
+  if (by === undefined) return total
+  if (!type.draftAndPublish) throw invalidAt(['by'], `${type.uid} has no drafts`)
+  const count = (state: DocumentState) => {
+    const ofState = { [stateName]: state }
+    return countRows(access, type, { ...rows, filters: rows.filters === undefined ? ofState : { $and: [rows.filters, ofState] } })
+  }
+  const [draft, changed, published] = await Promise.all([count('draft'), count('changed'), count('published')])
+  return { ...total, states: { draft, changed, published } }
 }
 
 /** Counts rows up to a bound. @throws ApiError 400 */
@@ -176,20 +254,4 @@ function toPosition(row: VersionData): CursorPosition {
   const values: unknown[] = []
   for (let index = 0; `$${index}` in row; index++) values.push(row[`$${index}`])
   return { id: row.id as number, values }
-}
-
-/** Adds the state to drafts. */
-async function withStates(
-  access: ContentAccess,
-  type: ContentType,
-  rows: readonly VersionData[],
-  { status }: Parameters,
-): Promise<readonly VersionData[]> {
-  if (!type.draftAndPublish || status !== 'draft') return rows
-  const stateOf = await rowStates(
-    access,
-    type,
-    rows.map(({ id }) => id as number),
-  )
-  return rows.map((row) => ({ ...row, state: stateOf(row.id as number) }))
 }

@@ -12,9 +12,11 @@ import {
 } from '../../foundation/grants.js'
 import { fileType, isClosedType, isPolymorphicTarget } from '../../model/schema/link.js'
 import { type Attribute, assertNever, type ContentType, type Model, type Schema } from '../../model/schema/types.js'
-import type { Parameters } from '../../query/request.js'
+import { type DocumentState, type Parameters, stateName } from '../../query/request.js'
 import { type AdministratorGrants, superAdminGrants } from '../permissions/grants.js'
-import { type ContentAccess, type DocumentName, findRows, findVersion, findVersions, type VersionData } from './content-access.js'
+import { changedAttributes } from './changed-attributes.js'
+import { type ContentAccess, type DocumentName, findVersion, findVersions, type VersionData } from './content-access.js'
+import { findLinkedTypes, idFields, type LinkShapes, linkLevel, presentLinks, readLinkShapes } from './link-view.js'
 
 /** A document in one locale. */
 export interface DocumentView {
@@ -26,6 +28,8 @@ export interface DocumentView {
   /** The draft, or the only version of a type without Draft & Publish. */
   readonly draft: VersionData | null
   readonly published: VersionData | null
+  /** Attributes of the draft that differ from the published version. */
+  readonly changed: readonly string[]
   /** Relations of the draft with more links than are included; the rest is at `/links/:path`. */
   readonly more: readonly string[]
   readonly locales: readonly LocaleState[]
@@ -40,7 +44,13 @@ export async function viewDocument(access: ContentAccess, name: DocumentName): P
   const locales = await localeStates(access, type, documentId)
   if (locales.length === 0) return null
   const here = locales.find((one) => one.locale === locale) ?? null
-  const version = (status: 'draft' | 'published') => findVersion(access, name, { status, populate: wholePopulate(access, type) }, linkPage)
+  const { model } = access.documents.context
+  const shapes = await readLinkShapes(access, model, findLinkedTypes(model, access, type))
+  const populate = wholePopulate(access, type, shapes)
+  const version = async (status: 'draft' | 'published') => {
+    const found = await findVersion(access, name, { status, populate }, linkPage)
+    return found === null ? null : presentLinks(model, shapes, type, found)
+  }
   const draft = here === null ? null : await version('draft')
   const published = here === null || here.publishedAt === null || !type.draftAndPublish ? null : await version('published')
   return {
@@ -50,6 +60,7 @@ export async function viewDocument(access: ContentAccess, name: DocumentName): P
     state: here?.state ?? null,
     draft: truncateLinks(type, draft),
     published: truncateLinks(type, published),
+    changed: here?.state === 'changed' && draft !== null && published !== null ? changedAttributes(model, type, draft, published) : [],
     more: draft === null ? [] : relationNames(type).filter((each) => hasMoreLinks(draft[each])),
     locales,
     may: await documentPermissions(access, name, here !== null),
@@ -71,9 +82,6 @@ function truncateLinks(type: ContentType, version: VersionData | null): VersionD
   return { ...version, ...Object.fromEntries(long.map((name) => [name, (version[name] as readonly unknown[]).slice(0, maxLinks)])) }
 }
 
-/** `changed`: published, and the draft has something else. */
-type DocumentState = 'draft' | 'changed' | 'published'
-
 /** A locale of a document that the administrator may see. */
 interface LocaleState {
   /** Null on types without locales. */
@@ -88,57 +96,32 @@ interface VersionState {
   readonly locale?: string | null
   readonly updatedAt: string | null
   readonly publishedAt: string | null
+  /** Absent on types without Draft & Publish. */
+  readonly [stateName]?: DocumentState
 }
 
 /** Maximum number of versions of a document: one for each locale. */
 const maxVersions = 1_000
 
-const fields = ['documentId', 'locale', 'updatedAt', 'publishedAt']
-
 /** The state of every locale of a document. */
 export async function localeStates(access: ContentAccess, type: ContentType, documentId: string): Promise<readonly LocaleState[]> {
+  const fields = [...idFields(type), 'updatedAt', 'publishedAt', stateName]
   const read = async (more: Parameters) => {
-    const parameters = { ...more, fields: stateFields(type), limit: maxVersions, ...(type.localized ? { locale: '*' } : {}) }
+    const parameters = { ...more, fields, limit: maxVersions, ...(type.localized ? { locale: '*' } : {}) }
     return (await findVersions(access, { type, mode: 'many', documentId, parameters })) as readonly VersionState[]
   }
-  if (!type.draftAndPublish) return (await read({})).map((version) => toLocaleState(version, version, false))
+  if (!type.draftAndPublish) return (await read({})).map((version) => toLocaleState(version, version))
   const drafts = await read({ status: 'draft' })
   const published = await read({ status: 'published' })
-  const modified = published.length === 0 ? [] : await read({ status: 'draft', publicationFilter: 'modified' })
   const locales = [...new Set([...drafts, ...published].map(({ locale = null }) => locale))]
   const of = (versions: readonly VersionState[], locale: string | null) =>
     versions.find((version) => (version.locale ?? null) === locale) ?? null
-  return locales.map((locale) => toLocaleState(of(drafts, locale), of(published, locale), of(modified, locale) !== null))
+  return locales.map((locale) => toLocaleState(of(drafts, locale), of(published, locale)))
 }
 
-const stateFields = (type: ContentType): readonly string[] => fields.filter((name) => type.localized || name !== 'locale')
-
-function toLocaleState(draft: VersionState | null, published: VersionState | null, isModified: boolean): LocaleState {
-  const { locale = null, updatedAt } = (draft ?? published)!
-  const state = published === null ? 'draft' : isModified ? 'changed' : 'published'
+function toLocaleState(draft: VersionState | null, published: VersionState | null): LocaleState {
+  const { locale = null, updatedAt, [stateName]: state = 'published' } = (draft ?? published)!
   return { locale, state, updatedAt, publishedAt: published?.publishedAt ?? null }
-}
-
-/** The states of drafts by row id, in any locale. */
-export async function rowStates(
-  reads: Pick<ContentAccess, 'documents' | 'grants'>,
-  type: ContentType,
-  ids: readonly number[],
-): Promise<(id: number) => DocumentState> {
-  const read = async (publicationFilter: string) => {
-    const parameters = {
-      status: 'draft',
-      publicationFilter,
-      fields: ['documentId'],
-      filters: { id: { $in: ids } },
-      limit: ids.length,
-      ...(type.localized ? { locale: '*' } : {}),
-    }
-    return new Set((await findRows<{ readonly id: number }>(reads, type, parameters)).map(({ id }) => id))
-  }
-  const published = ids.length === 0 ? new Set<number>() : await read('has-published-version')
-  const modified = published.size === 0 ? published : await read('modified')
-  return (id) => (published.has(id) ? (modified.has(id) ? 'changed' : 'published') : 'draft')
 }
 
 /** Permitted actions on a document in a locale. */
@@ -212,43 +195,16 @@ async function isRightHeld(
 interface Viewer {
   readonly model: Model
   readonly grants: AdministratorGrants
-  readonly onlyIds: boolean
+  readonly shapes: LinkShapes | null
 }
 
-/** Names of preferred naming attributes, best first. */
-const namingOrder = ['title', 'name', 'label', 'displayName', 'username', 'slug']
-
-/** The naming attribute of a type; null if none is readable. */
-export function namingAttribute({ grants }: Pick<ContentAccess, 'grants'>, type: ContentType): string | null {
-  const granted = grants.content.readable.get(type.uid) ?? noAttributes
-  const texts = [...type.attributes.values()].filter(
-    (attribute) =>
-      attribute.kind === 'scalar' &&
-      !attribute.system &&
-      ['string', 'text', 'uid', 'email'].includes(attribute.type) &&
-      isGranted(granted, attribute.name),
-  )
-  const names = texts.map(({ name }) => name)
-  return namingOrder.find((name) => names.includes(name)) ?? names[0] ?? null
-}
-
-/** The fields of a linked document. */
-export function namingFields(access: Pick<ContentAccess, 'grants'>, type: ContentType): readonly string[] {
-  const name = namingAttribute(access, type)
-  const locale = type.localized ? ['locale'] : []
-  const publishedAt = type.draftAndPublish ? ['publishedAt'] : []
-  return ['documentId', ...locale, ...publishedAt, ...(name === null ? [] : [name])]
-}
-
-const idFields = (type: ContentType): readonly string[] => ['documentId', ...(type.localized ? ['locale'] : [])]
-
-/** The `populate` parameter for a whole document. `onlyIds`: only ids of links and files. */
+/** The `populate` parameter for a whole document. `shapes` null: only ids of links and files. */
 export const wholePopulate = (
   { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
   type: ContentType,
-  onlyIds = false,
+  shapes: LinkShapes | null = null,
 ): Parameters =>
-  shapePopulate({ model: documents.context.model, grants, onlyIds }, type, grants.content.readable.get(type.uid) ?? noAttributes)
+  shapePopulate({ model: documents.context.model, grants, shapes }, type, grants.content.readable.get(type.uid) ?? noAttributes)
 
 function shapePopulate(viewer: Viewer, shape: Schema, granted: AttributeGrants): Parameters {
   const shown = [...shape.attributes.values()].flatMap((attribute): (readonly [string, unknown])[] => {
@@ -260,13 +216,13 @@ function shapePopulate(viewer: Viewer, shape: Schema, granted: AttributeGrants):
 }
 
 function attributePopulate(viewer: Viewer, attribute: Exclude<Attribute, { kind: 'scalar' }>, granted: AttributeGrants): unknown {
-  const { model, grants } = viewer
+  const { model, grants, shapes } = viewer
   const entry = (uid: string): unknown => {
     const populate = shapePopulate(viewer, model.components.get(uid)!, grantedBelow(granted, attribute.name))
     return Object.keys(populate).length === 0 ? true : { populate }
   }
-  const linked = (type: ContentType): unknown => ({ fields: viewer.onlyIds ? idFields(type) : namingFields(viewer, type) })
-  const files = viewer.onlyIds ? { fields: ['documentId'] } : true
+  const linked = (type: ContentType): unknown => (shapes === null ? { fields: idFields(type) } : linkLevel(shapes(type.uid)))
+  const files = shapes === null ? { fields: ['documentId'] } : true
   switch (attribute.kind) {
     case 'component':
       return entry(attribute.component)
@@ -276,7 +232,9 @@ function attributePopulate(viewer: Viewer, attribute: Exclude<Attribute, { kind:
       return files
     case 'morphTo': {
       const types = [...model.types.values()].filter((type) => isPolymorphicTarget(type) && grants.may(`${type.uid}.find`))
-      return types.length === 0 ? null : { on: Object.fromEntries(types.map((type) => [type.uid, linked(type)])) }
+      return types.length === 0
+        ? null
+        : { on: Object.fromEntries(types.map((type) => [type.uid, type.uid === fileType ? files : linked(type)])) }
     }
     case 'relation':
     case 'morphFrom': {
@@ -314,7 +272,7 @@ export async function findUnreadableFields(
   const parts = componentFields(type.attributes, fields)
   if (parts.length === 0) return []
   const read = async (as: ContentAccess): Promise<Body> => {
-    const whole = wholePopulate(as, type, true)
+    const whole = wholePopulate(as, type)
     const populate = Object.fromEntries(parts.filter((field) => field in whole).map((field) => [field, whole[field]]))
     return (await findVersion(as, name, { fields: ['documentId'], populate })) ?? {}
   }

@@ -10,6 +10,7 @@ import type { ContentType } from '../../model/schema/types.js'
 import { readRequest } from '../../query/rest/read.js'
 import { wholeVersionParameters } from '../../query/rest/versions.js'
 import { superAdminGrants } from '../permissions/grants.js'
+import { systemAttributes } from './changed-attributes.js'
 import { type ContentAccess, type HistorySettings, unbounded } from './content-access.js'
 import { wholePopulate } from './document-view.js'
 
@@ -17,19 +18,6 @@ import { wholePopulate } from './document-view.js'
 const maxLinks = 1_000
 /** A larger version is not stored. */
 const maxVersionBytes = 2_000_000
-
-/** Attributes that identify versions or are written by the service. */
-const systemAttributes: ReadonlySet<string> = new Set([
-  'id',
-  'documentId',
-  'locale',
-  'localizations',
-  'createdAt',
-  'updatedAt',
-  'publishedAt',
-  'createdBy',
-  'updatedBy',
-])
 
 const maxDeletedPerWrite = 100
 
@@ -117,7 +105,7 @@ async function record(
 ): Promise<void> {
   const { transaction, read, plans, type } = scope
   const grants = superAdminGrants(documents.context.model)
-  const populate = wholePopulate({ documents, grants }, type, true)
+  const populate = wholePopulate({ documents, grants }, type)
   const request = readRequest(
     read,
     grants,

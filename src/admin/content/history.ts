@@ -7,6 +7,7 @@ import { fileType } from '../../model/schema/link.js'
 import type { Attribute, Schema } from '../../model/schema/types.js'
 import { isObject } from '../../query/request.js'
 import { parseStoredJson } from '../permissions/permissions.js'
+import { changedAttributes } from './changed-attributes.js'
 import { type ContentAccess, type DocumentName, findRows, type HistorySettings, unbounded } from './content-access.js'
 import { copyData } from './document-copy.js'
 import { findPartlyHidden, findUnreadableFields, localeStates, unrestricted } from './document-view.js'
@@ -85,26 +86,68 @@ async function readStored(access: ContentAccess, name: DocumentName, id: number)
   const [row] = await access.history!.database.rows<{ readonly data: unknown }>(
     sql`select data from strapi_history_versions where id = ${id}`,
   )
-  const stored = parseStoredJson(row?.data)
-  return { ...version, data: isObject(stored) ? stored : {} }
+  return { ...version, data: toStored(row?.data) }
 }
 
 /** The visible part of a version: existing readable attributes, links to readable documents, existing files. */
-async function visibleData(access: ContentAccess, { type }: DocumentName, stored: Body): Promise<Body> {
+async function visibleData(access: ContentAccess, name: DocumentName, stored: Body): Promise<Body> {
+  const [visible] = await visibleParts(access, name, [stored])
+  return visible!
+}
+
+/** The visible parts of several versions. */
+async function visibleParts(access: ContentAccess, { type }: DocumentName, stored: readonly Body[]): Promise<readonly Body[]> {
   const { model } = access.documents.context
-  const links = findLinks(model, type, stored, () => true)
+  const links = stored.flatMap((each) => findLinks(model, type, each, () => true))
   const isThere = await findTargets(access, links, 'draft')
   const files = await readFiles(access, type, stored)
   const readable = access.grants.content.readable.get(type.uid) ?? noAttributes
-  return visibleEntry({ access, isThere, files }, type, stored, readable)
+  return stored.map((each) => visibleEntry({ access, isThere, files }, type, each, readable))
+}
+
+const versionsPerRead = 10
+/** Larger versions are not compared in lists. */
+const maxComparedBytes = 20_000_000
+
+/**
+ * By row id, the attributes in which each version differs from the one before it; null: there is none, or the page is too large to compare.
+ * `versions`: the latest first, with the one before the page.
+ */
+export async function compareVersions(
+  access: ContentAccess,
+  name: DocumentName,
+  versions: readonly HistoryVersion[],
+): Promise<(id: number) => readonly string[] | null> {
+  const { model } = access.documents.context
+  const changed = new Map<number, readonly string[]>()
+  let later: { readonly id: number; readonly data: Body } | null = null
+  let bytes = 0
+  for (let start = 0; start < versions.length && bytes <= maxComparedBytes; start += versionsPerRead) {
+    const ids = versions.slice(start, start + versionsPerRead).map(({ id }) => id)
+    const rows = await access.history!.database.rows<{ readonly id: number; readonly data: unknown }>(
+      sql`select id, data from strapi_history_versions where id in (${sql.join(ids)}) order by id desc`,
+    )
+    bytes += rows.reduce((sum, { data }) => sum + (typeof data === 'string' ? data.length : JSON.stringify(data).length), 0)
+    const stored = rows.map(({ data }) => toStored(data))
+    for (const [index, data] of (await visibleParts(access, name, stored)).entries()) {
+      if (later !== null) changed.set(later.id, changedAttributes(model, name.type, data, later.data))
+      later = { id: rows[index]!.id, data }
+    }
+  }
+  return (id) => changed.get(id) ?? null
+}
+
+const toStored = (data: unknown): Body => {
+  const stored = parseStoredJson(data)
+  return isObject(stored) ? stored : {}
 }
 
 const maxFiles = 1_000
 
-/** The files of a version by row id. */
-async function readFiles({ documents }: ContentAccess, shape: Schema, stored: Body): Promise<ReadonlyMap<unknown, Body>> {
+/** The files of versions by row id. */
+async function readFiles({ documents }: ContentAccess, shape: Schema, stored: readonly Body[]): Promise<ReadonlyMap<unknown, Body>> {
   const { model } = documents.context
-  const ids = [...new Set(fileIdsIn(model, shape, stored))].slice(0, maxFiles)
+  const ids = [...new Set(stored.flatMap((each) => fileIdsIn(model, shape, each)))].slice(0, maxFiles)
   const type = model.types.get(fileType)!
   if (ids.length === 0) return new Map()
   const parameters = {

@@ -9,6 +9,8 @@ import { type DocumentLink, findLinks, findTargets, hasMoreThan } from './link-t
 /** The result for one locale. */
 interface LocaleCheck {
   readonly locale: string | null
+  /** The document does not exist in this locale. */
+  readonly isMissing: boolean
   /** Errors, as in `details.errors` of a publication. */
   readonly errors: readonly PublicationError[]
   /** Links to unpublished documents; they take effect once these are published. */
@@ -29,11 +31,15 @@ export async function checkDocument(
   if (there.length === 0) throw notFound()
   if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
   const locales = named.includes('*') ? there : named
-  if (locales.some((locale) => !there.includes(locale))) throw notFound()
-  const errors = await access.checks({ grants: access.grants, type, documentId, locales })
+  const existing = locales.filter((locale) => there.includes(locale))
+  if (existing.length === 0) throw notFound()
+  const errors = await access.checks({ grants: access.grants, type, documentId, locales: existing })
   const checks: LocaleCheck[] = []
-  for (const [index, locale] of locales.entries())
-    checks.push({ locale, errors: errors[index]!, ...(await findWaiting(access, type, documentId, locale)) })
+  for (const locale of locales) {
+    const index = existing.indexOf(locale)
+    if (index === -1) checks.push({ locale, isMissing: true, errors: [], waiting: [], more: false })
+    else checks.push({ locale, isMissing: false, errors: errors[index]!, ...(await findWaiting(access, type, documentId, locale)) })
+  }
   return checks
 }
 

@@ -2,13 +2,23 @@
 
 import { fileType } from '../../model/schema/link.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { type ContentAccess, findRows, type VersionData } from './content-access.js'
-import { namingAttribute, namingFields } from './document-view.js'
+import { type ContentAccess, findRows } from './content-access.js'
+import { type RowLocale, readRowLocales } from './document-list.js'
+import {
+  type LinkShapes,
+  type LinkView,
+  linkLevel,
+  readLinkShapes,
+  type Thumbnail,
+  thumbnailLevel,
+  toLink,
+  toThumbnail,
+} from './link-view.js'
 
 const maxTypes = 50
 const maxDocumentsPerType = 5
-/** Of each kind. */
-const maxResults = 30
+/** Rows of a type among which the best are found: a document has one for each locale. */
+const rowsPerType = 50
 /** Time after which no further type is searched. */
 const maxSearchMs = 1_500
 
@@ -16,65 +26,116 @@ const maxSearchMs = 1_500
 interface SearchResult {
   readonly types: readonly { readonly uid: string; readonly displayName: string }[]
   readonly documents: readonly SearchedDocument[]
-  readonly files: readonly VersionData[]
+  readonly files: readonly SearchedFile[]
   /** All types were searched. */
   readonly isComplete: boolean
 }
 
-/** A document that was found, by its draft in one locale. */
-interface SearchedDocument {
-  readonly type: string
-  readonly documentId: string
-  readonly locale: string | null
-  readonly name: string
+/** A document that was found: its draft in the locale with the best name. */
+interface SearchedDocument extends LinkView {
+  /** The display name of the type. */
+  readonly displayName: string
+  /** Only of types with locales. */
+  readonly locales?: readonly RowLocale[]
 }
 
-/** Finds what the administrator may read by a text. */
-export async function search(access: ContentAccess, text: string): Promise<SearchResult> {
+interface SearchedFile {
+  readonly id: number
+  readonly documentId: string
+  readonly name: string
+  readonly alternativeText: string | null
+  readonly mime: string | null
+  readonly thumbnail: Thumbnail | null
+}
+
+/** Finds what the administrator may read by a text; at most `limit` of each kind, the best first. */
+export async function search(access: ContentAccess, text: string, limit: number): Promise<SearchResult> {
   const { model } = access.documents.context
   const readable = [...model.types.values()].filter(({ uid, exposed }) => exposed && access.grants.may(`${uid}.find`))
+  const rank = rankBy(text)
   const words = text.toLowerCase()
-  const types = readable.filter(({ uid, displayName }) => `${displayName} ${uid}`.toLowerCase().includes(words)).slice(0, maxResults)
+  const types = readable.filter(({ uid, displayName }) => `${displayName} ${uid}`.toLowerCase().includes(words))
   const until = performance.now() + maxSearchMs
-  const files = access.grants.may(`${fileType}.find`) ? await searchFiles(access, model.types.get(fileType)!, text) : []
+  const files = access.grants.may(`${fileType}.find`) ? await searchFiles(access, model.types.get(fileType)!, text, limit) : []
+  const searchable = readable.slice(0, maxTypes)
+  const shapes = await readLinkShapes(access, model, searchable)
   const documents: SearchedDocument[] = []
   let searched = 0
-  for (const type of readable.slice(0, maxTypes)) {
-    if (documents.length >= maxResults || performance.now() > until) break
-    documents.push(...(await searchDocuments(access, type, text)))
+  for (const type of searchable) {
+    if (performance.now() > until) break
+    documents.push(...(await searchDocuments(access, shapes, type, text)))
     searched += 1
   }
   return {
-    types: types.map(({ uid, displayName }) => ({ uid, displayName })),
-    documents: documents.slice(0, maxResults),
+    types: sortBy(types, ({ displayName }) => rank(displayName))
+      .slice(0, limit)
+      .map(({ uid, displayName }) => ({ uid, displayName })),
+    documents: sortBy(documents, ({ name }) => rank(name)).slice(0, limit),
     files,
     isComplete: searched === readable.length,
   }
 }
 
-async function searchDocuments(access: ContentAccess, type: ContentType, text: string): Promise<readonly SearchedDocument[]> {
-  const name = namingAttribute(access, type)
-  if (name === null) return []
+/** The rank of a name: equal to the text, beginning with it, with a word that begins with it, others. */
+const rankBy = (text: string): ((name: string | null) => number) => {
+  const words = text.toLowerCase()
+  return (name) => {
+    const lower = (name ?? '').toLowerCase()
+    if (lower === words) return 0
+    if (lower.startsWith(words)) return 1
+    return lower.includes(` ${words}`) ? 2 : 3
+  }
+}
+
+const sortBy = <Value>(values: readonly Value[], rank: (value: Value) => number): readonly Value[] =>
+  values.toSorted((one, other) => rank(one) - rank(other))
+
+async function searchDocuments(
+  access: ContentAccess,
+  shapes: LinkShapes,
+  type: ContentType,
+  text: string,
+): Promise<readonly SearchedDocument[]> {
+  const shape = shapes(type.uid)
+  if (shape.naming === null) return []
   const rows = await findRows(access, type, {
     status: 'draft',
-    filters: { [name]: { $containsi: text } },
-    fields: namingFields(access, type),
-    limit: maxDocumentsPerType,
+    filters: { [shape.naming]: { $containsi: text } },
+    ...linkLevel(shape),
+    limit: rowsPerType,
     ...(type.localized ? { locale: '*' } : {}),
   })
-  return rows.map(({ documentId, locale, [name]: shown }) => ({
-    type: type.uid,
-    documentId: String(documentId),
-    name: String(shown),
-    locale: typeof locale === 'string' ? locale : null,
+  const rank = rankBy(text)
+  const isDefault = ({ locale }: LinkView) => locale === null || locale === access.defaultLocale
+  const links = sortBy(
+    rows.map((row) => toLink(shape, row)),
+    (link) => 2 * rank(link.name) + (isDefault(link) ? 0 : 1),
+  )
+  const documents = [...new Map(links.toReversed().map((link) => [link.documentId, link])).values()].toReversed()
+  const best = documents.slice(0, maxDocumentsPerType)
+  const localesOf = type.localized ? await readRowLocales(access, type, best) : null
+  return best.map((link) => ({
+    ...link,
+    displayName: type.displayName,
+    ...(localesOf === null ? {} : { locales: localesOf(link.documentId) }),
   }))
 }
 
-function searchFiles(access: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
+/** Files by name, then by alternative text and caption. */
+async function searchFiles(access: ContentAccess, type: ContentType, text: string, limit: number): Promise<readonly SearchedFile[]> {
   const contains = { $containsi: text }
-  return findRows(access, type, {
-    filters: { $or: [{ name: contains }, { alternativeText: contains }, { caption: contains }] },
-    fields: ['documentId', 'name', 'alternativeText', 'mime', 'url'],
-    limit: maxDocumentsPerType,
-  })
+  const read = (filters: unknown, most: number) =>
+    findRows(access, type, { filters, fields: ['documentId', 'name', ...thumbnailLevel.fields], limit: most })
+  const named = await read({ name: contains }, limit)
+  const inTexts = { $or: [{ alternativeText: contains }, { caption: contains }], name: { $not: contains } }
+  const others = named.length < limit ? await read(inTexts, limit - named.length) : []
+  const rank = rankBy(text)
+  return [...sortBy(named, ({ name }) => rank(String(name))), ...others].map((file) => ({
+    id: file.id as number,
+    documentId: String(file.documentId),
+    name: String(file.name),
+    alternativeText: typeof file.alternativeText === 'string' ? file.alternativeText : null,
+    mime: typeof file.mime === 'string' ? file.mime : null,
+    thumbnail: toThumbnail(file),
+  }))
 }

@@ -76,7 +76,7 @@ const isEdited = (name: string): boolean => !(name in systemAttributes)
 const fieldSize = ({ type }: AttributeSource): number => sizes[String(type)] ?? 6
 
 /** The default naming attribute: the first string. */
-function defaultMainField(schema: Schema | undefined): string {
+export function defaultMainField(schema: Schema | undefined): string {
   if (schema === undefined) return 'documentId'
   const texts = Object.entries(schema.source.attributes).filter(([, { type }]) => type === 'string')
   return texts[0]?.[0] ?? 'documentId'

@@ -7,7 +7,7 @@ import { componentHolders } from '../../model/schema/graph.js'
 import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
 import { findRows, unbounded, type VersionData } from '../content/content-access.js'
 import type { DocumentUses } from '../content/document-links.js'
-import { namingFields } from '../content/document-view.js'
+import { type LinkShapes, linkLevel, readLinkShapes, toLink } from '../content/link-view.js'
 import type { AdministratorGrants } from '../permissions/grants.js'
 import { readFileView } from './files.js'
 import type { MediaAccess } from './media-access.js'
@@ -40,14 +40,22 @@ export async function listFileUses(
     model,
     links.slice(0, maxLinks).map(({ id, uid, field }) => ({ id, uid, path: [field] })),
   )
-  const uses: DocumentUses[] = []
-  for (const [key, ids] of byAttribute(places)) {
+  const readable = [...byAttribute(places)].flatMap(([key, ids]) => {
     const [uid, path] = JSON.parse(key) as [string, string[]]
     const type = model.types.get(uid)
-    if (type === undefined || !mayRead(model, grants, type, path)) continue
-    const found = await readHoldingDocuments(access, grants, type, ids)
-    if (found.length > 0)
-      uses.push({ type: uid, path: path.join('.'), documents: found.slice(0, maxDocuments), more: found.length > maxDocuments })
+    return type === undefined || !mayRead(model, grants, type, path) ? [] : [{ type, path, ids }]
+  })
+  const shapes = await readLinkShapes(
+    { grants, database },
+    model,
+    readable.map(({ type }) => type),
+  )
+  const uses: DocumentUses[] = []
+  for (const { type, path, ids } of readable) {
+    const found = await readHoldingDocuments(access, grants, shapes, { type, ids })
+    if (found.length === 0) continue
+    const documents = found.slice(0, maxDocuments).map((row) => toLink(shapes(type.uid), row))
+    uses.push({ type: type.uid, path: path.join('.'), documents, more: found.length > maxDocuments })
   }
   return { uses, more: links.length > maxLinks }
 }
@@ -117,12 +125,12 @@ function mayRead(model: Model, grants: AdministratorGrants, type: ContentType, p
 async function readHoldingDocuments(
   { documents }: MediaAccess,
   grants: AdministratorGrants,
-  type: ContentType,
-  ids: readonly number[],
+  shapes: LinkShapes,
+  { type, ids }: { readonly type: ContentType; readonly ids: readonly number[] },
 ): Promise<readonly VersionData[]> {
   const parameters = {
     filters: { id: { $in: [...new Set(ids)] } },
-    fields: namingFields({ grants }, type),
+    ...linkLevel(shapes(type.uid)),
     ...(type.localized ? { locale: '*' } : {}),
     sort: 'id',
     limit: maxLinks,

@@ -8,6 +8,7 @@ import { toWritten, type WriteReport, type WrittenDocument } from '../../admin/c
 import type { FormerResult } from '../../admin/idempotency.js'
 import { pageInput } from '../../admin/values.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
+import { documentStates } from '../../query/request.js'
 import { publicationFilters } from '../../query/rest/versions.js'
 import { appliedHeader, type Preference } from './preferences.js'
 import { type AdmittedRequest, type HeaderInput, type ResourceResponse, respond } from './resource.js'
@@ -34,13 +35,58 @@ export const attributesInput = z.record(z.string().max(500), z.unknown())
 export const versionSchema = z.looseObject({ documentId: z.string() })
 /** `meta` of a list with pages in both directions. */
 export const cursorMeta = z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() })
-export const totalSchema = z.strictObject({ data: z.strictObject({ total: z.int(), exact: z.boolean() }) })
-/** Documents that use another one, or a file, by attribute. */
-export const usesSchema = z.array(
-  z.strictObject({ type: z.string(), path: z.string(), documents: z.array(versionSchema), more: z.boolean() }),
-)
+/** A total; `exact` false: there are more. */
+export const boundedTotal = z.strictObject({ total: z.int(), exact: z.boolean() })
+export const totalSchema = z.strictObject({ data: boundedTotal })
 
-const state = z.enum(['draft', 'changed', 'published'])
+/** The state of a document in a locale. */
+const state = z.enum(documentStates)
+const text = z.string()
+const size = z.number().nullable()
+
+export const thumbnailSchema = z.strictObject({
+  url: text,
+  mime: text.nullable(),
+  alternativeText: text.nullable(),
+  width: size,
+  height: size,
+})
+
+/** A linked document. */
+export const linkSchema = z.strictObject({
+  id: z.int(),
+  type: text,
+  documentId: text,
+  locale: text.nullable(),
+  state: state.optional().describe('Only of types with Draft & Publish'),
+  name: text.nullable().describe('The value of the naming attribute'),
+  fields: z.record(text, z.unknown()).describe('Up to three further attributes, by the list layout of the type'),
+  thumbnail: thumbnailSchema.nullable(),
+})
+
+/** Documents that use another one, or a file, by attribute. */
+export const usesSchema = z.array(z.strictObject({ type: text, path: text, documents: z.array(linkSchema), more: z.boolean() }))
+
+/** The locales of a document in a list. */
+export const rowLocales = z
+  .array(z.strictObject({ locale: text, state: state.optional() }))
+  .optional()
+  .describe('Only of types with locales')
+
+/** A document in a list. */
+export const rowSchema = z.strictObject({
+  id: z.int(),
+  documentId: text,
+  locale: text.nullable(),
+  state: state.optional().describe('Only of types with Draft & Publish'),
+  locales: rowLocales,
+  values: z.record(text, z.unknown()),
+})
+
+/** Totals of a list. */
+export const listTotals = boundedTotal.extend({
+  states: z.strictObject({ draft: boundedTotal, changed: boundedTotal, published: boundedTotal }).optional().describe('With `by=state`'),
+})
 
 /** A document in a response. */
 export const documentSchema = z.strictObject({
@@ -51,6 +97,7 @@ export const documentSchema = z.strictObject({
     state: state.nullable(),
     draft: versionSchema.nullable(),
     published: versionSchema.nullable(),
+    changed: z.array(z.string()),
     more: z.array(z.string()),
     locales: z.array(
       z.strictObject({ locale: z.string().nullable(), state, updatedAt: z.string().nullable(), publishedAt: z.string().nullable() }),
@@ -92,6 +139,7 @@ export async function contentAccess(context: AdmittedRequest): Promise<ContentAc
     batch,
     checks,
     defaultLocale,
+    database,
     grants: await grantsOf(administrator, model),
     administratorId: administrator.id,
     requestId: request.id,
@@ -197,8 +245,8 @@ export function preferredResponse(
   }
 }
 
-const text = { type: 'string' } as const
-const texts = { type: 'array', items: text } as const
+const anyText = { type: 'string' } as const
+const texts = { type: 'array', items: anyText } as const
 
 /** Described only; checked by the content API. */
 const nested = (described: Readonly<Record<string, unknown>>, description: string) =>
@@ -212,11 +260,17 @@ export const cursorInput = z.string().max(10_000).optional()
 
 /** The query of a list of documents. */
 export const listQuery = z.strictObject({
-  filters: nested({ type: 'object', additionalProperties: true }, 'Conditions: `filters[title][$containsi]=tea`'),
-  sort: nested({ anyOf: [text, texts] }, 'Keys such as `title:asc`, or `author.name:desc` through a relation'),
-  fields: nested({ anyOf: [text, texts] }, 'The attributes to return; `id` and `documentId` are always included'),
+  filters: nested(
+    { type: 'object', additionalProperties: true },
+    'Conditions: `filters[title][$containsi]=tea`, `filters[$state]=changed`',
+  ),
+  sort: nested({ anyOf: [anyText, texts] }, 'Keys such as `title:asc`, or `author.name:desc` through a relation'),
+  fields: nested(
+    { anyOf: [anyText, texts] },
+    'The attributes to return, also relations, files and components; those of the list layout unless it is given',
+  ),
   populate: nested(
-    { anyOf: [text, texts, { type: 'object', additionalProperties: true }] },
+    { anyOf: [anyText, texts, { type: 'object', additionalProperties: true }] },
     'The relations, media, components and dynamic zones to return',
   ),
   q: z.string().max(10_000).optional().describe('A text to search in all text attributes'),
@@ -228,3 +282,6 @@ export const listQuery = z.strictObject({
   after: cursorInput,
   before: cursorInput,
 })
+
+/** The query of the totals of a list. */
+export const totalQuery = listQuery.extend({ by: z.enum(['state']).optional().describe('Also counts by state') })

@@ -12,17 +12,24 @@ const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stri
 export const documentTag = (view: DocumentView): string => `"${view.revision ?? 'none'}.${hashOf(view).slice(0, 16)}"`
 
 /** A response that clients may store and revalidate. */
-export const cacheable = <Value>(data: Value): ResourceResponse<{ data: Value }> =>
-  respond({ data }, { 'cache-control': 'private, no-cache' })
+export const cacheable = <Value>(data: Value): ResourceResponse<{ data: Value }> => respond({ data }, revalidated)
+
+const revalidated = { 'cache-control': 'private, no-cache' }
 
 export const isTagged = ({ method, response: content, headers, isTagged: isToo }: Resource): boolean =>
   content !== null && (method === 'GET' || headers.state !== undefined || isToo === true)
 
+/** Content and files, which clients may store and revalidate. */
+const isContent = ({ who, isSecret }: Resource): boolean =>
+  isSecret !== true && (who === 'byRoles' || (typeof who === 'object' && who.onFiles === true))
+
 /** Adds the ETag to the response of a read; 304 if the client has it. */
-export function withTag({ method }: Resource, given: IncomingHttpHeaders, answered: ResourceResponse<unknown>): ResourceResponse<unknown> {
-  const { value, headers = {} } = answered
+export function withTag(resource: Resource, given: IncomingHttpHeaders, answered: ResourceResponse<unknown>): ResourceResponse<unknown> {
+  const { value } = answered
+  const { method } = resource
+  const headers = { ...(isContent(resource) ? revalidated : {}), ...answered.headers }
   if (method !== 'GET' || value === undefined) return answered
-  const { etag = `"${hashOf(value)}"` } = headers
+  const { etag = `"${hashOf(value)}"` } = answered.headers ?? {}
   if (hasVersion(given, String(etag)) !== true) return { ...answered, headers: { ...headers, etag } }
   return { status: 304, headers: { ...headers, etag: getUnchangedTag(given, String(etag)) } }
 }

@@ -6,9 +6,18 @@ import { assertNever, type ContentType, type Scalar, type Schema } from '../../m
 import { attributeTypes } from '../../model/types/attribute-types.js'
 import type { Contract } from '../contract.js'
 import type { Filter, Keyset, LinkPage, Populated, ReadRequest, Selection, SortKey } from '../request.js'
-import { pageValues } from '../request.js'
+import { pageValues, stateName } from '../request.js'
 import type { Compilation } from './conditions.js'
-import { chosenLocales, condition, publicationConditions, published, value, visibleRows, withinScope } from './conditions.js'
+import {
+  chosenLocales,
+  condition,
+  publicationConditions,
+  publicationState,
+  published,
+  value,
+  visibleRows,
+  withinScope,
+} from './conditions.js'
 import { column, constant, every, getJoins } from './joins.js'
 import {
   afterPosition,
@@ -109,6 +118,10 @@ function selectColumns(compilation: Compiler, selection: Selection, alias: strin
       continue
     }
     columns.push(selectField(compilation, field, alias, selected, at))
+  }
+  if (selection.state !== undefined) {
+    columns.push({ name: stateName, at: at + selected.length, answer: 'text' })
+    selected.push(publicationState(compilation, selection.shape as ContentType, alias, selection.state.model))
   }
   return { selected, columns, idAt: at }
 }

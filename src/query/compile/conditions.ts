@@ -7,11 +7,12 @@ import type { Parameter } from '../../database/plan.js'
 import { bindTimestamp } from '../../database/portable-sql.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import type { PublicationFilter } from '../../foundation/public/content/queries.js'
-import { assertNever, type ContentType, type Schema } from '../../model/schema/types.js'
+import { assertNever, type ContentType, type Model, type Schema } from '../../model/schema/types.js'
 import { attributeTypes } from '../../model/types/attribute-types.js'
 import type { Contract } from '../contract.js'
 import type { OperatorName } from '../operators.js'
 import type {
+  DocumentState,
   Filter,
   LocaleChoice,
   PathAttribute,
@@ -19,6 +20,7 @@ import type {
   ReadRequest,
   RelatedFilter,
   RowScopes,
+  StateFilter,
   Status,
   ValueIndex,
 } from '../request.js'
@@ -62,6 +64,10 @@ export function condition(compilation: Compilation, shape: Schema, alias: string
         filter.values.map((index) => value(index, type)),
       )
       return negated ? sql`not (${test})` : sql`${test}`
+    }
+    case 'state': {
+      const test = hasState(compilation, shape as ContentType, alias, filter)
+      return negated ? sql`not ${test}` : test
     }
     case 'related':
       return related(compilation, shape, alias, filter, negated)
@@ -128,7 +134,7 @@ function inOwnerSet(id: Expression, path: Joins, conditions: readonly Expression
 
 /** True if a condition crosses a relation. */
 export function isDeep(filter: Filter): boolean {
-  if (filter.kind === 'compare') return false
+  if (filter.kind === 'compare' || filter.kind === 'state') return false
   if (filter.kind === 'related') return true
   return filter.kind === 'not' ? isDeep(filter.of) : filter.of.some(isDeep)
 }
@@ -147,6 +153,7 @@ export function isSelective(filter: Filter): boolean {
     case 'any':
       return filter.of.every(isSelective)
     case 'not':
+    case 'state':
       return false
     case 'compare':
       return (
@@ -219,6 +226,8 @@ function holdsForMissingTarget(compilation: Compilation, filter: Filter, negated
     }
     case 'not':
       return holdsFor(filter.of, !negated)
+    case 'state':
+      return false
     case 'compare':
       return filter.operator === (negated ? '$notNull' : '$null')
     case 'related':
@@ -270,6 +279,26 @@ function publication(compilation: Compilation, type: ContentType, alias: string,
     'published-with-draft': () => sql`${published(alias, 'published')} and ${sibling([isDraft])}`,
   }
   return negated ? sql`not (${tests[filter]()})` : tests[filter]()
+}
+
+/** The state of a row of a type with Draft & Publish. */
+export function publicationState(compilation: Compilation, type: ContentType, alias: string, model: Model): Expression {
+  const is = (filter: PublicationFilter) => publication(compilation, type, alias, { filter, negated: false, model })
+  const text = (state: DocumentState) => sql.lit(state)
+  return sql`case when ${is('never-published')} then ${text('draft')} when ${is('modified')} then ${text('changed')} else ${text('published')} end`
+}
+
+function hasState(compilation: Compilation, type: ContentType, alias: string, { states, model }: StateFilter): Expression {
+  const is = (filter: PublicationFilter) => publication(compilation, type, alias, { filter, negated: false, model })
+  const tests: Record<DocumentState, () => Expression> = {
+    draft: () => is('never-published'),
+    changed: () => is('modified'),
+    published: () => sql`(${is('has-published-version')} and not ${is('modified')})`,
+  }
+  return sql`(${sql.join(
+    states.map((state) => tests[state]()),
+    sql` or `,
+  )})`
 }
 
 /** The conditions of `publicationFilter` and `hasPublishedVersion` on a row of a type with Draft & Publish. */

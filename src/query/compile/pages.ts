@@ -100,7 +100,7 @@ export function compileAccessPaths(compilation: Compilation, query: PageQuery, w
 
 /** The tables with the links of conditions on relations. */
 function getLinkLists(type: ContentType, filter: Filter): AccessPaths['tested'] {
-  if (filter.kind === 'compare') return []
+  if (filter.kind === 'compare' || filter.kind === 'state') return []
   if (filter.kind === 'not') return getLinkLists(type, filter.of)
   if (filter.kind !== 'related') return filter.of.flatMap((one) => getLinkLists(type, one))
   const { path } = filter
@@ -111,6 +111,7 @@ function getLinkLists(type: ContentType, filter: Filter): AccessPaths['tested'] 
 
 const countValues = (filter: Filter): number => {
   if (filter.kind === 'compare') return Math.max(1, filter.values.length)
+  if (filter.kind === 'state') return filter.states.length
   if (filter.kind === 'related') return countValues(filter.where)
   return filter.kind === 'not' ? countValues(filter.of) : filter.of.reduce((sum, one) => sum + countValues(one), 0)
 }
@@ -123,6 +124,8 @@ function isCheap(filter: Filter, isBehind = false): boolean {
       return filter.of.every((one) => isCheap(one, isBehind))
     case 'not':
       return isCheap(filter.of, isBehind)
+    case 'state':
+      return false
     case 'compare': {
       const { typed, takes } = operators[filter.operator]
       return (typed || takes === 'flag') && attributeTypes[filter.attribute.type].isLong !== true

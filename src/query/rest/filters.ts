@@ -4,8 +4,8 @@ import { assertNever, type ContentType, type Scalar, type Schema } from '../../m
 import { attributeTypes } from '../../model/types/attribute-types.js'
 import { readFlag } from '../../model/types/numbers.js'
 import { isOperator, type OperatorName, operators } from '../operators.js'
-import type { Filter } from '../request.js'
-import { isObject } from '../request.js'
+import type { DocumentState, Filter } from '../request.js'
+import { documentStates, isObject, stateName } from '../request.js'
 import {
   bind,
   chargeNode,
@@ -14,6 +14,7 @@ import {
   filterRank,
   findComparable,
   getTarget,
+  hasState,
   isReadable,
   mayTraverse,
   type Resolver,
@@ -50,6 +51,7 @@ function readEntry(walk: Resolver, shape: Schema, name: string, value: unknown, 
     if (path.length === 0) return refuse(walk, `The operator ${name} needs an attribute`)
     return compare(walk, shape.attributes.get('id') as Scalar, name, value)
   }
+  if (name === stateName && path.length === 0 && hasState(walk, shape)) return readState(walk, value)
   if (name.startsWith('$')) throw invalidKey(walk.param, name, path.length === 0 ? null : path.join('.'))
   const attribute = findComparable(walk, shape, name, path, 'condition')
   if (attribute === null) return null
@@ -60,6 +62,19 @@ function readEntry(walk: Resolver, shape: Schema, name: string, value: unknown, 
   const where = readRelated(enterTarget(walk, attribute, target), target, value, here)
   if (where === null || (walk.dropsRestricted && !mayTraverse(walk, attribute))) return null
   return { kind: 'related', path: attribute, target, where }
+}
+
+/** Nodes of a condition on the state, which compares two versions of a document. */
+const stateNodes = 10
+
+/** A condition on the state: a value, or a list of values, one of which holds. */
+function readState(walk: Resolver, value: unknown): Filter | null {
+  for (let node = 0; node < stateNodes; node++) chargeNode(walk)
+  const states = [...new Set(toList(value))]
+  const isKnown = (state: unknown): state is DocumentState => documentStates.some((known) => known === state)
+  if (states.length === 0 || !states.every(isKnown))
+    return refuse(walk, `${stateName} takes ${documentStates.join(', ')}, or a list of these`)
+  return { kind: 'state', states, model: walk.model }
 }
 
 function readRelated(walk: Resolver, target: Schema, value: unknown, path: readonly string[]): Filter | null {

@@ -13,7 +13,7 @@ import {
   type Schema,
 } from '../../model/schema/types.js'
 import type { Filter, Populated, Selection, SortKey } from '../request.js'
-import { isObject } from '../request.js'
+import { isObject, stateName } from '../request.js'
 import { readFilters } from './filters.js'
 import {
   chargeNode,
@@ -23,6 +23,7 @@ import {
   forbid,
   getRank,
   getTarget,
+  hasState,
   isPublic,
   isReadable,
   isVisible,
@@ -274,7 +275,12 @@ function readLevel(walk: Resolver, target: Schema, value: unknown, position: Nam
   // Rows of several kinds are in the order of their links: their sort keys are not shown.
   const isUnsorted = position.path.at(-1) === 'localizations' || position.written.endsWith(']')
   const shown = isUnsorted ? fields : withSorted(walk, target, fields, sort)
-  return { filter, sort, of: { shape: target, fields: shown, populate }, count: isSwitchedOn(level.count) }
+  return {
+    filter,
+    sort,
+    of: { shape: target, fields: shown, populate, ...readStateField(walk, target, level.fields) },
+    count: isSwitchedOn(level.count),
+  }
 }
 
 /** Names instead of an object count as keys. @throws ApiError 400 for other values */
@@ -453,6 +459,12 @@ export function readFields(walk: Resolver, shape: Schema, node: unknown): readon
   return wanted.has('*') ? fields : fields.filter(({ name }) => name === 'id' || name === 'documentId' || wanted.has(name))
 }
 
+/** The state among the fields of a level; types without drafts have none. */
+export function readStateField(walk: Resolver, shape: Schema, node: unknown): Pick<Selection, 'state'> {
+  const names = typeof node === 'string' ? node.split(',') : Array.isArray(node) ? node : []
+  return hasState(walk, shape) && names.includes(stateName) ? { state: { model: walk.model } } : {}
+}
+
 /** The fields, and the rows' own attributes among the sort keys. */
 export function withSorted(walk: Resolver, shape: Schema, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
   const sorted = sort.filter(({ path, attribute }) => path.length === 0 && !fields.includes(attribute)).map(({ attribute }) => attribute)
@@ -462,7 +474,7 @@ export function withSorted(walk: Resolver, shape: Schema, fields: readonly Scala
 const malformedFields = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
 
 function checkName(walk: Resolver, shape: Schema, name: string): string {
-  if (name === '*') return name
+  if (name === '*' || (name === stateName && walk.seen !== null)) return name
   const attribute = shape.attributes.get(name)
   if (attribute === undefined) {
     const unknown = invalidKey(walk.param, name, null)

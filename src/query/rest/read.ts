@@ -19,7 +19,7 @@ import {
   type SortKey,
 } from '../request.js'
 import { readFilters, readSearch, readValue } from './filters.js'
-import { readableFields, readFields, readPopulate, withSorted } from './populate.js'
+import { readableFields, readFields, readPopulate, readStateField, withSorted } from './populate.js'
 import {
   bind,
   createResolver,
@@ -137,7 +137,11 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: ReadTa
       shape: type,
       ...(drafts.isClosed
         ? { fields: getIdAttributes(type), populate: [] }
-        : { fields: shown, populate: wanted.linkPage ? pageLinks(walk, populate, wanted.linkPage) : populate }),
+        : {
+            fields: shown,
+            ...readStateField(walk, type, parameters.fields),
+            populate: wanted.linkPage ? pageLinks(walk, populate, wanted.linkPage) : populate,
+          }),
       ...(wanted.constants === undefined ? {} : { constants: wanted.constants }),
     },
     format: wanted.format ?? 'flat',
@@ -182,7 +186,7 @@ function readConditions(walk: Resolver, { type, identity }: ReadTarget, filters:
 
 function crossesRelation(filter: Filter): boolean {
   if (filter.kind === 'related') return true
-  if (filter.kind === 'compare') return false
+  if (filter.kind === 'compare' || filter.kind === 'state') return false
   return filter.kind === 'not' ? crossesRelation(filter.of) : filter.of.some(crossesRelation)
 }
 

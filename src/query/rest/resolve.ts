@@ -141,6 +141,10 @@ export function tryConvert<T>(walk: Resolver, stage: ErrorRank, conversion: () =
   }
 }
 
+/** True if the caller, an administrator, may name the state of rows of `shape`. */
+export const hasState = ({ seen }: Resolver, shape: Schema): boolean =>
+  seen !== null && shape.kind === 'contentType' && shape.draftAndPublish
+
 /** True if the caller may find documents of `target` through a relation. Media attributes need no permission, relations to files do. */
 export function mayFind(walk: Resolver, target: string): boolean {
   return (walk.isTrusted === true || !isClosedType(target)) && walk.grants.may(`${target}.find`)

@@ -152,6 +152,8 @@ function getCompared(filter: Filter | null, above: string): readonly ComparedAtt
       return getCompared(filter.where, `${above}${filter.path.name}.`)
     case 'compare':
       return [{ path: above + filter.attribute.name, attribute: filter.attribute, operator: filter.operator }]
+    case 'state':
+      return []
   }
 }
 

@@ -21,7 +21,9 @@ import {
   documentSchema,
   documentState,
   documentStateOrNew,
+  linkSchema,
   listQuery,
+  listTotals,
   localeQuery,
   localesQuery,
   openDocument,
@@ -29,13 +31,16 @@ import {
   respondDocument,
   respondNamed,
   respondWritten,
-  totalSchema,
+  rowLocales,
+  rowSchema,
+  thumbnailSchema,
+  totalQuery,
   typeInput,
   usesSchema,
-  versionSchema,
   writtenDocumentSchema,
 } from '../content.js'
 import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
+import { cacheable } from '../revisions.js'
 
 const byType = z.strictObject({ type: typeInput })
 
@@ -52,10 +57,9 @@ const lists: readonly Resource[] = [
     params: byType,
     query: listQuery,
     isNested: true,
-    response: z.strictObject({ data: z.array(versionSchema), meta: cursorMeta }),
+    response: z.strictObject({ data: z.array(rowSchema), meta: cursorMeta }),
     handle: async (context) => {
-      const { data, meta } = await listDocuments(await contentAccess(context), context.params.type, context.query)
-      return respond({ data: data as never, meta })
+      return respond(await listDocuments(await contentAccess(context), context.params.type, context.query))
     },
   }),
   resource({
@@ -64,9 +68,9 @@ const lists: readonly Resource[] = [
     summary: 'Count the documents of a list, up to 10,000',
     who: 'byRoles',
     params: byType,
-    query: listQuery,
+    query: totalQuery,
     isNested: true,
-    response: totalSchema,
+    response: z.strictObject({ data: listTotals }),
     handle: async (context) => respond({ data: await countDocuments(await contentAccess(context), context.params.type, context.query) }),
   }),
   resource({
@@ -249,7 +253,7 @@ export const contentResources: readonly Resource[] = [...lists, ...documents, ..
 const linkText = z.string().max(10_000).optional()
 const pages = { ...localeQuery.shape, limit: pageInput.limit, after: cursorInput, before: cursorInput }
 const linkPathInput = z.string().min(1).max(1_000)
-const page = z.strictObject({ data: z.array(z.looseObject({})), meta: cursorMeta })
+const page = z.strictObject({ data: z.array(linkSchema), meta: cursorMeta })
 
 /** The resources of links. */
 export const linkResources: readonly Resource[] = [
@@ -289,7 +293,7 @@ export const linkResources: readonly Resource[] = [
     response: z.strictObject({ data: usesSchema }),
     handle: async (context) => {
       const { access, name } = await openDocument(context)
-      return respond({ data: (await listUses(access, name)) as never })
+      return respond({ data: await listUses(access, name) })
     },
   }),
 ]
@@ -301,6 +305,7 @@ const name = z.string().min(1).max(255)
 
 const check = z.strictObject({
   locale,
+  isMissing: z.boolean(),
   errors: z.array(z.strictObject({ path, message: text, name: text })),
   waiting: z.array(z.strictObject({ path, type: text, documentId: text, locale })),
   more: z.boolean(),
@@ -308,10 +313,30 @@ const check = z.strictObject({
 
 const found = z.strictObject({
   types: z.array(z.strictObject({ uid: text, displayName: text })),
-  documents: z.array(z.strictObject({ type: text, documentId: text, locale, name: text })),
-  files: z.array(z.looseObject({ id: z.int() })),
+  documents: z.array(linkSchema.extend({ displayName: text, locales: rowLocales })),
+  files: z.array(
+    z.strictObject({
+      id: z.int(),
+      documentId: text,
+      name: text,
+      alternativeText: text.nullable(),
+      mime: text.nullable(),
+      thumbnail: thumbnailSchema.nullable(),
+    }),
+  ),
   isComplete: z.boolean(),
 })
+
+const maxFound = 50
+const limitError = { error: `limit must be a number from 1 to ${maxFound}` }
+/** Results of each kind. */
+const searchLimit = z
+  .string()
+  .regex(/^[1-9]\d?$/, limitError)
+  .meta({ type: 'integer', minimum: 1, maximum: maxFound, default: 30, pattern: undefined })
+  .transform(Number)
+  .pipe(z.number().max(maxFound, limitError))
+  .default(30)
 
 /** The resources that help to write. */
 export const editingResources: readonly Resource[] = [
@@ -368,8 +393,8 @@ export const editingResources: readonly Resource[] = [
     path: '/find',
     summary: 'Find types, documents and files by a text',
     who: 'administrator',
-    query: z.strictObject({ q: z.string().trim().min(1).max(200) }),
+    query: z.strictObject({ q: z.string().trim().min(1).max(200), limit: searchLimit }),
     response: z.strictObject({ data: found }),
-    handle: async (context) => respond({ data: (await search(await contentAccess(context), context.query.q)) as never }),
+    handle: async (context) => cacheable(await search(await contentAccess(context), context.query.q, context.query.limit)),
   }),
 ]

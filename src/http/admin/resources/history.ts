@@ -1,6 +1,6 @@
 // /content/…/history: stored versions of documents, and their restoration.
 import * as z from 'zod'
-import { type HistoryVersion, listHistory, readHistory, restoreHistory } from '../../../admin/content/history.js'
+import { compareVersions, type HistoryVersion, listHistory, readHistory, restoreHistory } from '../../../admin/content/history.js'
 import { pageInput, pageMeta, parseCursor, rowIdInput, timestamp, toPage, toTimestamp } from '../../../admin/values.js'
 import { admitTo, byDocument, documentSchema, documentState, localeQuery, openDocument, respondNamed, respondWritten } from '../content.js'
 import { type Resource, resource, respond } from '../resource.js'
@@ -13,6 +13,8 @@ const version = {
   administrator: z.strictObject({ id: z.int(), firstname: personName, lastname: personName }).nullable(),
 }
 const shown = ({ id, createdAt: madeAt, status, by }: HistoryVersion) => ({ id, at: toTimestamp(madeAt), status, administrator: by })
+/** `changed` null: there is no version before this one, or they are too large to compare. */
+const listed = z.strictObject({ ...version, changed: z.array(z.string()).nullable() })
 const byVersion = byDocument.extend({ id: rowIdInput })
 
 /** The resources of the history. */
@@ -25,14 +27,15 @@ export const historyResources: readonly Resource[] = [
     refusals: [501],
     params: byDocument,
     query: localeQuery.extend(pageInput),
-    response: z.strictObject({ data: z.array(z.strictObject(version)), meta: pageMeta }),
+    response: z.strictObject({ data: z.array(listed), meta: pageMeta }),
     handle: async (context) => {
       const { after, limit } = context.query
       const { access, name } = await openDocument(context)
       const list = ['history', name.type.uid, name.documentId, name.locale]
       const rows = await listHistory(access, name, { before: parseCursor(after, list), limit: limit + 1 })
       const page = toPage(rows, limit, list, ({ id }) => id)
-      return respond({ data: page.shown.map(shown), meta: page.meta })
+      const changedIn = await compareVersions(access, name, rows)
+      return respond({ data: page.shown.map((one) => ({ ...shown(one), changed: changedIn(one.id) })), meta: page.meta })
     },
   }),
   resource({

@@ -242,7 +242,7 @@ const single: readonly Resource[] = [
       const { administration, administrator, installation, params } = context
       const grants = await administration.grantsOf(administrator, installation.model)
       const { uses, more } = await listFileUses(mediaAccess(context), grants, params.id)
-      return respond({ data: uses as never, meta: { more } })
+      return respond({ data: uses, meta: { more } })
     },
   }),
 ]

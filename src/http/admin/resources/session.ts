@@ -18,15 +18,15 @@ import { isLocalDevelopment } from '../../own-machine.js'
 import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
 import { readRefreshToken, refreshCookie } from '../session-cookie.js'
 
-/** The response of a sign-in. The refresh token is in the cookie. */
-const signedInAnswer = z.strictObject({
-  data: z.strictObject({
-    administrator: z.int(),
-    accessToken: z.string(),
-    accessTokenExpiresAt: timestamp,
-    sessionExpiresAt: timestamp,
-  }),
+const accessSchema = z.strictObject({
+  administrator: z.int(),
+  accessToken: z.string(),
+  accessTokenExpiresAt: timestamp,
+  sessionExpiresAt: timestamp,
 })
+
+/** The response of a sign-in. The refresh token is in the cookie. */
+const signedInAnswer = z.strictObject({ data: accessSchema })
 
 /** The response to a sign-in. */
 function signedIn({ parts, administration }: Pick<ResourceRequest, 'parts' | 'administration'>, tokens: AdministratorTokens) {
@@ -75,14 +75,18 @@ export const sessionResources: readonly Resource[] = [
   resource({
     method: 'POST',
     path: '/session/refresh',
-    summary: 'Exchange the cookie for new tokens',
+    summary: 'Exchange the cookie for new tokens; null without a cookie',
     who: 'page',
     isSecret: true,
     refusals: [401],
     attempts: { name: 'refresh', counted: 'failures' },
     body: z.strictObject({}),
-    response: signedInAnswer,
-    handle: async (context) => signedIn(context, await refreshAdministrator(context.administration, readRefreshToken(context.request.raw))),
+    response: z.strictObject({ data: accessSchema.nullable() }),
+    handle: async (context) => {
+      const token = readRefreshToken(context.request.raw)
+      if (token === undefined) return respond({ data: null })
+      return signedIn(context, await refreshAdministrator(context.administration, token))
+    },
   }),
   resource({
     method: 'DELETE',

@@ -1,11 +1,14 @@
 // /start and /openapi.json: the data of a first screen, and the description of the API.
 
 import * as z from 'zod'
+import { type ContentAccess, findRows } from '../../../admin/content/content-access.js'
+import { readLinkShapes } from '../../../admin/content/link-view.js'
 import { type Administrator, isUnconditional } from '../../../admin/identity/identify.js'
 import type { Immutable } from '../../../admin/manage/operation.js'
 import { hasRights, parseRights } from '../../../admin/permissions/permissions.js'
 import { readLocales } from '../../../content/documents/read/service-reads.js'
-import type { Model } from '../../../model/schema/types.js'
+import type { ContentType, Model } from '../../../model/schema/types.js'
+import { contentAccess } from '../content.js'
 import { describeResources } from '../openapi.js'
 import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
 import { cacheable } from '../revisions.js'
@@ -18,6 +21,10 @@ const shownType = z.strictObject({
   displayName: z.string(),
   draftAndPublish: z.boolean(),
   localized: z.boolean(),
+  /** The attribute with the name of a document; null: none is readable. */
+  naming: z.string().nullable(),
+  /** Of a single type: its document; null: it has none that the administrator may read. */
+  documentId: z.string().nullable(),
   /** Actions of the content manager that a role allows on it, such as `read`; every action for a super administrator. */
   actions: z.array(z.string()),
 })
@@ -25,17 +32,39 @@ const shownType = z.strictObject({
 const contentActions = ['create', 'read', 'update', 'delete', 'publish'] as const
 
 /** The types that an administrator may do something with. */
-function typesFor({ id, roles, isSuperAdmin, permissions }: Administrator, model: Model): readonly z.input<typeof shownType>[] {
+async function typesFor(
+  access: ContentAccess,
+  { id, roles, isSuperAdmin, permissions }: Administrator,
+  model: Model,
+): Promise<readonly z.input<typeof shownType>[]> {
   const rights = parseRights(permissions, model, { id, roles: roles.map((role) => role.id), isSuperAdmin })
   const types = [...model.types.values()].filter(hasRights).sort((one, other) => (one.uid < other.uid ? -1 : 1))
+  const shapes = await readLinkShapes(access, model, types)
+  const documents = await readSingleDocuments(access, types)
   return types.flatMap((type) => {
     const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = type
     const actions = contentActions.filter((action) => isSuperAdmin || (rights.get(uid)?.[action] ?? []).length > 0)
     if (actions.length === 0) return []
     const kind = singleType ? ('singleType' as const) : ('collectionType' as const)
+    const more = { naming: shapes(uid).naming, documentId: documents.get(uid) ?? null }
     const { displayName = singularName } = type.source.info as { readonly displayName?: string }
-    return [{ uid, kind, singularName, pluralName, displayName, draftAndPublish, localized, actions }]
+    return [{ uid, kind, singularName, pluralName, displayName, draftAndPublish, localized, ...more, actions }]
   })
+}
+
+const maxSingleTypes = 100
+
+/** The ids of the documents of single types, by uid. */
+async function readSingleDocuments(access: ContentAccess, types: readonly ContentType[]): Promise<ReadonlyMap<string, string>> {
+  const singles = types.filter(({ uid, singleType }) => singleType && access.grants.may(`${uid}.find`)).slice(0, maxSingleTypes)
+  const found = await Promise.all(
+    singles.map(async (type) => {
+      const parameters = { status: 'draft', fields: ['documentId'], limit: 1, ...(type.localized ? { locale: '*' } : {}) }
+      const [row] = await findRows(access, type, parameters)
+      return row === undefined ? [] : [[type.uid, String(row.documentId)] as const]
+    }),
+  )
+  return new Map(found.flat())
 }
 
 const start = z.strictObject({
@@ -64,7 +93,14 @@ const start = z.strictObject({
   versions: z.strictObject({ octavo: z.string() }),
 })
 
-async function startOf({ administrator, installation, parts }: ResourceRequest): Promise<Immutable<z.input<typeof start>>> {
+/** The name of a locale; Strapi appends the code: `English (en)`. */
+const withoutCode = (name: string, code: unknown): string => {
+  const suffix = ` (${code})`
+  return name.length > suffix.length && name.endsWith(suffix) ? name.slice(0, -suffix.length) : name
+}
+
+async function startOf(context: ResourceRequest): Promise<Immutable<z.input<typeof start>>> {
+  const { administrator, installation, parts } = context
   const { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles, permissions } = administrator
   const { config, backend } = parts
   const { model, documents, defaultLocale } = installation
@@ -72,10 +108,10 @@ async function startOf({ administrator, installation, parts }: ResourceRequest):
   const locales = await readLocales(documents)
   return {
     me: { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles },
-    types: typesFor(administrator, model),
+    types: await typesFor(await contentAccess(context), administrator, model),
     locales: locales.map(({ code, name }) => ({
       code,
-      name: typeof name === 'string' ? name : null,
+      name: typeof name === 'string' ? withoutCode(name, code) : null,
       isDefault: code === defaultLocale,
     })),
     rights: [...new Set(own)].sort(),

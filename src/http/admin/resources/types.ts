@@ -59,6 +59,30 @@ const shownLayout = ({ settings: given, metadatas, layouts }: Layout): Immutable
   layouts,
 })
 
+/** A layout whose labels are words where they repeat the name of the attribute: `metaTitle` becomes `Meta title`. */
+function labelledLayout(layout: Layout): ReturnType<typeof shownLayout> {
+  const { metadatas, ...rest } = shownLayout(layout)
+  const labelled = (name: string, values: Readonly<Record<string, unknown>>) =>
+    values.label === name ? { ...values, label: toWords(name) } : values
+  const entries = Object.entries(metadatas).map(([name, { edit, list }]) => [
+    name,
+    { edit: labelled(name, edit), list: labelled(name, list) },
+  ])
+  return { ...rest, metadatas: Object.fromEntries(entries) }
+}
+
+/** The words of a name; abbreviations stay: `sourceURL` becomes `Source URL`. */
+function toWords(name: string): string {
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .split(/[\s_-]+/)
+    .filter((word) => word !== '')
+    .map((word) => (/^[A-Z]{2}/.test(word) ? word : word.toLowerCase()))
+    .join(' ')
+  return words === '' ? name : words[0]!.toUpperCase() + words.slice(1)
+}
+
 const attributes = z.record(z.string(), z.looseObject({ type: z.string() }))
 const typeAnswer = z.strictObject({
   uid: z.string(),
@@ -109,10 +133,10 @@ export const typeResources: readonly Resource[] = [
         components: Object.fromEntries(
           found.components.map((component) => [
             component.uid,
-            { displayName: component.displayName, attributes: component.attributes, layout: shownLayout(component.layout) },
+            { displayName: component.displayName, attributes: component.attributes, layout: labelledLayout(component.layout) },
           ]),
         ),
-        layout: shownLayout(found.layout),
+        layout: labelledLayout(found.layout),
         fields: found.fields,
         actions: found.actions,
       }
