@@ -1,4 +1,4 @@
-// The attributes in which two versions of a document differ.
+// Differences between two versions of a document, by attribute.
 
 import { getComponentEntries } from '../../content/documents/guard/missing-targets.js'
 import type { Body } from '../../content/documents/input/types.js'

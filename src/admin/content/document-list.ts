@@ -131,7 +131,7 @@ export async function listDocuments(access: ContentAccess, uid: string, query: L
   return { data: shown, meta }
 }
 
-/** The number of locales per row of a list up to which all are shown. */
+/** Maximum average number of locales per row. */
 const maxRowLocales = 100
 
 /** Reads the locales of the documents of a page, with their states. */

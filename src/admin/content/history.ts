@@ -110,8 +110,8 @@ const versionsPerRead = 10
 const maxComparedBytes = 20_000_000
 
 /**
- * By row id, the attributes in which each version differs from the one before it; null: there is none, or the page is too large to compare.
- * `versions`: the latest first, with the one before the page.
+ * Finds the attributes that changed from one version to the next, by row id; null: nothing to compare, or too much. `versions`: the latest
+ * first, followed by the one before the page.
  */
 export async function compareVersions(
   access: ContentAccess,
