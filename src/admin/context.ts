@@ -1,6 +1,8 @@
 // The dependencies of the administration, created by its first request.
 
+import type { RawBuilder } from 'kysely'
 import { createIdempotencyKeys, type IdempotencyKeys } from '../content/documents/idempotency.js'
+import type { Changes } from '../content/events/changes.js'
 import { hasColumns, type MainConnection, type WriteDatabase } from '../database/database.js'
 import type { Config } from '../foundation/config/config.js'
 import { ApiError } from '../foundation/errors/errors.js'
@@ -10,6 +12,7 @@ import type { Limiter } from '../identity/access/rate-limit.js'
 import type { SessionLimits, SessionType } from '../identity/access/sessions.js'
 import type { Mailer } from '../identity/accounts/email.js'
 import type { Passwords } from '../identity/accounts/passwords.js'
+import { type Feed, openFeed } from './feed.js'
 import { missingTables } from './identity/administrators.js'
 import {
   type AdministrationKeys,
@@ -33,6 +36,9 @@ export interface AdministrationParts {
   readonly passwords: Passwords
   readonly mail: Mailer
   readonly log: AdministrationLog
+  readonly changes: Changes
+  /** The clock of the database, in milliseconds since 1970. */
+  readonly timeOfDay: RawBuilder<unknown>
   now(): number
   /** Logs the code of the first administrator if there is none; resolves to whether there is none. */
   logFirstCode(): Promise<boolean>
@@ -40,6 +46,7 @@ export interface AdministrationParts {
 
 /** The dependencies of the rules of the administration. */
 export interface Administration extends Omit<AdministrationParts, 'identification'> {
+  readonly feed: Feed
   readonly keys: AdministrationKeys
   readonly jwts: Jwts
   readonly sessionLimits: Readonly<Record<SessionType, SessionLimits>>
@@ -55,7 +62,7 @@ export interface Administration extends Omit<AdministrationParts, 'identificatio
 
 /** Creates the dependencies of the administration. Missing tables are not created. @throws ApiError 501 that names the missing tables */
 export async function openAdministration(parts: AdministrationParts): Promise<Administration> {
-  const { config, database, identification, now } = parts
+  const { config, database, identification, changes, timeOfDay, log, now } = parts
   const missing = await missingTables(database)
   if (missing.length > 0)
     throw new ApiError(
@@ -67,6 +74,10 @@ export async function openAdministration(parts: AdministrationParts): Promise<Ad
   const { maxRefreshTokenLifespan, idleRefreshTokenLifespan, maxSessionLifespan, idleSessionLifespan } = config.admin.sessions
   return {
     ...parts,
+    feed: openFeed({
+      ...{ changes, identification, database, timeOfDay },
+      failed: (err) => log.error({ err }, 'the events for administrators could not be read'),
+    }),
     keys,
     jwts,
     sessionLimits: {

@@ -17,7 +17,7 @@ import type { Compression } from './compression.js'
 import type { Connections } from './connections.js'
 import type { Hints } from './hints/hints.js'
 import type { BodyBudget, ResponseBudget } from './memory-budgets.js'
-import type { OpenStreams } from './rest/open-streams.js'
+import type { OpenStreams } from './open-streams.js'
 
 /** The parts of the service that the server uses. */
 export interface Backend {
@@ -57,6 +57,5 @@ export interface MountContext {
   readonly compression: Compression | null
   /** Null unless NODE_ENV is `development`. */
   readonly hints: Hints | null
-  /** Null: the project has no event stream. */
-  readonly streams: OpenStreams | null
+  readonly streams: OpenStreams
 }

@@ -22,13 +22,14 @@ import {
 } from './headers-and-cors.js'
 import { createBodyBudget, createResponseBudget } from './memory-budgets.js'
 import { auditRequests, measureRefused, measureRequests, traceRequests } from './observability.js'
+import { createStreams } from './open-streams.js'
 import { adminPageMount } from './pages/admin-page.js'
 import { docsMount, hasDocsPage } from './pages/docs-page.js'
 import { decorateRequests, logAborted, logRequest } from './request-context.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
 import { apiMount } from './rest/api.js'
 import { contentTypeBuilderMount } from './rest/content-type-builder.js'
-import { createEventStreams } from './rest/event-stream.js'
+import { checkStreamPath } from './rest/event-stream.js'
 import { everyMethod, findMount, type Mount, readMethods } from './rest/mount.js'
 import { rootMount } from './rest/root.js'
 import { routes } from './rest/routes.js'
@@ -111,7 +112,8 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   const addHeaders = createHeaders(config)
   const app = createApp(config, backend.metrics, logger, addHeaders)
   const connections = watchConnections(app.server, limits)
-  const streams = createEventStreams(
+  const streams = createStreams(limits)
+  checkStreamPath(
     config,
     backend,
     routes.map(({ path }) => path),
@@ -143,8 +145,8 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     leaveToOthers: connections.leaveToOthers,
     close: async (delay) => {
       // After the server stopped listening, their clients reconnect elsewhere.
-      const closed = await connections.drain(delay, () => streams?.close())
-      streams?.close()
+      const closed = await connections.drain(delay, () => streams.close())
+      streams.close()
       if (closed > 0) logger.warn({ connections: closed }, 'closed stalled connections: their clients did not send or receive data in time')
       await app.close()
     },

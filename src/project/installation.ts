@@ -174,7 +174,7 @@ function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
   return {
     happened: (transaction, event, id) => {
       const now = Date.now()
-      return outbox.entry(transaction, event, type, { id, locale: null, published_at: now }, now)
+      return outbox.entry(transaction, event, type, { id, locale: null, published_at: now }, { now, policy: null })
     },
     committed: outbox.committed,
   }

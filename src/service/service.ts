@@ -100,7 +100,13 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const backend = {
     identification,
     installations,
-    administration: prepareAdministration({ config, identification, ...accounts }),
+    administration: prepareAdministration({
+      config,
+      identification,
+      changes: events.changes,
+      timeOfDay: database.reads.dialect.timeOfDay,
+      ...accounts,
+    }),
     modelChanges: { live: liveModel, byBuilder: openContentTypeBuilder(config.folder, liveModel) },
     services,
     scopes,

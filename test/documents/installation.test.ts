@@ -83,6 +83,7 @@ async function openGolden() {
     recording: {
       isOn: () => false,
       onChange: () => {},
+      isFollowed: () => false,
       wants: () => false,
       unregistered: () => [],
       neededFrom: () => Number.POSITIVE_INFINITY,

@@ -152,6 +152,8 @@ export async function giveRights({ sql }: Served, code: string, rows: readonly R
 export interface AdminClient {
   /** The row id. */
   readonly id: number
+  /** The access token. */
+  readonly token: string
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
   send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
   /** Sends a form with files. */
@@ -171,7 +173,7 @@ function deskAt(served: Served, id: number, token: string): AdminClient {
   const send: AdminClient['send'] = (method, path, body, headers = {}) =>
     requestAdmin(served, path, { method, token, headers, ...(body === undefined ? {} : { body }) })
   return {
-    ...{ id, send, get: (path, headers) => send('GET', path, undefined, headers) },
+    ...{ id, token, send, get: (path, headers) => send('GET', path, undefined, headers) },
     sendForm: (path, parts, headers = {}) => served.request(`/admin/api${path}`, { method: 'POST', token, headers, body: formOf(parts) }),
     at: (other) => deskAt(other, id, token),
   }

@@ -143,6 +143,8 @@ export interface AdministrationKeys {
   readonly fingerprints: string
   /** Encrypts the results of these requests, which may contain a secret. */
   readonly responses: string
+  /** Encrypts the ids of events. */
+  readonly events: string
 }
 
 /**
@@ -158,6 +160,7 @@ export function deriveAdministrationKeys({ jwtSecret, adminJwtSecret }: Secrets)
     first: derive('first administrator'),
     fingerprints: derive('fingerprints'),
     responses: derive('responses'),
+    events: derive('events'),
   }
 }
 

@@ -66,10 +66,11 @@ export async function recordWrite(
   published: number | null,
 ): Promise<WriteOutcome> {
   const { outbox, transaction, type } = scope
-  const { locale, now } = scope.operation
+  const { operation } = scope
+  const { locale, now } = operation
   const shown = published === null ? row : { id: published, locale, published_at: now }
-  await outbox?.entry(transaction, event, type, row, now)
-  if (published !== null) await outbox?.entry(transaction, 'entry.publish', type, shown, now)
+  await outbox?.entry(transaction, event, type, row, operation)
+  if (published !== null) await outbox?.entry(transaction, 'entry.publish', type, shown, operation)
   return toWriteOutcome(scope, documentId, shown)
 }
 

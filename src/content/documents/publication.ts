@@ -74,7 +74,7 @@ async function publishOne(scope: WriteScope, { documentId, draft, published, ver
   else await shareWithLocales(document, { id: made, state: 'published', isWhole: true })
   const source = { id: draft.id, locale, write: { given: [], before: null, published: null, isFirst: false } }
   await shareHolders(document, source, { into: 'published', publishesAll: true, areDraftsShared })
-  await scope.outbox?.entry(transaction, 'entry.publish', type, row, now)
+  await scope.outbox?.entry(transaction, 'entry.publish', type, row, { ...operation, now })
   return readEntry(scope, row)
 }
 
@@ -85,7 +85,7 @@ async function unpublishOne(scope: WriteScope, { published, versions }: LocaleVe
   const { transaction, operation, type } = scope
   if (published === null) return null
   const entry = await readEntry(scope, published)
-  await scope.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
+  await scope.outbox?.entry(transaction, 'entry.unpublish', type, published, operation)
   // A type without its former locales may have several; reads would show the next one.
   const gone = versions.filter(({ published_at, locale }) => published_at !== null && locale === published.locale)
   for (const version of gone) keepPendingLinks(transaction, scope.read.model, type, version)
@@ -121,6 +121,6 @@ async function discardOne(scope: WriteScope, { draft, published, versions }: Loc
       areDraftsShared: scope.read.contract.localesShareAlways,
     })
   }
-  await scope.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
+  await scope.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation)
   return readEntry(scope, draft)
 }

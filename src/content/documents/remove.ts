@@ -16,7 +16,7 @@ export async function removeDocument(scope: WriteScope): Promise<WriteOutcome | 
   const entries = []
   for (const row of gone) {
     entries.push(await readEntry(scope, row))
-    await scope.outbox?.entry(transaction, 'entry.delete', type, row, operation.now)
+    await scope.outbox?.entry(transaction, 'entry.delete', type, row, operation)
   }
   const ids = gone.map(({ id }) => id)
   await removeRows(createRowContext(scope, null), type, ids, type.draftAndPublish ? gone : [])

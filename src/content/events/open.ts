@@ -3,6 +3,7 @@ import type { MainConnection, WriteDatabase } from '../../database/database.js'
 import type { EventListener } from '../../foundation/public/events.js'
 import { runCode } from '../../foundation/runtime/project-code.js'
 import { openLeases } from '../leases.js'
+import { type Changes, followerTable, openChanges } from './changes.js'
 import { type EventBacklog, openCursors, readBacklog } from './cursors.js'
 import { type Deliveries, openDeliveries } from './deliveries.js'
 import { type EventBatch, type EventLog, openEventLog, readEventBatch } from './event-log.js'
@@ -52,9 +53,10 @@ export interface StreamedEvents {
 export interface Events {
   readonly log: EventLog
   readonly recording: Recording
-  /** The tables of webhooks, which other processes may change, and the function that reads them again. */
+  /** The tables of webhooks and followers, which other processes may change, and the function that reads them again. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
   readonly streamed: StreamedEvents
+  readonly changes: Changes
   /** Counts the events pending for listeners and webhooks of the installation. */
   backlog(): Promise<EventBacklog>
   /** Continues delivery for a short time; the next start delivers the rest. */
@@ -92,10 +94,15 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
     outboxEvents: limits.outboxEvents,
     consumers,
   })
-  const changed: (() => void)[] = []
+  const onChange: (() => void)[] = []
+  const changed = (): void => {
+    for (const call of onChange) call()
+  }
+  const changes = openChanges({ database, writer, changed, now, failed: (error) => failed('changes', error) })
   const reload = async (): Promise<void> => {
     await webhooks.registry.reload()
-    for (const call of changed) call()
+    await changes.reload()
+    changed()
   }
   if (fixed.length > 0) {
     await cursors.register(names, await log.last())
@@ -104,22 +111,28 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
   return {
     log,
     recording: {
-      isOn: () => records || fixed.length > 0 || webhooks.registry.enabled().length > 0,
-      onChange: (call) => void changed.push(call),
+      isOn: () => records || fixed.length > 0 || webhooks.registry.enabled().length > 0 || changes.isFollowed(),
+      onChange: (call) => void onChange.push(call),
+      isFollowed: changes.isFollowed,
       wants: (event) => records || fixed.length > 0 || webhooks.registry.wants(event),
       unregistered: webhooks.registry.unregistered,
       neededFrom: deliveries.neededFrom,
-      committed: deliveries.committed,
+      committed: () => {
+        deliveries.committed()
+        changes.committed()
+      },
     },
-    watched: { tables: webhookTables, reload },
+    watched: { tables: { ...webhookTables, [followerTable]: ['name'] }, reload },
     streamed: {
       read: (after) => readEventBatch(database, after, maxStreamReadBytes),
       first: log.first,
       last: log.last,
       onEvents: deliveries.onEvents,
     },
+    changes,
     backlog: () => readBacklog(database, consumers()),
     close: async () => {
+      changes.close()
       await deliveries.close(Math.min(longestClosing, limits.drainTimeout / 5))
       webhooks.close()
       leases.close()

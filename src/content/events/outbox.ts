@@ -11,6 +11,7 @@ import { compileRead, toPlanKey } from '../../query/compile/compile.js'
 import type { Parameters } from '../../query/request.js'
 import { type ReadContext, readRequest } from '../../query/rest/read.js'
 import { type DocumentVersion, versionParameters } from '../../query/rest/versions.js'
+import { type ChangeCause, recordChange } from './changes.js'
 import { registration } from './cursors.js'
 
 const table = sql.table('octavo_outbox')
@@ -20,7 +21,7 @@ const pruneEvery = 64
 
 export interface Outbox {
   /** Records an event about a version of a document. Call it before a row is deleted, and after any other change. */
-  entry(transaction: Transaction, event: EntryEventName, type: ContentType, row: DocumentVersion, now: number): Promise<void>
+  entry(transaction: Transaction, event: EntryEventName, type: ContentType, row: DocumentVersion, cause: ChangeCause): Promise<void>
   media(transaction: Transaction, event: MediaEventName, id: number, now: number): Promise<void>
   /** Call after each commit. */
   committed(): void
@@ -53,7 +54,8 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   const { model } = read
   const plans = new Map<string, PlanHandle>()
   const populates = new Map<ContentType, Parameters>()
-  const record = openRecorder(dialect, limits, recording)
+  const order = createCommitOrder(dialect)
+  const record = openRecorder(order, limits, recording)
 
   async function render(transaction: Transaction, type: ContentType, id: number, parameters: Parameters): Promise<string> {
     const identity = { attribute: 'id' as const, value: id }
@@ -72,7 +74,11 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   }
 
   return {
-    entry: async (transaction, event, type, row, now) => {
+    entry: async (transaction, event, type, row, cause) => {
+      if (recording.isFollowed()) {
+        order(transaction)
+        transaction.follow(recordChange(event, type, row, cause))
+      }
       if (!recording.wants(event)) return
       const version = versionParameters(row)
       let entry = withoutRelations.has(event) ? '' : await render(transaction, type, row.id, { ...version, populate: populateOf(type) })
@@ -81,7 +87,7 @@ export function openOutbox({ context, dialect, database: { register, unregister 
         transaction,
         event,
         `"model":${JSON.stringify(type.singularName)},"uid":${JSON.stringify(type.uid)},"entry":${entry}`,
-        now,
+        cause.now,
       )
     },
     media: async (transaction, event, id, now) => {
@@ -100,16 +106,23 @@ export function openOutbox({ context, dialect, database: { register, unregister 
 /** Records an event. `subject`: the members of the payload that identify the subject. */
 type Recorder = (transaction: Transaction, event: string, subject: string, now: number) => Promise<void>
 
-/** Retains the last `outboxEvents` events, and up to `backlogShare` times as many more that a consumer still needs. */
-function openRecorder({ commitOrder }: Dialect, { outboxEvents }: OutboxLimits, recording: Recording): Recorder {
-  /** Transactions with the lock that numbers events in commit order. */
+/**
+ * Returns a function that locks the numbers of a transaction in commit order. Otherwise a smaller number could be committed after a reader
+ * has passed it.
+ */
+function createCommitOrder({ commitOrder }: Dialect): (transaction: Transaction) => void {
   const inCommitOrder = new WeakSet<Transaction>()
+  return (transaction) => {
+    if (commitOrder === null || inCommitOrder.has(transaction)) return
+    inCommitOrder.add(transaction)
+    transaction.follow(commitOrder)
+  }
+}
+
+/** Retains the last `outboxEvents` events, and up to `backlogShare` times as many more that a consumer still needs. */
+function openRecorder(order: (transaction: Transaction) => void, { outboxEvents }: OutboxLimits, recording: Recording): Recorder {
   return async (transaction, event, subject, now) => {
-    // Otherwise a smaller number could be committed after a reader has passed it.
-    if (commitOrder !== null && !inCommitOrder.has(transaction)) {
-      inCommitOrder.add(transaction)
-      transaction.follow(commitOrder)
-    }
+    order(transaction)
     const payload = `{"event":"${event}","createdAt":"${new Date(now).toISOString()}",${subject}}`
     const id = await transaction.insert(
       sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`,
@@ -149,6 +162,8 @@ export interface Recording {
   isOn(): boolean
   /** Calls `changed` when `isOn` may have changed. */
   onChange(changed: () => void): void
+  /** True while a page of an administrator follows changes. */
+  isFollowed(): boolean
   wants(event: string): boolean
   /** Consumers without a cursor, which start with the next event. */
   unregistered(): readonly string[]

@@ -52,6 +52,8 @@ export function createHandler(parts: MountContext, prefix: string): HandleAdmini
         const service = { administration, installation, leaveInstallation, parts }
         const asking = { ...service, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
         const answered = withTag(resource, request.headers, await handleLimited(resource, asking, place))
+        // An event stream, which goes on.
+        if (reply.sent) return reply
         return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
       })
     }

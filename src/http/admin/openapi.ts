@@ -80,9 +80,11 @@ const describedRefusals = {
 const response = (name: string) => ({ $ref: `#/components/responses/${name}` })
 
 function describeOperation(resource: Resource) {
-  const { method, path, summary, who, body, form, status, response: answer, isStrong } = resource
+  const { method, path, summary, who, body, form, status, response: answer, events, isStrong } = resource
   const content = {
     ...(isTagged(resource) ? withHeader('ETag', ...(resource.headers.prefers === undefined ? [] : (['Preference-Applied'] as const))) : {}),
+    // OpenAPI 3.1 describes the data of one event.
+    ...(events === undefined ? {} : { content: { 'text/event-stream': { schema: jsonSchema(events, 'output') } } }),
     ...(answer === null ? {} : { content: json(jsonSchema(answer, 'output')) }),
   }
   return {
@@ -101,7 +103,7 @@ function describeOperation(resource: Resource) {
       ? {}
       : { requestBody: { required: true, content: { 'multipart/form-data': { schema: jsonSchema(form, 'input') } } } }),
     responses: {
-      [status]: { description: answer === null ? 'Done' : 'The result', ...content },
+      [status]: { description: answer === null && events === undefined ? 'Done' : 'The result', ...content },
       ...(method === 'GET' && answer !== null ? { 304: response('NotModified') } : {}),
       ...Object.fromEntries(refusalStatuses(resource).map((refusal) => [refusal, response(refusals[refusal].name)])),
       default: response('Failure'),
@@ -185,6 +187,7 @@ function describeHeaders({
   response: answer,
   who,
   respondAgain: again,
+  events,
   headers: { state, agrees, prefers },
 }: Resource): readonly DescribedHeader[] {
   const isNew = state?.orNew
@@ -205,6 +208,9 @@ function describeHeaders({
           },
         ]
       : []),
+    ...(events === undefined
+      ? []
+      : [{ name: 'Last-Event-ID', required: false, description: 'The id of the last event: those after it follow', schema: textSchema }]),
     ...(state === undefined
       ? []
       : [{ name: 'If-Match', required: isNew === undefined, description: `The ETag of ${state.of}, as it was read`, schema: textSchema }]),

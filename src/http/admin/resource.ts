@@ -86,6 +86,8 @@ export interface Resource {
   readonly refusals?: readonly RefusalStatus[]
   /** The JSON of the response; null: there is no content. */
   readonly response: z.ZodType | null
+  /** The data of server-sent events, which are the response. */
+  readonly events?: z.ZodType
   /** Checks rights beyond `who`, before a form is read and before a stored response is returned. @throws ApiError 403, 404 */
   admit?(context: AdmittedRequest): Promise<void>
   handle(context: ResourceRequest): Promise<ResourceResponse<unknown>>
@@ -103,7 +105,7 @@ interface ResourceInput<
   Body extends z.ZodType | null,
   Response extends z.ZodType | null,
 > extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'form'>,
-    Pick<Resource, 'isNested' | 'isTagged' | 'refusals'> {
+    Pick<Resource, 'isNested' | 'isTagged' | 'refusals' | 'events'> {
   readonly headers?: HeaderInput
   readonly params?: Params
   readonly query?: Query

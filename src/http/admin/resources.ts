@@ -15,9 +15,11 @@ import { type Resource, type ResourceRequest, respond, respondNothing, texts } f
 import { activityResources } from './resources/activity.js'
 import { bulkResources } from './resources/bulk.js'
 import { contentResources, editingResources, linkResources } from './resources/content.js'
+import { eventResources } from './resources/events.js'
 import { historyResources } from './resources/history.js'
 import { fileResources, folderResources } from './resources/media.js'
 import { doctorResources, modelResources } from './resources/model.js'
+import { presenceResources } from './resources/presence.js'
 import { recoveryResources, sessionResources } from './resources/session.js'
 import { descriptionOf, startResources } from './resources/start.js'
 import { typeResources } from './resources/types.js'
@@ -91,6 +93,8 @@ export const resources: readonly Resource[] = [
   ...folderResources,
   ...typeResources,
   ...startResources,
+  ...eventResources,
+  ...presenceResources,
   ...activityResources,
   ...[administrators, administratorRoles, tokens, roles, users, locales, webhooks, settings].flatMap(
     (operations: Readonly<Record<string, Operation>> | readonly Operation[]) => Object.values(operations).map(toResource),

@@ -26,7 +26,7 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
     addTo: (app) => {
       for (const path of new Set(routes.map((route) => route.path))) addPath(app, { routes, path, parts, paths })
       if (config.docs.enabled) addDescription(app, parts)
-      if (parts.streams !== null) addEventStream(app, config, parts.backend, parts.streams)
+      if (config.events.stream !== null) addEventStream(app, config, parts.backend, parts.streams)
       addContent(app, parts, paths)
       addCustomRoutes(app, 'api', prefix, parts)
     },

@@ -1,40 +1,38 @@
 // The route of the event stream: `GET /api/events`, where the project has it.
-import { createHash } from 'node:crypto'
-import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type EventReader, mayFollow, visibleEvent } from '../../content/documents/guard/visible-events.js'
-import type { EventBatch } from '../../content/events/event-log.js'
+import type { EntryEventSummary, EventBatch } from '../../content/events/event-log.js'
+import type { StreamedEvents } from '../../content/events/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { didYouMean } from '../../foundation/errors/did-you-mean.js'
-import { ApiError, boundedText, ConfigError, forbidden, validationError } from '../../foundation/errors/errors.js'
+import { boundedText, ConfigError, forbidden, validationError } from '../../foundation/errors/errors.js'
 import { entryEvents } from '../../foundation/public/events.js'
-import { openSealing, sealBytes } from '../../foundation/runtime/encryption.js'
-import { openWakeUp } from '../../foundation/runtime/notifier.js'
 import type { Model } from '../../model/schema/types.js'
 import { holding } from '../../project/installation.js'
 import type { Backend } from '../backend.js'
+import {
+  createEventIds,
+  createSharedResults,
+  type EventIds,
+  followUp,
+  heartbeatMs,
+  lastEventIdOf,
+  type OpenStreams,
+  type StreamConnection,
+  type StreamSource,
+  startStream,
+  streamHeaders,
+} from '../open-streams.js'
 import type { LoggedRequest } from '../request-context.js'
 import { getCallerName, toAsker } from '../request-context.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { everyMethod } from './mount.js'
-import { createStreams, type OpenStreams, type StreamConnection, startStream } from './open-streams.js'
 
 const methods = ['HEAD', 'GET']
 
-/** Proxies must not cache, change or buffer the stream. */
-const headers = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store, no-transform',
-  'x-accel-buffering': 'no',
-}
-
-/** Opens the streams of a project; null if it has none. @throws ConfigError if something else has the path */
-export function createEventStreams(
-  { events, limits, rest }: Config,
-  { installations, streamed }: Backend,
-  taken: readonly string[],
-): OpenStreams | null {
-  if (events.stream === null) return null
+/** Checks the path of the stream, if the project has one. @throws ConfigError if something else has the path */
+export function checkStreamPath({ events, rest }: Config, { installations }: Backend, taken: readonly string[]): void {
+  if (events.stream === null) return
   const { path } = events.stream
   const name = path.slice(1)
   const owner = typeAt(installations.model(), name)
@@ -42,35 +40,32 @@ export function createEventStreams(
     throw new ConfigError(
       `events.stream: ${rest.prefix}${path} is ${owner === null ? 'a path of the service' : `the path of ${owner}`}. Choose another one: events: { stream: { path: '/event-stream' } }.`,
     )
-  return createStreams(streamed, limits)
 }
 
 const typeAt = (model: Model, name: string): string | null => model.paths.get(name.toLowerCase())?.uid ?? null
 
-/** A stream with more unsent bytes is closed. */
-const maxUnsentBytes = 1_048_576
-
 /** Registers the route. */
 export function addEventStream(app: FastifyInstance, config: Config, backend: Backend, streams: OpenStreams): void {
-  const parts: StreamParts = { backend, streams, ids: createEventIds(config.secrets.jwtSecret) }
+  const { eventStreamsPerAddress } = config.limits
+  const ids = createEventIds(`event stream ${config.secrets.jwtSecret}`)
+  const parts: StreamParts = { backend, streams, ids, events: shareReads(backend.streamed), eventStreamsPerAddress }
   app.route({
     method: everyMethod,
     url: `${config.rest.prefix}${config.events.stream!.path}`,
     handler: async (request, reply) => {
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
-      return stream(parts, maxUnsentBytes, request, reply)
+      return stream(parts, request, reply)
     },
   })
 }
 
-async function stream(parts: StreamParts, maxUnsentBytes: number, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { backend, streams } = parts
-  const { authorization, 'last-event-id': lastEventId } = request.headers
+async function stream(parts: StreamParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { backend, streams, eventStreamsPerAddress: most } = parts
+  const { authorization } = request.headers
   const { url = '' } = request.raw
   const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
-  const header = Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId
-  const parameters = readStreamParameters(backend.installations.model(), query, header)
+  const parameters = readStreamParameters(backend.installations.model(), query, lastEventIdOf(request))
   const asking = { parameters, authorization, requestId: request.id }
   const reader = await identifyReader(backend, asking)
   ;(request as LoggedRequest).callerName = getCallerName(reader.asker)
@@ -79,20 +74,11 @@ async function stream(parts: StreamParts, maxUnsentBytes: number, request: Fasti
     const allowed = types.filter((type) => mayFollow(documents, reader, type))
     if (allowed.length === 0 || (parameters.types !== null && allowed.length < types.length)) throw forbidden()
   })
-  streams.check(request.ip)
-  reply.headers(headers)
-  if (request.method === 'HEAD') return reply.send()
-  const { raw } = reply
-  reply.hijack()
-  raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
-  const connection = startStream(raw, maxUnsentBytes)
-  streams.enter(request.ip, connection)
-  // The status was sent: an error can only end the stream. The client connects again, and gets the error then.
-  sendEvents(parts, { connection, ...asking })
-    .catch((error) => {
-      if (!(error instanceof ApiError) || error.status >= 500) reply.server.causes.report(error, 'an event stream ended', request.id)
-    })
-    .finally(connection.end)
+  const owner = { key: `address ${request.ip}`, subject: 'Your address has', most }
+  streams.check(owner)
+  if (request.method === 'HEAD') return reply.headers(streamHeaders).send()
+  const connection = startStream(streams, owner, reply)
+  followUp(connection, sourceOf(parts, { connection, ...asking }), request)
   return reply
 }
 
@@ -107,11 +93,25 @@ interface StreamParts {
   readonly backend: Pick<Backend, 'identification' | 'installations' | 'scopes'>
   readonly streams: OpenStreams
   readonly ids: EventIds
+  readonly events: SharedEvents
+  readonly eventStreamsPerAddress: number
 }
 
-/** Interval of messages without events. */
-const heartbeatMs = 15_000
-const reconnectAfterMs = 3_000
+/** Events whose reads are shared by streams. */
+interface SharedEvents extends StreamedEvents {
+  /** Renders an event once for all streams that need the same text at the same time. */
+  shared(key: string, summary: EntryEventSummary, render: () => Promise<string | null>): Promise<string | null>
+}
+
+function shareReads(events: StreamedEvents): SharedEvents {
+  const batches = createSharedResults<EventBatch>()
+  const rendered = createSharedResults<string | null>()
+  return {
+    ...events,
+    read: (after) => batches.get(String(after), () => events.read(after)),
+    shared: (key, { sequence }, render) => rendered.get(`${sequence} ${key}`, render),
+  }
+}
 
 /** Identifies the caller of a stream. @throws ApiError 401 */
 async function identifyReader(
@@ -124,58 +124,29 @@ async function identifyReader(
   return { asker, grants, status, defaultLocale: access.defaultLocale }
 }
 
-/** Follows until the client leaves. @throws ApiError 401 once the caller is no longer known, and other errors that end the stream */
-async function sendEvents(parts: StreamParts, follower: StreamClient): Promise<void> {
-  const { streams, ids } = parts
-  const { connection, parameters } = follower
-  const wakeUp = openWakeUp()
-  const unsubscribe = streams.onEvents(wakeUp.now)
-  connection.onEnd(wakeUp.now)
-  try {
-    let { position, isReset } = await begin(parts, parameters.lastEventId)
-    await connection.write(`retry: ${reconnectAfterMs}\n${isReset ? resetBlock(ids.of(position)) : `id: ${ids.of(position)}\n\n`}`)
-    while (connection.isOpen()) {
+function sourceOf(parts: StreamParts, follower: StreamClient): StreamSource {
+  const { events, ids } = parts
+  return {
+    ids,
+    lastEventId: follower.parameters.lastEventId,
+    first: events.first,
+    last: events.last,
+    subscribe: events.onEvents,
+    send: async (position) => {
       const reader = await identifyReader(parts.backend, follower)
-      const { summaries, first, readTo } = await streams.read(position)
-      isReset = first !== null && first > position + 1 && (await streams.events.first()) > position + 1
-      if (isReset) {
-        position = await streams.events.last()
-        await connection.write(resetBlock(ids.of(position)))
-        continue
-      }
-      const sentTo = await sendBatch(parts, follower, reader, { summaries, readTo })
-      if (sentTo === null) return
-      const hasRead = sentTo > position
-      position = sentTo
-      if (hasRead || (await wakeUp.wait(heartbeatMs))) continue
-      // Without data, it is not an event: browsers only store the id.
-      await connection.write(`id: ${ids.of(position)}\n\n`)
-    }
-  } finally {
-    unsubscribe()
+      const { summaries, first, readTo } = await events.read(position)
+      if (first !== null && first > position + 1 && (await events.first()) > position + 1) return 'reset'
+      return sendBatch(parts, follower, reader, { summaries, readTo })
+    },
   }
 }
-
-/** The first position of a client. `isReset`: it has missed events that were deleted. */
-async function begin(
-  { streams: { events }, ids }: StreamParts,
-  lastEventId: string | null,
-): Promise<{ position: number; isReset: boolean }> {
-  const last = await events.last()
-  if (lastEventId === null || lastEventId === '') return { position: last, isReset: false }
-  const sequence = ids.read(lastEventId)
-  const isKnown = sequence !== null && sequence <= last && (sequence === last || (await events.first()) <= sequence + 1)
-  return isKnown ? { position: sequence, isReset: false } : { position: last, isReset: true }
-}
-
-const resetBlock = (id: string): string => `id: ${id}\nevent: reset\ndata: {"event":"reset"}\n\n`
 
 /**
  * Sends the events of a batch that the caller may see, or those that a slow client takes before the caller has to be identified again.
  * @returns the last sequence that was sent; null if the caller may not follow any type
  */
 async function sendBatch(
-  { backend, streams, ids }: StreamParts,
+  { backend, events, ids }: StreamParts,
   { connection, parameters }: StreamClient,
   reader: EventReader & { readonly defaultLocale: string },
   { summaries, readTo }: Pick<EventBatch, 'summaries' | 'readTo'>,
@@ -193,7 +164,7 @@ async function sendBatch(
   for (const summary of summaries) {
     if (!connection.isOpen() || performance.now() - identifiedAt > heartbeatMs) return summary.sequence - 1
     if (!wanted.has(summary.uid) || parameters.events?.has(summary.event) === false) continue
-    const data = await holding(enter(), ({ documents }) => streams.shared(key, summary, () => visibleEvent(documents, reader, summary)))
+    const data = await holding(enter(), ({ documents }) => events.shared(key, summary, () => visibleEvent(documents, reader, summary)))
     if (data !== null) await connection.write(`id: ${ids.of(summary.sequence)}\nevent: ${summary.event}\ndata: ${data}\n\n`)
   }
   return readTo
@@ -251,30 +222,5 @@ function readStreamParameters(model: Model, query: string, header: string | unde
     events: events === null ? null : new Set(events),
     status,
     lastEventId: header ?? given.get('lastEventId')?.at(-1) ?? null,
-  }
-}
-
-interface EventIds {
-  of(sequence: number): string
-  /** The sequence of an id; null if this installation has not issued it. */
-  read(id: string): number | null
-}
-
-const sequenceBytes = 8
-
-/** Opens the ids. Processes with the same secret understand each other's. */
-function createEventIds(secret: string): EventIds {
-  const { seal, open } = openSealing(createHash('sha256').update(`event stream ${secret}`).digest())
-  return {
-    of: (sequence) => {
-      const plain = Buffer.alloc(sequenceBytes)
-      plain.writeBigUInt64BE(BigInt(sequence))
-      return seal(plain).toString('base64url')
-    },
-    read: (id) => {
-      const bytes = Buffer.from(id, 'base64url')
-      const plain = bytes.length === sequenceBytes + sealBytes ? open(bytes) : null
-      return plain === null ? null : Number(plain.readBigUInt64BE())
-    },
   }
 }

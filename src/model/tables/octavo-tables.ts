@@ -109,6 +109,43 @@ export const octavoTables: readonly OctavoTable[] = [
     numbered: true,
   },
   {
+    // Changes of documents, for the pages of administrators: recorded only while one follows. `begin` marks the start of a recording.
+    // Administrator 0: none.
+    name: 'octavo_document_changes',
+    columns: {
+      sequence: 'integer',
+      event: 'text',
+      made_at: 'integer',
+      administrator_id: 'integer',
+      type: 'text',
+      document_id: 'text',
+      locale: 'text?',
+    },
+    key: ['sequence'],
+    numbered: true,
+  },
+  {
+    // Followers of these changes; `beat` grows while one of their processes is alive.
+    name: 'octavo_followers',
+    columns: { name: 'text', beat: 'integer' },
+    key: ['name'],
+  },
+  {
+    // Where the tabs of administrators are: the document, and the path of the field. Times by the clock of the database.
+    name: 'octavo_presence',
+    columns: {
+      administrator_id: 'integer',
+      tab: 'text',
+      type: 'text',
+      document_id: 'text',
+      locale: 'text?',
+      field: 'text?',
+      since: 'integer',
+      seen_at: 'integer',
+    },
+    key: ['administrator_id', 'tab'],
+  },
+  {
     // The cursor of each listener and webhook, up to which all events are delivered or given up, and the end of its pause.
     name: 'octavo_consumers',
     columns: { name: 'text', sequence: 'integer', paused_until: 'integer' },

@@ -19,11 +19,12 @@ import type { ConsistentSnapshot } from './consistent-snapshot.js'
 import { giveAccess, makeFolder, ownerOnly, syncFolders } from './referenced-files.js'
 
 /**
- * Excluded tables. Leases, turns and rate limits belong to running processes; file swaps are completed in a backup; sessions and codes
+ * Excluded tables. Leases, turns, rate limits, presence and changes for open pages belong to running processes; file swaps are completed in a backup; sessions and codes
  * revoked after the backup would become valid again.
  */
 const leftOut: readonly string[] = [
   ...['octavo_leases', 'octavo_rate_limits', 'octavo_file_swaps', 'octavo_one_time_tokens', 'strapi_sessions'],
+  ...['octavo_presence', 'octavo_followers', 'octavo_document_changes'],
   ...['octavo_write_turns', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress', 'octavo_server_epoch', 'octavo_commits'],
   'octavo_time_zone',
 ]
