@@ -8,12 +8,14 @@ import { Router } from 'wouter'
 import { pagePath } from './addresses.js'
 import { PartsProvider } from './parts/PartsProvider.js'
 import { Page } from './screens/shell/page.js'
+import { applyPreferences } from './screens/shell/preferences.js'
 import { createQueryClient } from './server/queries.js'
 
 // React Aria empties its live region with `innerHTML = ''`; every other markup from a string is refused.
 const { trustedTypes } = globalThis as { trustedTypes?: { createPolicy(name: string, rules: object): void } }
 trustedTypes?.createPolicy('default', { createHTML: (html: string) => (html === '' ? '' : null) })
 
+applyPreferences()
 const queries = createQueryClient()
 
 createRoot(document.getElementById('page')!).render(

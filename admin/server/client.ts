@@ -73,10 +73,10 @@ export class ApiFailure extends Error {
     super(message)
   }
 
-  /** The error as a code that texts are looked up by. */
-  get code(): string {
-    const { code } = this.details
-    return typeof code === 'string' ? code : this.kind
+  /** The reason of a refused sign-in, or the kind of error: texts are looked up by it. */
+  get reason(): string {
+    const { reason } = this.details
+    return typeof reason === 'string' ? reason : this.kind
   }
 
   /** All errors of an input. */

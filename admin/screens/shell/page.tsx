@@ -1,19 +1,37 @@
-// The page: pages of sign-in for visitors, the shell for signed-in administrators.
-import { lazy, type ReactNode, useEffect } from 'react'
+// The page: screens without a session for visitors, the shell for signed-in administrators, and dialogs about the session.
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { useRoute } from 'wouter'
+import { patterns } from '../../addresses.js'
 import { renewSession } from '../../server/session.js'
 import { ScreenBoundary } from './screen-boundary.js'
-import { useSession } from './session.js'
+import { useOnline, useSession } from './session.js'
 import { Shell } from './shell.js'
 
 const SignInScreen = lazy(() => import('../sign-in/sign-in-screen.js'))
+const CodeScreen = lazy(() => import('../sign-in/code-screen.js'))
+const SessionDialog = lazy(() => import('../sign-in/session-dialog.js').then((module) => ({ default: module.SessionDialog })))
 
 /** All of the page. */
 export function Page(): ReactNode {
+  const [isReset] = useRoute(patterns.reset)
+  const [isInvitation] = useRoute(patterns.invitation)
+  if (isReset || isInvitation)
+    return (
+      <ScreenBoundary>
+        <CodeScreen />
+      </ScreenBoundary>
+    )
+  return <SessionPage />
+}
+
+function SessionPage(): ReactNode {
   const session = useSession()
+  const isOnline = useOnline()
   const isUnknown = session.kind === 'unknown'
   useEffect(() => {
-    if (isUnknown) void renewSession()
-  }, [isUnknown])
+    // Without a connection the state stays unknown until there is one.
+    if (isUnknown && isOnline) renewSession().catch(() => {})
+  }, [isUnknown, isOnline])
   if (isUnknown) return null
   if (session.kind === 'signedOut')
     return (
@@ -21,5 +39,12 @@ export function Page(): ReactNode {
         <SignInScreen />
       </ScreenBoundary>
     )
-  return <Shell />
+  return (
+    <>
+      <Shell />
+      <Suspense>
+        <SessionDialog />
+      </Suspense>
+    </>
+  )
 }

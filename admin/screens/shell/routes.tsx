@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import { addresses, newDocument, patterns } from '../../addresses.js'
-import { listQuery, startQuery } from '../../server/queries.js'
+import { listQuery } from '../../server/queries.js'
 import { ScreenBoundary } from './screen-boundary.js'
+import type { Start } from './type-names.js'
 
 const HomeScreen = lazy(() => import('../home/home-screen.js'))
 const ListScreen = lazy(() => import('../list/list-screen.js'))
@@ -12,18 +13,18 @@ const EditorScreen = lazy(() => import('../editor/editor-screen.js'))
 const CompareScreen = lazy(() => import('../editor/compare-screen.js'))
 
 /** The screen of the address. */
-export function Routes(): ReactNode {
+export function Routes({ start }: { readonly start: Start }): ReactNode {
   return (
     <Switch>
       <Route path={patterns.home}>
         <ScreenBoundary key="home">
-          <HomeScreen />
+          <HomeScreen start={start} />
         </ScreenBoundary>
       </Route>
       <Route path={patterns.list}>
         {({ type }) => (
           <ScreenBoundary key={type}>
-            <TypeScreen type={type} />
+            <TypeScreen type={type} start={start} />
           </ScreenBoundary>
         )}
       </Route>
@@ -49,9 +50,8 @@ export function Routes(): ReactNode {
 }
 
 /** The list of a collection type; the document of a single type. */
-function TypeScreen({ type }: { readonly type: string }): ReactNode {
-  const { data } = useQuery(startQuery())
-  const isSingle = data?.data.types.find(({ uid }) => uid === type)?.kind === 'singleType'
+function TypeScreen({ type, start }: { readonly type: string; readonly start: Start }): ReactNode {
+  const isSingle = start.types.find(({ uid }) => uid === type)?.kind === 'singleType'
   return isSingle ? <SingleTypeScreen type={type} /> : <ListScreen type={type} />
 }
 

@@ -1,6 +1,11 @@
 // An error in one screen leaves the rest of the page usable.
 import { useQueryErrorResetBoundary } from '@tanstack/react-query'
 import { Component, type ReactNode, Suspense } from 'react'
+import { ErrorState } from '../../parts/ErrorState.js'
+import { Skeleton } from '../../parts/Skeleton.js'
+import { useWords } from '../../parts/words.js'
+import { ApiFailure } from '../../server/client.js'
+import styles from './shell.module.css'
 
 interface BoundaryProps {
   readonly children: ReactNode
@@ -21,23 +26,42 @@ class Boundary extends Component<BoundaryProps, { readonly error: Error | null }
       this.props.onRetry()
       this.setState({ error: null })
     }
-    return (
-      <div role="alert">
-        <h1>{error.message}</h1>
-        <button type="button" onClick={retry}>
-          Try again
-        </button>
-      </div>
-    )
+    return <FailedScreen error={error} onRetry={retry} />
   }
 }
 
-/** Shows the screen, or its error with a button that shows it again. */
+/** A screen that cannot be shown, and a button that tries again. */
+export function FailedScreen({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }): ReactNode {
+  const { shell } = useWords()
+  const status = error instanceof ApiFailure ? error.status : null
+  const [title, text] =
+    status === 403
+      ? [shell.notAllowed, shell.notAllowedText]
+      : status === 404
+        ? [shell.notFound, shell.notFoundText]
+        : [shell.screenFailed, shell.screenFailedText]
+  return (
+    <div className={styles.failed}>
+      <h1 className={styles.name}>{title}</h1>
+      <ErrorState title={title} text={text} onRetry={onRetry} />
+    </div>
+  )
+}
+
+/** Shows the screen, an outline while it loads, or its error with a button that shows it again. */
 export function ScreenBoundary({ children }: { readonly children: ReactNode }): ReactNode {
   const { reset } = useQueryErrorResetBoundary()
   return (
     <Boundary onRetry={reset}>
-      <Suspense>{children}</Suspense>
+      <Suspense
+        fallback={
+          <div className={styles.loading}>
+            <Skeleton lines={6} />
+          </div>
+        }
+      >
+        {children}
+      </Suspense>
     </Boundary>
   )
 }

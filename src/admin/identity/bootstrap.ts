@@ -78,10 +78,11 @@ export async function createFirstAdministrator(
 ): Promise<AdministratorTokens> {
   const { writer, keys, passwords, now } = administration
   // Attempts are limited by address only: with 80 bits no lock is needed, and a lock would let strangers keep the owner out.
-  if (code !== null && !isCode(keys.first, code, now())) throw validationError('Incorrect code provided')
+  if (code !== null && !isCode(keys.first, code, now())) throw validationError('Incorrect code provided', { reason: 'code' })
   const hashed = await passwords.of(strangerAt(address)).hash(password)
   const { row, session } = await writer.transaction(async (transaction) => {
-    if (await anyAdministrator(transaction)) throw new ApiError('ApplicationError', 'There is an administrator already')
+    if (await anyAdministrator(transaction))
+      throw new ApiError('ApplicationError', 'There is an administrator already', { reason: 'exists' })
     const at = now()
     await addDefaultRoles(transaction, at)
     const id = await addSuperAdministrator(administration, transaction, { ...given, password: hashed }, address)

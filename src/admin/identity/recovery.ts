@@ -60,7 +60,7 @@ export async function usePasswordCode(
   address: string,
 ): Promise<AdministratorTokens> {
   const { database, writer, passwords, now } = administration
-  const refused = () => validationError('Incorrect code provided')
+  const refused = () => validationError('Incorrect code provided', { reason: 'code' })
   // Checked before the password is hashed, which takes time.
   if ((await ownerOfToken(database, purpose, code, now())) === null) throw refused()
   const hashed = await passwords.of(strangerAt(address)).hash(password)
@@ -81,7 +81,7 @@ export async function usePasswordCode(
 export async function invitedBy({ database, now }: Administration, code: string): Promise<AdministratorRow> {
   const id = await ownerOfToken(database, 'admin-invitation', code, now())
   const row = id === null ? null : await administratorById(database, id)
-  if (row === null) throw validationError('Incorrect code provided')
+  if (row === null) throw validationError('Incorrect code provided', { reason: 'code' })
   return row
 }
 

@@ -39,7 +39,7 @@ export async function signInAdministrator(
   const check = async () => {
     const found = await administratorByEmail(database, email.trim())
     const matches = await passwords.of(strangerAt(address)).matches(password, found?.password ?? null)
-    if (found === null || !matches) throw validationError('Invalid email or password')
+    if (found === null || !matches) throw validationError('Invalid email or password', { reason: 'credentials' })
     return found
   }
   const row = await limiter.perAccount(`admin ${hashIdentity(email)}`, check, address)
@@ -54,8 +54,8 @@ export async function signInAdministrator(
 
 /** @throws ApiError 400 that names the reason */
 export function checkMaySignIn(row: AdministratorRow): void {
-  if (row.blocked === 1) throw new ApiError('ApplicationError', 'This account is blocked')
-  if (row.is_active !== 1) throw new ApiError('ApplicationError', 'This account is not active')
+  if (row.blocked === 1) throw new ApiError('ApplicationError', 'This account is blocked', { reason: 'blocked' })
+  if (row.is_active !== 1) throw new ApiError('ApplicationError', 'This account is not active', { reason: 'inactive' })
 }
 
 /** Starts a session for an administrator whose identity was checked. */
@@ -123,7 +123,8 @@ export async function checkCurrentPassword(
   // Counted apart from sign-ins, so that attempts of strangers do not affect signed-in administrators.
   return limiter.perAccount(`admin password ${id}`, async () => {
     const row = await administratorById(database, id)
-    if (row === null || !(await passwords.of(queueName(id)).matches(password, row.password))) throw validationError('Invalid password')
+    if (row === null || !(await passwords.of(queueName(id)).matches(password, row.password)))
+      throw validationError('Invalid password', { reason: 'credentials' })
     return row
   })
 }

@@ -1,0 +1,95 @@
+// The menu of one's account: appearance, density, language, keys, sign-out.
+import { Braces, ChevronsUpDown, Keyboard, LogOut } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from '../../parts/Button.js'
+import { CheckMenuItem, Menu, MenuChoices, MenuItem, MenuLine } from '../../parts/Menu.js'
+import { useToasts } from '../../parts/toasts.js'
+import { useLanguage, useWords } from '../../parts/words.js'
+import { signOut } from '../../server/session.js'
+import { type Language, languages } from '../../words/catalog.js'
+import { usePreference } from './preferences.js'
+import styles from './shell.module.css'
+import type { Start } from './type-names.js'
+
+/** The name of an administrator, or the address. */
+export const nameOf = ({ firstname, lastname, email }: Start['me']): string => [firstname, lastname].filter(Boolean).join(' ') || email
+
+const initialsOf = (name: string): string =>
+  name
+    .split(/[\s@.]+/)
+    .slice(0, 2)
+    .map((part) => [...part][0]?.toUpperCase() ?? '')
+    .join('')
+
+/** The button with one's name, and its menu. */
+export function AccountMenu({ start, onKeyList }: { readonly start: Start; readonly onKeyList: () => void }): ReactNode {
+  const { shell } = useWords()
+  const [theme, setTheme] = usePreference('theme')
+  const [density, setDensity] = usePreference('density')
+  const [letterKeys, setLetterKeys] = usePreference('letterKeys')
+  const [language, setLanguage] = useLanguage()
+  const toasts = useToasts()
+  const name = nameOf(start.me)
+  const choicesOf = (names: Readonly<Record<string, string>>) => Object.entries(names).map(([value, label]) => ({ value, label }))
+  const leave = () => void signOut().catch(() => toasts.say(shell.signIn.errors.offline, { kind: 'wrong' }))
+  return (
+    <Menu
+      label={shell.account}
+      placement="top start"
+      trigger={
+        <Button kind="quiet">
+          <span className={styles.account}>
+            <span className={styles.initials} aria-hidden="true">
+              {initialsOf(name)}
+            </span>
+            <span className={styles.person}>
+              <span>{name}</span>
+              <small>{start.me.roles.map((role) => role.name).join(', ')}</small>
+            </span>
+            <ChevronsUpDown size={14} aria-hidden="true" />
+          </span>
+        </Button>
+      }
+    >
+      <MenuChoices
+        label={shell.theme}
+        isTitled
+        isSingle
+        choices={choicesOf(shell.themes)}
+        value={[theme]}
+        onChange={([next]) => next && setTheme(next)}
+      />
+      <MenuLine />
+      <MenuChoices
+        label={shell.density}
+        isTitled
+        isSingle
+        choices={choicesOf(shell.densities)}
+        value={[density]}
+        onChange={([next]) => next && setDensity(next)}
+      />
+      <MenuLine />
+      <MenuChoices
+        label={shell.language}
+        isTitled
+        isSingle
+        choices={choicesOf(languages)}
+        value={[language]}
+        onChange={([next]) => next && setLanguage(next as Language)}
+      />
+      <MenuLine />
+      <CheckMenuItem isSelected={letterKeys === 'on'} onChange={(isOn) => setLetterKeys(isOn ? 'on' : 'off')}>
+        {shell.letterKeys}
+      </CheckMenuItem>
+      <MenuItem icon={<Keyboard size={16} />} keys="?" onPress={onKeyList}>
+        {shell.keys}
+      </MenuItem>
+      <MenuItem icon={<Braces size={16} />} href={`${start.settings.url}/`} target="_blank">
+        {shell.website}
+      </MenuItem>
+      <MenuItem icon={<LogOut size={16} />} onPress={leave}>
+        {shell.signOut}
+      </MenuItem>
+    </Menu>
+  )
+}

@@ -1,0 +1,35 @@
+// Names of content-types in menus and titles.
+import type { Data } from '../../server/client.js'
+
+/** The data of the shell. */
+export type Start = Data<'/start', 'GET'>
+
+/** A type as the shell knows it. */
+export type ShownType = Start['types'][number]
+
+const slug = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+const words = (text: string): string => {
+  const spaced = text.replaceAll('-', ' ')
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
+}
+
+/** The name of a list: "Articles", unless somebody has named the type otherwise. */
+export const listName = ({ kind, displayName, singularName, pluralName }: ShownType): string =>
+  kind === 'collectionType' && slug(displayName) === singularName ? words(pluralName) : displayName
+
+/** A group of the menu. */
+export interface TypeGroup {
+  readonly name: 'content' | 'single' | 'fromPlugins'
+  readonly types: readonly ShownType[]
+}
+
+const groupOf = ({ uid, kind }: ShownType): TypeGroup['name'] =>
+  uid.startsWith('plugin::') ? 'fromPlugins' : kind === 'singleType' ? 'single' : 'content'
+
+/** The types of the menu in groups, without those that may not be read. */
+export function groupTypes(types: readonly ShownType[], compare: (a: string, b: string) => number): readonly TypeGroup[] {
+  const shown = types.filter(({ actions }) => actions.includes('read')).sort((one, other) => compare(listName(one), listName(other)))
+  return (['content', 'single', 'fromPlugins'] as const)
+    .map((name) => ({ name, types: shown.filter((type) => groupOf(type) === name) }))
+    .filter((group) => group.types.length > 0)
+}

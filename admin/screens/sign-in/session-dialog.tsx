@@ -1,0 +1,152 @@
+// Dialogs over the page about its session: the end of one, two minutes before it, and a session of somebody else.
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useId, useState } from 'react'
+import { addresses, pagePath } from '../../addresses.js'
+import { Button } from '../../parts/Button.js'
+import { Dialog } from '../../parts/Dialog.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import { requestSession } from '../../server/client.js'
+import { startQuery } from '../../server/queries.js'
+import { renewSession } from '../../server/session.js'
+import { useSession } from '../shell/session.js'
+import { PasswordField } from './password-field.js'
+import styles from './sign-in.module.css'
+import { FormError, useSubmission } from './submission.js'
+
+/** An end is announced this long before. */
+const noticeMs = 120_000
+/** The longest time of a timer. */
+const longestTimer = 2 ** 31 - 1
+
+/** The dialog that the session needs, if any. Nothing behind it changes. */
+export function SessionDialog(): ReactNode {
+  const session = useSession()
+  const { data } = useQuery({ ...startQuery(), enabled: false })
+  const email = data?.data.me.email ?? null
+  if (session.kind === 'replaced') return <Replaced />
+  if (session.kind === 'ended') return <SignInAgain email={email} isEnded />
+  return session.kind === 'signedIn' ? <Ending endsAt={session.endsAt} email={email} /> : null
+}
+
+/** True from a timestamp on. */
+function useReached(timestamp: number): boolean {
+  const [now, setNow] = useState(() => Date.now())
+  const left = timestamp - now
+  useEffect(() => {
+    if (left <= 0) return
+    const timer = setTimeout(() => setNow(Date.now()), Math.min(left, longestTimer))
+    return () => clearTimeout(timer)
+  }, [left])
+  return left <= 0
+}
+
+function Ending({ endsAt, email }: { readonly endsAt: number; readonly email: string | null }): ReactNode {
+  const { signIn } = useWords().shell
+  const { time } = useFormat()
+  const isNear = useReached(endsAt - noticeMs)
+  const isOver = useReached(endsAt)
+  const [isDismissed, setDismissed] = useState(false)
+  const [needsPassword, setNeedsPassword] = useState(false)
+  useEffect(() => {
+    // The response says that the session has ended, or another tab has renewed it.
+    if (isOver) renewSession().catch(() => {})
+  }, [isOver])
+  useEffect(() => {
+    if (isNear) return
+    setDismissed(false)
+    setNeedsPassword(false)
+  }, [isNear])
+  if (!isNear || isDismissed) return null
+  if (needsPassword) return <SignInAgain email={email} onClose={() => setDismissed(true)} />
+  const stay = async (): Promise<void> => {
+    // A session of its longest duration ends nevertheless; a renewed one is not near its end, so this is not seen.
+    await renewSession()
+    setNeedsPassword(true)
+  }
+  return (
+    <Dialog
+      isOpen
+      role="alertdialog"
+      size="small"
+      isKept
+      onClose={() => setDismissed(true)}
+      title={signIn.endingTitle}
+      footer={
+        <Button kind="main" autoFocus onPress={() => void stay().catch(() => {})}>
+          {signIn.staySignedIn}
+        </Button>
+      }
+    >
+      <p>{signIn.endingText(time(new Date(endsAt)))}</p>
+    </Dialog>
+  )
+}
+
+interface AgainProps {
+  readonly email: string | null
+  readonly isEnded?: boolean
+  readonly onClose?: () => void
+}
+
+function SignInAgain({ email, isEnded = false, onClose = () => {} }: AgainProps): ReactNode {
+  const { signIn } = useWords().shell
+  const form = useId()
+  const [password, setPassword] = useState('')
+  const [isChecked, setChecked] = useState(false)
+  const send = async () => {
+    setChecked(true)
+    if (password === '' || email === null) return
+    await requestSession('POST', '/session', { body: { email, password, remember: false, deviceId: null } })
+    onClose()
+  }
+  const { isBusy, error, onSubmit } = useSubmission(send, { credentials: signIn.errors.wrongPassword })
+  return (
+    <Dialog
+      isOpen
+      size="small"
+      isKept
+      isForced={isEnded}
+      onClose={onClose}
+      title={isEnded ? signIn.endedTitle : signIn.endingTitle}
+      footer={
+        <>
+          <Button kind="quiet" onPress={() => location.assign(pagePath + addresses.signIn())}>
+            {signIn.somebodyElse}
+          </Button>
+          <Button kind="main" type="submit" form={form} isBusy={isBusy}>
+            {signIn.resume}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className={styles.form} onSubmit={onSubmit} noValidate>
+        <p>{signIn.endedText}</p>
+        <FormError error={error} />
+        <p className={styles.person}>{email}</p>
+        <input type="hidden" name="email" autoComplete="username" value={email ?? ''} readOnly />
+        <PasswordField autoFocus value={password} onChange={setPassword} isChecked={isChecked} />
+      </form>
+    </Dialog>
+  )
+}
+
+function Replaced(): ReactNode {
+  const { parts, shell } = useWords()
+  return (
+    <Dialog
+      isOpen
+      isForced
+      role="alertdialog"
+      size="small"
+      onClose={() => {}}
+      title={shell.signIn.replacedTitle}
+      footer={
+        <Button kind="main" autoFocus onPress={() => location.reload()}>
+          {parts.reload}
+        </Button>
+      }
+    >
+      <p>{shell.signIn.replacedText}</p>
+    </Dialog>
+  )
+}

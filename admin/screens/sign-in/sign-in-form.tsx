@@ -1,0 +1,86 @@
+// Sign-in with an e-mail address and a password, or as the demo administrator.
+import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
+import { addresses } from '../../addresses.js'
+import { Button } from '../../parts/Button.js'
+import { CheckBox } from '../../parts/CheckBox.js'
+import { useWords } from '../../parts/words.js'
+import { requestSession } from '../../server/client.js'
+import { PasswordField } from './password-field.js'
+import styles from './sign-in.module.css'
+import { SignInFrame } from './sign-in-frame.js'
+import type { SignInWays } from './sign-in-screen.js'
+import { FormError, useSubmission } from './submission.js'
+import { TextField } from './text-field.js'
+
+/** The form, and other ways to sign in. */
+export function SignInForm({ ways }: { readonly ways: SignInWays }): ReactNode {
+  const { signIn } = useWords().shell
+  return (
+    <SignInFrame title={signIn.title}>
+      {ways.hasDemo && <Demo ways={ways} />}
+      {!(ways.hasDemo && ways.isMissing) && <Credentials hasDemo={ways.hasDemo} />}
+      {!ways.isMissing && (
+        <p className={styles.more}>
+          {ways.sendsEmails ? <Link href={addresses.forgot()}>{signIn.forgot}</Link> : signIn.forgotWithoutEmail}
+        </p>
+      )}
+    </SignInFrame>
+  )
+}
+
+function Demo({ ways }: { readonly ways: SignInWays }): ReactNode {
+  const { signIn } = useWords().shell
+  const { isBusy, error, onSubmit } = useSubmission(() => requestSession('POST', '/session/demo'))
+  return (
+    <form className={styles.form} onSubmit={onSubmit}>
+      <p className={styles.text}>{signIn.demoText}</p>
+      <FormError error={error} />
+      <Button kind="main" type="submit" isBusy={isBusy}>
+        {signIn.demo}
+      </Button>
+      {ways.isMissing ? (
+        <p className={styles.more}>
+          <Link href={addresses.first()}>{signIn.createFirst}</Link>
+        </p>
+      ) : (
+        <p className={styles.or}>{signIn.or}</p>
+      )}
+    </form>
+  )
+}
+
+function Credentials({ hasDemo }: { readonly hasDemo: boolean }): ReactNode {
+  const { signIn } = useWords().shell
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const [remember, setRemember] = useState(false)
+  const [isChecked, setChecked] = useState(false)
+  const { isBusy, error, onSubmit } = useSubmission(async () => {
+    setChecked(true)
+    if (email.trim() === '' || password === '') return
+    await requestSession('POST', '/session', { body: { email: email.trim(), password, remember, deviceId: null } })
+  })
+  return (
+    <form className={styles.form} onSubmit={onSubmit} noValidate>
+      <FormError error={error} />
+      <TextField
+        label={signIn.email}
+        name="email"
+        type="email"
+        autoComplete="username"
+        autoFocus={!hasDemo}
+        value={email}
+        onChange={setEmail}
+        error={isChecked && email.trim() === '' ? signIn.emailMissing : null}
+      />
+      <PasswordField value={password} onChange={setPassword} isChecked={isChecked} />
+      <CheckBox isSelected={remember} onChange={setRemember}>
+        {signIn.stay}
+      </CheckBox>
+      <Button kind={hasDemo ? 'plain' : 'main'} type="submit" isBusy={isBusy}>
+        {signIn.submit}
+      </Button>
+    </form>
+  )
+}

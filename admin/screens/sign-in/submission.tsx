@@ -1,0 +1,58 @@
+// Forms that sign in: one request at a time, and its error in the reader's language.
+import { CircleAlert } from 'lucide-react'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { useWords } from '../../parts/words.js'
+import { ApiFailure } from '../../server/client.js'
+import { Offline } from '../../server/connection.js'
+import type { Words } from '../../words/catalog.js'
+import styles from './sign-in.module.css'
+
+/** The state of a form. */
+export interface Submission {
+  readonly isBusy: boolean
+  readonly error: string | null
+  readonly onSubmit: (event: FormEvent) => void
+}
+
+type Errors = Words['shell']['signIn']['errors']
+
+/** The text of an error; `own`: texts of this form by reason. */
+export function textOf(error: unknown, errors: Errors, own: Partial<Record<string, string>> = {}): string {
+  if (error instanceof Offline) return errors.offline
+  if (!(error instanceof ApiFailure)) return errors.other(String(error))
+  if (error.status === 429) return errors.tooMany(error.retryAfter ?? 1)
+  if (error.status >= 500) return errors.unavailable
+  const known = own[error.reason] ?? errors[error.reason as keyof Errors]
+  return typeof known === 'string' ? known : errors.other(error.errors[0]?.message ?? error.message)
+}
+
+/** Sends a form; `own`: texts of this form for reasons of a refusal. */
+export function useSubmission(send: () => Promise<unknown>, own: Partial<Record<string, string>> = {}): Submission {
+  const { errors } = useWords().shell.signIn
+  const [isBusy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<{ readonly reason: unknown } | null>(null)
+  const onSubmit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (isBusy) return
+    setBusy(true)
+    setFailure(null)
+    send()
+      .catch((reason: unknown) => setFailure({ reason }))
+      .finally(() => setBusy(false))
+  }
+  return { isBusy, error: failure === null ? null : textOf(failure.reason, errors, own), onSubmit }
+}
+
+/** The error of a form, said at once. */
+export function FormError({ error }: { readonly error: string | null }): ReactNode {
+  return (
+    <div role="alert" className={styles.alert}>
+      {error !== null && (
+        <p className={styles.error}>
+          <CircleAlert size={16} aria-hidden="true" />
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
