@@ -15,7 +15,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   database: { files: 104, lines: 17211, prose: 3 },
   query: { files: 14, lines: 3750, prose: 3 },
   content: { files: 107, lines: 16000, prose: 3 },
-  identity: { files: 20, lines: 3367, prose: 3 },
+  // Up by 30: the errors of users have codes and parameters.
+  identity: { files: 20, lines: 3397, prose: 3 },
   project: { files: 32, lines: 5500, prose: 3 },
   operations: { files: 38, lines: 7607, prose: 3 },
   admin: { files: 56, lines: 9900, prose: 3 },

@@ -1,28 +1,61 @@
-// Errors of the content API with the paths of the values that they are about, which Strapi leaves out.
+// Errors of the content API with positions, codes and parameters, which Strapi leaves out.
 
 import { checkKeys, type WriteAccess } from '../content/documents/input/keys.js'
 import type { Body } from '../content/documents/input/types.js'
 import { ApiError } from '../foundation/errors/errors.js'
+import type { InputMistake, IssueCode, IssueParams } from '../foundation/errors/issues.js'
+import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../foundation/grants.js'
 import { fileType } from '../model/schema/link.js'
 import type { Attribute, ContentType, Model, Schema } from '../model/schema/types.js'
 import { isObject } from '../query/request.js'
 import type { ContentAccess } from './content/content-access.js'
 
-/** Runs an operation of the content API. @throws its errors, with the paths of fields in `details.errors` */
-export async function withFieldPaths<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.situation?.kind !== 'fields') throw error
-    const errors = error.situation.errors.map(({ path, message }) => ({ path, message, name: 'ValidationError' }))
-    throw new ApiError(error.name, error.message, { ...error.details, errors })
-  }
+/** An error about input in a response. */
+export interface InputErrorView {
+  readonly path: readonly string[]
+  readonly code: IssueCode
+  readonly params: IssueParams
+  readonly message: string
+  readonly name: string
+}
+
+/** An error about input for a response. */
+export const toErrorView = ({ path, code = 'invalid', params = {}, message }: InputMistake): InputErrorView => ({
+  path: path.map(String),
+  code,
+  params,
+  message,
+  name: 'ValidationError',
+})
+
+/** The errors about input of an error; null: it is about something else. */
+export function inputErrors({ name, message, details, mistakes }: ApiError): readonly InputErrorView[] | null {
+  if (mistakes !== null) return mistakes.map(toErrorView)
+  if (Array.isArray(details?.errors)) return details.errors.map((given) => toErrorView(toMistake(given)))
+  return name === 'ValidationError' ? [toErrorView({ path: [], message })] : null
+}
+
+/** An error in the details of another one, which code of the project may have thrown. */
+function toMistake(given: unknown): InputMistake {
+  const { path, message } = (isObject(given) ? given : {}) as { readonly path?: unknown; readonly message?: unknown }
+  const names = Array.isArray(path) ? path : path === undefined || path === null ? [] : [path]
+  return { path: names.map(String), message: String(message ?? '') }
+}
+
+/** An error in the form of the administration API: errors about input with codes, and details in any case. */
+export function inAdministration(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  const { message, details, mistakes, locale } = error
+  const errors = inputErrors(error)
+  if (errors === null && locale === null && details !== null) return error
+  const others = mistakes === null ? details : {}
+  return error.reworded(message, { ...others, ...(errors === null ? {} : { errors }), ...(locale === null ? {} : { locale }) })
 }
 
 /** 400 for a name that is already used. */
 export function nameTaken(kind: string): ApiError {
   const message = `A ${kind} with this name already exists`
-  return new ApiError('ApplicationError', message, { errors: [{ path: ['name'], message, name: 'ValidationError' }] })
+  return new ApiError('ApplicationError', message).because([{ path: ['name'], message, code: 'unique' }])
 }
 
 type Path = readonly string[]
@@ -38,7 +71,7 @@ interface WrittenData {
   readonly toRequestPath?: ((path: Path) => Path) | undefined
 }
 
-/** Runs a write. @throws its errors, with all positions in `details.errors` */
+/** Runs a write. @throws its errors, with all positions */
 export async function withErrorPaths<Result>(
   { access, type, data, toRequestPath }: WrittenData,
   write: () => Promise<Result>,
@@ -53,15 +86,11 @@ export async function withErrorPaths<Result>(
 }
 
 /** The same error with the paths of the request. */
-function inRequest(error: ApiError, toRequestPath: (path: Path) => Path): ApiError {
-  const { name, message, details, situation } = error
-  const errors = details?.errors as readonly LocatedError[] | undefined
-  if (!Array.isArray(errors)) return error
-  const renamed = new ApiError(name, message, { ...details, errors: errors.map((one) => ({ ...one, path: toRequestPath(one.path) })) })
-  return situation === null ? renamed : renamed.about(situation)
-}
+const inRequest = (error: ApiError, toRequestPath: (path: Path) => Path): ApiError =>
+  error.mistakes === null ? error : error.because(error.mistakes.map((one) => ({ ...one, path: toRequestPath(one.path.map(String)) })))
 
-function locate({ documents, grants }: ContentAccess, type: ContentType, data: Body, error: ApiError): ApiError {
+function locate(access: ContentAccess, type: ContentType, data: Body, error: ApiError): ApiError {
+  const { documents, grants } = access
   const { model } = documents.context
   const { situation } = error
   if (situation?.kind === 'targets') {
@@ -70,28 +99,36 @@ function locate({ documents, grants }: ContentAccess, type: ContentType, data: B
     const paths = findAttributes(model, type, data, []).flatMap(({ attribute, path, value }) =>
       leads(attribute) && containsId(value, named) ? [path] : [],
     )
-    return withErrors(
+    return withMistakes(
       error,
-      paths.map((path) => ({ path, message: error.message })),
+      paths.map((path) => ({ path, message: error.message, code: 'notFound' })),
     )
   }
   if (error.details?.source !== 'body') return error
-  return withErrors(error, findWrongKeys(model, { grants, addedByHooks: new Set() }, type, data, error))
+  const wrong = findWrongKeys(model, { grants, addedByHooks: new Set() }, type, data, error)
+  return withMistakes(
+    error,
+    // An attribute that is hidden from the administrator is reported like one that does not exist.
+    wrong.map((mistake) => (mayKnow(access, type, mistake.path) ? mistake : { ...mistake, code: 'unknown' })),
+  )
 }
 
-/** An error at one position. */
-interface LocatedError {
-  readonly path: Path
-  readonly message: string
+/** True if the administrator may read the attribute at a path of a document. */
+export function mayKnow({ grants }: Pick<ContentAccess, 'grants'>, type: ContentType, path: InputMistake['path']): boolean {
+  const attribute = type.attributes.get(String(path[0]))
+  if (attribute?.kind === 'scalar' && attribute.system) return true
+  let granted: AttributeGrants = grants.content.readable.get(type.uid) ?? noAttributes
+  for (const name of path.map(String).filter((step) => !/^\d+$/.test(step))) {
+    if (!isGranted(granted, name)) return false
+    granted = grantedBelow(granted, name)
+  }
+  return true
 }
 
-function withErrors({ name, message, details, situation }: ApiError, found: readonly LocatedError[]): ApiError {
-  const errors = (found.length === 0 ? [{ path: [], message }] : found.slice(0, maxErrors)).map((one) => ({
-    ...one,
-    name: 'ValidationError',
-  }))
-  const error = new ApiError(name, errors.length === 1 ? message : `${errors.length} errors occurred`, { ...details, errors })
-  return situation === null ? error : error.about(situation)
+function withMistakes(error: ApiError, found: readonly InputMistake[]): ApiError {
+  const mistakes = found.length === 0 ? (error.mistakes ?? [{ path: [], message: error.message }]) : found.slice(0, maxErrors)
+  const message = mistakes.length === 1 ? error.message : `${mistakes.length} errors occurred`
+  return error.reworded(message, {}).because(mistakes)
 }
 
 /** An attribute in the data, also inside of components. */
@@ -138,15 +175,15 @@ function containsId(value: unknown, named: ReadonlySet<string>): boolean {
 }
 
 /** All invalid keys of the data: those of the first error, and those found after removing them. */
-function findWrongKeys(model: Model, writer: WriteAccess, type: ContentType, data: Body, first: ApiError): readonly LocatedError[] {
-  const found: LocatedError[] = []
+function findWrongKeys(model: Model, writer: WriteAccess, type: ContentType, data: Body, first: ApiError): readonly InputMistake[] {
+  const found: InputMistake[] = []
   const left = structuredClone(data)
   let error: ApiError | null = first
   while (error !== null && found.length < maxErrors) {
-    const { message } = error
+    const { message, mistakes } = error
     const places = removeKey(left, error)
     if (places.length === 0) return found
-    found.push(...places.map((path) => ({ path, message })))
+    found.push(...places.map((path) => ({ ...mistakes?.[0], path, message })))
     error = catchRefusal(() => checkKeys(model, writer, type, left))
   }
   return found

@@ -2,21 +2,28 @@
 
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { validationError } from '../foundation/errors/errors.js'
+import { inputError } from '../foundation/errors/errors.js'
+import type { Issue } from '../foundation/errors/issues.js'
+import { refusal } from '../foundation/errors/schema-issues.js'
 import { isEmailAddress } from '../identity/accounts/input.js'
 import { passwordError } from './identity/administrators.js'
 
 /** ISO 8601 in UTC. */
 export const timestamp = z.iso.datetime()
 
+const anId: Issue = { code: 'type', params: { expected: 'integer' } }
+
 export const rowIdInput = z
   .string()
-  .regex(/^[1-9]\d{0,14}$/, { error: 'This must be an id' })
-  .meta({ type: 'integer', minimum: 1, pattern: undefined })
+  .refine((text) => /^[1-9]\d{0,14}$/.test(text), refusal('This must be an id', anId))
+  .meta({ type: 'integer', minimum: 1 })
   .transform(Number)
 
 /** A folder in a query: its row id, or `root`. */
-export const folderInput = z.string().regex(/^(?:root|[1-9]\d{0,14})$/, { error: 'This must be an id of a folder, or root' })
+export const folderInput = z
+  .string()
+  .refine((text) => /^(?:root|[1-9]\d{0,14})$/.test(text), refusal('This must be an id of a folder, or root', anId))
+  .meta({ pattern: '^(?:root|[1-9]\\d{0,14})$' })
 
 const maxRows = 200
 const defaultRows = 50
@@ -35,7 +42,9 @@ export const emailInput = z.string().min(1).max(255)
 export const passwordInput = z.string().min(1).max(1_000)
 
 /** The address of a new account. */
-export const newEmail = z.string().refine(isEmailAddress, { error: 'This is not a valid e-mail address' })
+export const newEmail = z
+  .string()
+  .refine(isEmailAddress, refusal('This is not a valid e-mail address', { code: 'format', params: { expected: 'email' } }))
 
 /** A new password, by the rules of Strapi's panel. */
 export const newPassword = z.string().check((context) => {
@@ -54,10 +63,10 @@ export const pageInput = {
   after: z.string().max(200).optional(),
   limit: z
     .string()
-    .regex(/^[1-9]\d{0,2}$/, limitError)
-    .meta({ type: 'integer', minimum: 1, maximum: maxRows, default: defaultRows, pattern: undefined })
+    .refine((text) => /^-?\d{1,15}$/.test(text), refusal(limitError.error, anId))
+    .meta({ type: 'integer', minimum: 1, maximum: maxRows, default: defaultRows })
     .transform(Number)
-    .pipe(z.number().max(maxRows, limitError))
+    .pipe(z.number().min(1, limitError).max(maxRows, limitError))
     .default(defaultRows),
 }
 
@@ -82,7 +91,7 @@ const toCursor = (id: number, query: unknown): string => Buffer.from(`${id}.${qu
 export function parseCursor(cursor: string | undefined, query: unknown): number | null {
   if (cursor === undefined) return null
   const [id = '', hash] = Buffer.from(cursor, 'base64url').toString('utf8').split('.')
-  if (!/^\d{1,15}$/.test(id) || hash !== queryHash(query)) throw validationError('after is not a position in this list')
+  if (!/^\d{1,15}$/.test(id) || hash !== queryHash(query)) throw inputError('after is not a position in this list', ['after'], 'cursor')
   return Number(id)
 }
 

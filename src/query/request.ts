@@ -206,7 +206,7 @@ function tooLongError(path: readonly string[], members: number, max: number): Ap
     path.at(-1) === 'populate'
       ? `Too many populate entries (${members}). The maximum number of populate entries when using array notation is ${max}. Consider using object notation (populate[field]=true), nested population, or reducing the number of fields.`
       : `Too many members in ${param}${rest.map((key) => `[${key}]`).join('')} (${members}). A list in a query string has at most ${max} members (api.rest.arrayLimit).`
-  return validationError(message, { source: 'query', param })
+  return validationError(message, { source: 'query', param }).because([{ path, message, code: 'tooMany', params: { max } }])
 }
 
 /** True for an object of parameters, false for lists, strings and null. */

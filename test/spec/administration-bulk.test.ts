@@ -192,7 +192,7 @@ describe('rights', () => {
       const others = await stories(2, 'seen')
       const own = await stories(1, 'seen', clients.author!)
       const { body } = await ok(bulk(clients.author!, 'publish', { where: { filters: { summary: 'seen' } } }))
-      expect(body.data.results).toEqual([{ documentId: own[0], error: null }])
+      expect(body.data.results).toEqual([{ documentId: own[0], name: null, error: null }])
       expect(await stateOf(others[0]!)).toBe('draft')
       // Unreadable attributes cannot be filtered.
       expect((await bulk(clients.fields!, 'publish', { where: { filters: { secret: 'x' } } })).status).toBe(403)
@@ -236,15 +236,17 @@ rule('administration-bulk.1', 'unchanged documents have no entry in the log of a
 rule('administration-bulk.14', 'more documents than the limit are refused, and none is changed', async () => {
   await stories(501, 'over the limit')
   const message = 'At most 500 documents in one request'
-  const refused = [
-    { where: { filters: { summary: 'over the limit' } } },
-    { documents: Array.from({ length: 501 }, (_, index) => `document-${index}`) },
-  ]
-  for (const body of refused)
-    expect((await bulk(ada, 'publish', body)).body).toEqual({
+  const refused = {
+    where: { filters: { summary: 'over the limit' } },
+    documents: Array.from({ length: 501 }, (_, index) => `document-${index}`),
+  }
+  for (const [member, value] of Object.entries(refused)) {
+    const errors = [{ path: [member], code: 'tooMany', params: { max: 500 }, message, name: 'ValidationError' }]
+    expect((await bulk(ada, 'publish', { [member]: value })).body).toEqual({
       data: null,
-      error: { status: 400, name: 'ValidationError', message, details: {} },
+      error: { status: 400, name: 'ValidationError', message, details: { errors } },
     })
+  }
   expect(await published('over the limit')).toBe(0)
   const rest = { filters: { summary: 'over the limit', title: { $ne: 'over the limit 0' } } }
   expect(statusesOf(await ok(bulk(ada, 'publish', { where: rest })))).toEqual(Array.from({ length: 500 }, () => 200))
@@ -292,10 +294,17 @@ rule('administration-bulk.15', 'a client that closes the connection stops the re
   expect(results).toEqual(
     ids.map((documentId, index) => ({
       documentId,
+      name: null,
       error:
         index < done.length
           ? null
-          : { status: 503, name: 'ServiceUnavailableError', message: 'Not done: the client closed the connection', errors: [] },
+          : {
+              status: 503,
+              name: 'ServiceUnavailableError',
+              message: 'Not done: the client closed the connection',
+              locale: null,
+              errors: [],
+            },
     })),
   )
   expect(await acts()).toEqual(done)

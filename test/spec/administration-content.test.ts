@@ -90,7 +90,7 @@ rule('administration-content.1', 'lists have drafts with their state, and take t
     expect([message, details.errors[0].path]).toEqual(['limit must be a number from 1 to 200', ['limit']])
   }
   const unknown = (await ada.get(`${stories}/total?nothing=1`)).body.error
-  expect(unknown.details.errors).toMatchObject([{ path: [], message: 'Unrecognized key: "nothing"' }])
+  expect(unknown.details.errors).toMatchObject([{ path: ['nothing'], code: 'unknown', message: 'Unrecognized key: "nothing"' }])
   for (const wrong of ['limit=0', 'limit=201', 'limit=x', 'page=1', 'pagination[page]=1', 'x=1', 'locale[0]=en', 'after=a&before=b'])
     expect([wrong, (await ada.get(`${stories}?${wrong}`)).status]).toEqual([wrong, 400])
   expect((await ada.get('/content/api::nothing.nothing')).status).toBe(404)

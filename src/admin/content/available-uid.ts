@@ -2,7 +2,7 @@
 
 import { findAvailableUid } from '../../content/documents/store/unique.js'
 import type { RowReader } from '../../database/database.js'
-import { forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
+import { forbidden, invalidAt, notFound } from '../../foundation/errors/errors.js'
 import { isGranted, noAttributes } from '../../foundation/grants.js'
 import { type ContentAccess, readableType } from './content-access.js'
 import { localeStates } from './document-view.js'
@@ -31,7 +31,7 @@ export async function generateUid(
   if (attribute?.kind !== 'scalar' || attribute.type !== 'uid' || !isGranted(readable, name)) throw notFound(`${uid} has no uid ${name}`)
   const rights = ['create', 'update'].flatMap((action) => content.toWrite(uid, action))
   if (!rights.some(({ attributes }) => isGranted(attributes, name))) throw forbidden()
-  if (text.trim() === '') throw validationError('The text is empty')
+  if (text.trim() === '') throw invalidAt(['text'], 'The text is empty', 'required')
   // Otherwise the response would reveal whether a hidden document has a uid.
   if (documentId !== null && (await localeStates(access, type, documentId)).length === 0) throw notFound()
   return findAvailableUid(database, type, attribute, text, documentId)

@@ -68,7 +68,7 @@ export async function checkLocales({ documents, defaultLocale }: LocaleAccess, n
   const others = names.filter((name) => name !== defaultLocale)
   const known = others.length === 0 ? [] : await localeCodes(documents, defaultLocale)
   const unknown = others.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw invalidAt(path, `The locale "${unknown}" does not exist`)
+  if (unknown !== undefined) throw invalidAt(path, `The locale "${unknown}" does not exist`, 'notFound')
 }
 
 /** The locale of a request, or the default locale; null on types without locales. @throws ApiError 400 for none of the installation */
@@ -81,7 +81,7 @@ export async function parseLocale(
   if (given === undefined || given === '') return type.localized ? access.defaultLocale : null
   if (given === '*' || given.includes(',')) {
     if (!type.localized) return null
-    throw invalidAt(path, 'Name one locale')
+    throw invalidAt(path, 'Name one locale', 'maxItems', { max: 1 })
   }
   await checkLocales(access, [given], path)
   return type.localized ? given : null
@@ -99,7 +99,7 @@ export async function parseLocales(
 ): Promise<readonly (string | null)[]> {
   if (given === '*') return [type.localized ? '*' : null]
   const names = [...new Set((given ?? '').split(',').map((name) => name || access.defaultLocale))]
-  if (names.length > maxLocales) throw invalidAt(path, 'Too many locales')
+  if (names.length > maxLocales) throw invalidAt(path, 'Too many locales', 'maxItems', { max: maxLocales, actual: names.length })
   await checkLocales(access, names, path)
   return type.localized ? names : [null]
 }

@@ -2,7 +2,7 @@
 
 import { isExtraKey } from '../../content/documents/input/keys.js'
 import type { Body } from '../../content/documents/input/types.js'
-import type { InputMistake } from '../../foundation/errors/errors.js'
+import type { InputMistake, IssueCode } from '../../foundation/errors/issues.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../foundation/grants.js'
 import type { ComponentAttribute, DynamicZone, Model, Schema } from '../../model/schema/types.js'
 import { isObject } from '../../query/request.js'
@@ -105,8 +105,12 @@ function toNames({ names }: Conversion, data: unknown, path: RequestPath): Reque
   })
 }
 
-const noSuchPath = (path: RequestPath): InputMistake => ({ path, message: `The path ${path.join('/')} leads nowhere` })
-const overlappingPath = (path: RequestPath): InputMistake => ({ path, message: `The path ${path.join('/')} is below another one` })
+const noSuchPath = (path: RequestPath): InputMistake => ({ path, message: `The path ${path.join('/')} leads nowhere`, code: 'unknown' })
+const overlappingPath = (path: RequestPath): InputMistake => ({
+  path,
+  message: `The path ${path.join('/')} is below another one`,
+  code: 'conflict',
+})
 
 function toTree({ mistakes }: Conversion, { changes, lists }: DocumentChanges): ChangedNode {
   const root: ChangedNode = { below: new Map() }
@@ -149,7 +153,9 @@ function toEntry(conversion: Conversion, scope: ChangeScope, changed: ChangedNod
     [...changed.below].flatMap(([name, below]) => {
       const path = [...above, name]
       if (isExtraKey(scope.shape, name)) {
-        conversion.mistakes.push(path.length === 1 && name === 'locale' ? { path, message: localeHint } : noSuchPath(path))
+        conversion.mistakes.push(
+          path.length === 1 && name === 'locale' ? { path, message: localeHint, code: 'forbidden' } : noSuchPath(path),
+        )
         return []
       }
       return [[name, toValue(conversion, scope, below, { name, stored: row[name], path })] as const]
@@ -203,6 +209,9 @@ interface ChangedList {
   readonly inside: ChangeEntry
 }
 
+/** Refuses an operation or a change of an entry. */
+type Refuse = (name: string, code: IssueCode, message: string) => void
+
 /** An entry of a list, stored or new, by its name. */
 interface ListItem {
   readonly name: string
@@ -221,14 +230,14 @@ function toList({ mistakes, names }: Conversion, list: ChangedList, changed: Cha
   const items = entries.map((entry): ListItem => ({ name: entryName(attribute, entry), entry, isNew: false }))
   const byName = new Map(items.map((item) => [item.name, item]))
   const find = (given: string) => (position.test(given) ? items[Number(given)] : byName.get(given))
-  const refuse = (name: string, message: string): void => void mistakes.push({ path: [...path, name], message })
+  const refuse: Refuse = (name, code, message) => void mistakes.push({ path: [...path, name], message, code })
   const { order, removed } = applyOperations(changed.operations ?? [], items, find, refuse)
   const below = new Map<ListItem, readonly [string, ChangedNode]>()
   for (const [given, node] of changed.below) {
     const item = find(given)
     if (item === undefined || node.value !== undefined || node.operations !== undefined) mistakes.push(noSuchPath([...path, given]))
-    else if (removed.has(item)) refuse(given, 'The same request removes the entry')
-    else if (below.has(item)) refuse(given, 'The same request names the entry in another way')
+    else if (removed.has(item)) refuse(given, 'conflict', 'The same request removes the entry')
+    else if (below.has(item)) refuse(given, 'duplicate', 'The same request names the entry in another way')
     else below.set(item, [given, node])
   }
   const data = order.map((item) => {
@@ -251,7 +260,7 @@ function applyOperations(
   operations: readonly ListOperation[],
   items: readonly ListItem[],
   find: (name: string) => ListItem | undefined,
-  refuse: (name: string, message: string) => void,
+  refuse: Refuse,
 ): { readonly order: readonly ListItem[]; readonly removed: ReadonlySet<ListItem> } {
   const removed = new Set(operations.flatMap((operation) => ('remove' in operation ? (find(operation.remove) ?? []) : [])))
   const order = [...items]
@@ -261,13 +270,13 @@ function applyOperations(
     const name = operationName(operation)
     const isNew = 'insert' in operation
     const item = isNew ? { name, entry: operation.insert, isNew } : find(name)
-    if (item === undefined) refuse(name, `The list has no entry ${name}`)
-    else if (inserted.has(name)) refuse(name, `The key ${name} is there twice`)
-    else if (concerned.has(item)) refuse(name, 'The entry has two operations')
+    if (item === undefined) refuse(name, 'notFound', `The list has no entry ${name}`)
+    else if (inserted.has(name)) refuse(name, 'duplicate', `The key ${name} is there twice`)
+    else if (concerned.has(item)) refuse(name, 'conflict', 'The entry has two operations')
     else {
       concerned.add(item)
       const wanted = 'remove' in operation ? null : findPosition(operation, item, { find, inserted, removed })
-      if (typeof wanted === 'string') refuse(name, wanted)
+      if (wanted !== null && 'code' in wanted) refuse(name, wanted.code, wanted.message)
       else {
         if (!isNew) order.splice(order.indexOf(item), 1)
         if (isNew) inserted.set(name, item)
@@ -287,16 +296,18 @@ interface ListState {
   readonly removed: ReadonlySet<ListItem>
 }
 
+const refused = (code: IssueCode, message: string) => ({ code, message })
+
 /** The position of an entry, or the reason why it has none. */
 function findPosition({ before, after, at, ...operation }: InsertOperation | MoveOperation, item: ListItem, list: ListState) {
   const given = [before, after, at].filter((one) => one !== undefined)
-  if (given.length > 1 || (given.length === 0 && !('insert' in operation))) return 'Name one of before, after and at'
+  if (given.length > 1 || (given.length === 0 && !('insert' in operation))) return refused('invalid', 'Name one of before, after and at')
   const name = before ?? after
   if (name === undefined) return { end: at ?? 'end' } satisfies FoundPosition
   const neighbour = list.inserted.get(name) ?? list.find(name)
-  if (neighbour === undefined) return `The list has no entry ${name}`
-  if (list.removed.has(neighbour)) return `The same request removes the entry ${name}`
-  if (neighbour === item) return 'An entry cannot be next to itself'
+  if (neighbour === undefined) return refused('notFound', `The list has no entry ${name}`)
+  if (list.removed.has(neighbour)) return refused('conflict', `The same request removes the entry ${name}`)
+  if (neighbour === item) return refused('conflict', 'An entry cannot be next to itself')
   return { neighbour, isBefore: before !== undefined } satisfies FoundPosition
 }
 

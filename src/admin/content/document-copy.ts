@@ -3,7 +3,7 @@
 import { getComponentEntries } from '../../content/documents/guard/missing-targets.js'
 import { isWritable } from '../../content/documents/input/keys.js'
 import type { Body } from '../../content/documents/input/types.js'
-import { invalidAt, notFound, validationError } from '../../foundation/errors/errors.js'
+import { inputError, invalidAt, notFound } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes, unionOf } from '../../foundation/grants.js'
 import { type Attribute, assertNever, type ContentType, type Model, type Relation, type Schema } from '../../model/schema/types.js'
 import { type ContentAccess, checkLocales, type DocumentName, findVersion } from './content-access.js'
@@ -87,13 +87,14 @@ export async function fillDocument(
   expected: Expected,
 ): Promise<void> {
   const { type, documentId, locale } = name
-  if (!type.localized || locale === null) throw invalidAt(['from'], `${type.uid} has no locales`)
-  if (from === locale) throw invalidAt(['from'], 'This is the locale that is filled')
+  if (!type.localized || locale === null) throw invalidAt(['from'], `${type.uid} has no locales`, 'unsupported')
+  if (from === locale) throw invalidAt(['from'], 'This is the locale that is filled', 'conflict')
   await checkLocales(access, [from], ['from'])
   const attributes = fields.map((field, index) => fillableAttribute(access, type, field, index))
   for (const side of [{ type, documentId, locale: from }, name]) {
     const [hidden] = await findUnreadableFields(access, side, fields)
-    if (hidden !== undefined) throw invalidAt(['fields', String(fields.indexOf(hidden))], `${hidden} has parts that you may not see`)
+    if (hidden !== undefined)
+      throw invalidAt(['fields', String(fields.indexOf(hidden))], `${hidden} has parts that you may not see`, 'forbidden')
   }
   const whole = wholePopulate(access, type)
   const populate = Object.fromEntries(fields.filter((field) => field in whole).map((field) => [field, whole[field]]))
@@ -112,7 +113,7 @@ export async function fillDocument(
 }
 
 const tooManyError = (most: number) =>
-  validationError(`More than ${most} links, entries or files cannot be taken at once (limits.copiedLinks)`)
+  inputError(`More than ${most} links, entries or files cannot be taken at once (limits.copiedLinks)`, [], 'tooMany', { max: most })
 
 const pick = (source: Body, fields: readonly string[]): Body => Object.fromEntries(fields.map((field) => [field, source[field]]))
 
@@ -121,14 +122,16 @@ function fillableAttribute({ documents, grants }: ContentAccess, type: ContentTy
   const path = ['fields', String(index)]
   const attribute = type.attributes.get(field)
   const readable = grants.content.readable.get(type.uid) ?? noAttributes
-  if (attribute === undefined || !isGranted(readable, field) || !isWritable(type, attribute)) throw invalidAt(path, `Invalid key ${field}`)
+  if (attribute === undefined || !isGranted(readable, field) || !isWritable(type, attribute))
+    throw invalidAt(path, `Invalid key ${field}`, 'unknown', { name: field })
   const { model } = documents.context
-  if (!('localized' in attribute) || !attribute.localized) throw invalidAt(path, `${field} is the same in all locales`)
+  if (!('localized' in attribute) || !attribute.localized) throw invalidAt(path, `${field} is the same in all locales`, 'unsupported')
   const isPassword = attribute.kind === 'scalar' && attribute.type === 'password'
   const isShared = attribute.kind === 'relation' && isExclusive(attribute) && !model.types.get(attribute.target)!.localized
   if (isPassword || isShared || attribute.kind === 'morphTo' || attribute.kind === 'morphFrom')
-    throw invalidAt(path, `${field} cannot be taken from another locale`)
-  if (attribute.kind === 'relation' && !grants.may(`${attribute.target}.find`)) throw invalidAt(path, `Invalid key ${field}`)
+    throw invalidAt(path, `${field} cannot be taken from another locale`, 'unsupported')
+  if (attribute.kind === 'relation' && !grants.may(`${attribute.target}.find`))
+    throw invalidAt(path, `Invalid key ${field}`, 'unknown', { name: field })
   return attribute
 }
 
@@ -165,7 +168,7 @@ function fillValue(copying: CopyRules, attribute: Attribute, value: unknown): un
 export async function cloneDocument(access: ContentAccess, name: DocumentName, data: Body): Promise<string> {
   const { type, locale } = name
   const { model } = access.documents.context
-  if (type.singleType) throw validationError('A single type has one document')
+  if (type.singleType) throw inputError('A single type has one document', [], 'unsupported')
   const version = await findVersion(access, name, { populate: wholePopulate(access, type) })
   if (version === null) throw notFound()
   const rights = access.grants.content.toWrite(type.uid, 'create')

@@ -1,6 +1,6 @@
 // Links of documents: candidates for a relation, the links of an attribute, and the documents that link to a document.
 
-import { forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
+import { forbidden, inputError, notFound } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'
 import { queryHash } from '../values.js'
@@ -14,7 +14,16 @@ import {
   readableType,
   type VersionData,
 } from './content-access.js'
-import { type CursorPosition, type DocumentPage, type PageQuery, parsePage, readPage, toCursor } from './document-list.js'
+import {
+  type CursorParameter,
+  type CursorPosition,
+  type DocumentPage,
+  type PageQuery,
+  parsePage,
+  readPage,
+  toCursor,
+  wrongCursor,
+} from './document-list.js'
 import { type LinkView, linkLevel, readLinkShapes, toLink } from './link-view.js'
 
 interface LinkQuery extends PageQuery {
@@ -46,11 +55,12 @@ export async function listLinks(
 ): Promise<DocumentPage<LinkView>> {
   const { type, documentId, locale } = name
   const { attribute, target, isOwn } = resolveLinkPath(access, type, path)
-  if (!isOwn) throw validationError('Links inside of components come with the document', { path })
+  if (!isOwn) throw inputError('Links inside of components come with the document', ['path'], 'unsupported')
   const { limit } = query
   const hash = queryHash([type.uid, documentId, locale, path])
   const { position, backwards } = parsePage(hash, query)
-  const at = position === null ? null : parseLinkCursor(position)
+  const param = backwards ? 'before' : 'after'
+  const at = position === null ? null : parseLinkCursor(position, param)
   const start = at === null ? 0 : backwards ? Math.max(0, at.index - limit) : at.index + 1
   const end = at !== null && backwards ? at.index : start + limit
   // One link more on both sides: to check the link of the cursor, and to know whether there is a next page.
@@ -62,7 +72,7 @@ export async function listLinks(
   if (found === null) throw notFound()
   const value = found[attribute.name]
   const links = (Array.isArray(value) ? value : value === null || value === undefined ? [] : [value]) as readonly VersionData[]
-  if (at !== null && links[at.index - first]?.id !== at.id) throw validationError('The list has changed: begin again without the cursor')
+  if (at !== null && links[at.index - first]?.id !== at.id) throw wrongCursor(param, 'The list has changed: begin again without the cursor')
   const data = links.slice(start - first, end - first)
   const cursorAt = (index: number) => toCursor(hash, { id: index, values: [links[index - first]!.id] })
   const isBefore = start > 0 && data.length > 0
@@ -72,8 +82,8 @@ export async function listLinks(
 }
 
 /** The position of a link and the row id of its target, from a cursor. @throws ApiError 400 */
-function parseLinkCursor({ id: index, values }: CursorPosition): { readonly index: number; readonly id: unknown } {
-  if (index < 0 || index > maxLinkIndex || values.length !== 1) throw validationError('Invalid cursor')
+function parseLinkCursor({ id: index, values }: CursorPosition, param: CursorParameter): { readonly index: number; readonly id: unknown } {
+  if (index < 0 || index > maxLinkIndex || values.length !== 1) throw wrongCursor(param)
   return { index, id: values[0] }
 }
 
@@ -161,7 +171,7 @@ const parseSteps = (path: string): readonly string[] => path.match(/[^.[\]]+(?:\
  */
 function resolveLinkPath({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>, type: ContentType, path: string) {
   const { model } = documents.context
-  const wrong = () => validationError(`The path ${path} is that of no relation`, { path })
+  const wrong = () => inputError(`The path ${path} is that of no relation`, ['path'], 'unknown', { name: path })
   let shape: Schema | undefined = type
   let granted: AttributeGrants = grants.content.readable.get(type.uid) ?? noAttributes
   const steps = parseSteps(path)

@@ -1,7 +1,7 @@
 // Lists of documents with cursor pagination, and bounded totals.
 
 import type { Find } from '../../content/documents/read/find.js'
-import { invalidAt, validationError } from '../../foundation/errors/errors.js'
+import { type ApiError, inputError } from '../../foundation/errors/errors.js'
 import type { ContentType } from '../../model/schema/types.js'
 import { type DocumentState, type Parameters, stateName } from '../../query/request.js'
 import { queryHash } from '../values.js'
@@ -20,25 +20,28 @@ const maxLength = 8_192
 export const toCursor = (hash: string, { id, values }: CursorPosition): string =>
   Buffer.from(JSON.stringify([hash, id, ...values])).toString('base64url')
 
+export type CursorParameter = 'after' | 'before'
+
 /** Parses a cursor. @throws ApiError 400 for an invalid cursor, and for one of another query */
-function parseCursor(hash: string, cursor: string): CursorPosition {
-  const [of, id, ...values] = decodeParts(cursor)
+function parseCursor(hash: string, cursor: string, param: CursorParameter): CursorPosition {
+  const [of, id, ...values] = decodeParts(cursor, param)
   if (typeof of !== 'string' || !Number.isSafeInteger(id) || values.some((value) => typeof value === 'object' && value !== null))
-    throw invalid()
-  if (of !== hash) throw validationError('The cursor is of another query: begin again without it')
+    throw wrongCursor(param)
+  if (of !== hash) throw wrongCursor(param, 'The cursor is of another query: begin again without it')
   return { id: id as number, values }
 }
 
-function decodeParts(cursor: string): readonly unknown[] {
-  if (cursor.length > maxLength) throw invalid()
+function decodeParts(cursor: string, param: CursorParameter): readonly unknown[] {
+  if (cursor.length > maxLength) throw wrongCursor(param)
   try {
     const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown
     if (Array.isArray(parts)) return parts
   } catch {}
-  throw invalid()
+  throw wrongCursor(param)
 }
 
-const invalid = () => validationError('Invalid cursor')
+/** 400 for a cursor. */
+export const wrongCursor = (param: CursorParameter, message = 'Invalid cursor'): ApiError => inputError(message, [param], 'cursor')
 
 /** Maximum exact total. */
 const maxCounted = 10_000
@@ -99,14 +102,22 @@ interface ListQuery extends RowQuery, PageQuery, ColumnQuery {
   readonly sort?: unknown
 }
 
-/** The parameters that select rows; drafts by default. @throws ApiError 400 for an unknown locale */
+/** Refuses conditions on publications of a type that has none: ignoring them would select every document. @throws ApiError 400 */
+function refusePublications({ uid, draftAndPublish }: ContentType, query: RowQuery, above: readonly string[]): void {
+  const given = (['publicationFilter', 'hasPublishedVersion'] as const).find((name) => query[name] !== undefined)
+  if (!draftAndPublish && given !== undefined) throw inputError(`${uid} has no drafts`, [...above, given], 'unsupported')
+}
+
+/** The parameters that select rows; drafts by default. @throws ApiError 400 for an unknown locale, and for what the type does not support */
 export async function toRowParameters(
   access: Pick<ContentAccess, 'documents' | 'defaultLocale'>,
   type: ContentType,
-  { filters, q, locale, status, publicationFilter, hasPublishedVersion }: RowQuery,
-  localeAt = ['locale'],
+  query: RowQuery,
+  above: readonly string[] = [],
 ): Promise<Parameters> {
-  const chosen = locale === '*' && type.localized ? locale : await parseLocale(access, type, locale, localeAt)
+  const { filters, q, locale, status, publicationFilter, hasPublishedVersion } = query
+  refusePublications(type, query, above)
+  const chosen = locale === '*' && type.localized ? locale : await parseLocale(access, type, locale, [...above, 'locale'])
   return { filters, _q: q, status: status ?? 'draft', publicationFilter, hasPublishedVersion, ...inLocale(chosen) }
 }
 
@@ -212,7 +223,7 @@ export async function countDocuments(
   const rows = await toRowParameters(access, type, query)
   const total = await countRows(access, type, { ...rows, sort: query.sort, ...parameters })
   if (by === undefined) return total
-  if (!type.draftAndPublish) throw invalidAt(['by'], `${type.uid} has no drafts`)
+  if (!type.draftAndPublish) throw inputError(`${type.uid} has no drafts`, ['by'], 'unsupported')
   const count = (state: DocumentState) => {
     const ofState = { [stateName]: state }
     return countRows(access, type, { ...rows, filters: rows.filters === undefined ? ofState : { $and: [rows.filters, ofState] } })
@@ -244,9 +255,11 @@ export function parsePage(
   hash: string,
   { after, before }: PageQuery,
 ): { readonly position: CursorPosition | null; readonly backwards: boolean } {
-  if (after !== undefined && before !== undefined) throw validationError('A page is after a cursor or before one, not both')
+  if (after !== undefined && before !== undefined)
+    throw inputError('A page is after a cursor or before one, not both', ['before'], 'conflict')
   const cursor = after ?? before
-  return { position: cursor === undefined ? null : parseCursor(hash, cursor), backwards: before !== undefined }
+  const param = before === undefined ? 'after' : 'before'
+  return { position: cursor === undefined ? null : parseCursor(hash, cursor, param), backwards: before !== undefined }
 }
 
 /** The sort values of a row, which it contains as `$0`, `$1`. */

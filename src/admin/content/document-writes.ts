@@ -187,6 +187,6 @@ export async function actOnDocument(
 function checkNewData(type: ContentType, data: Body): void {
   const mistakes = Object.keys(data)
     .filter((name) => isExtraKey(type, name))
-    .map((name) => ({ path: [name], message: extraKeyMessage(type, name) }))
+    .map((name) => ({ path: [name], message: extraKeyMessage(type, name), code: 'forbidden' as const }))
   if (mistakes.length > 0) throw mistakenInput(mistakes)
 }

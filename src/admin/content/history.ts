@@ -1,7 +1,8 @@
 // The history of documents: stored versions, read and restored with the current rights of the administrator.
 import { sql } from 'kysely'
 import type { Body } from '../../content/documents/input/types.js'
-import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
+import { ApiError, forbidden, invalidAt, notFound } from '../../foundation/errors/errors.js'
+import type { IssueCode } from '../../foundation/errors/issues.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes, projectAccess, unionOf } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Attribute, Schema } from '../../model/schema/types.js'
@@ -232,12 +233,12 @@ export async function restoreHistory(
   // A component must be writable as a whole, because its entries are replaced.
   const mayReplace = (field: string) => isGranted(writable, field) && grantedBelow(writable, field) === 'all' && !hidden.includes(field)
   const wanted = fields ?? asked.filter(mayReplace)
-  const refuse = (field: string, message: string): void => {
-    const errors = [{ path: ['fields', String(wanted.indexOf(field))], message, name: 'ValidationError' }]
-    if (wanted.includes(field)) throw new ApiError('ValidationError', `${field} cannot be restored: ${message}`, { errors })
+  const refuse = (field: string, message: string, code: IssueCode): void => {
+    const at = ['fields', wanted.indexOf(field)]
+    if (wanted.includes(field)) throw invalidAt(at, message, code).reworded(`${field} cannot be restored: ${message}`)
   }
-  for (const field of wanted) if (!Object.hasOwn(data, field)) refuse(field, 'the version does not have it')
-  for (const field of hidden) refuse(field, 'it has parts that you may not see')
+  for (const field of wanted) if (!Object.hasOwn(data, field)) refuse(field, 'the version does not have it', 'notFound')
+  for (const field of hidden) refuse(field, 'it has parts that you may not see', 'forbidden')
   const chosen = Object.fromEntries(wanted.map((field) => [field, data[field]]))
   const copying = {
     model,

@@ -1,7 +1,7 @@
 // Checks before a publication: errors for each locale, and links to unpublished documents.
-import type { PublicationError } from '../../content/documents/publication-checks.js'
-import { notFound, validationError } from '../../foundation/errors/errors.js'
+import { inputError, notFound } from '../../foundation/errors/errors.js'
 import type { ContentType } from '../../model/schema/types.js'
+import { type InputErrorView, mayKnow, toErrorView } from '../error-paths.js'
 import { type ContentAccess, findVersion, parseLocales } from './content-access.js'
 import { localeStates, wholePopulate } from './document-view.js'
 import { type DocumentLink, findLinks, findTargets, hasMoreThan } from './link-targets.js'
@@ -12,12 +12,17 @@ interface LocaleCheck {
   /** The document does not exist in this locale. */
   readonly isMissing: boolean
   /** Errors, as in `details.errors` of a publication. */
-  readonly errors: readonly PublicationError[]
+  readonly errors: readonly InputErrorView[]
+  /** Empty required attributes that would not refuse the publication. */
+  readonly hints: readonly InputErrorView[]
   /** Links to unpublished documents; they take effect once these are published. */
   readonly waiting: readonly DocumentLink[]
   /** True if links were left unchecked. */
   readonly more: boolean
 }
+
+/** Hints of one locale. */
+const maxHints = 100
 
 /** Checks the drafts of a document in one locale, several, or all (`*`). @throws ApiError 404, 400, 403 */
 export async function checkDocument(
@@ -29,16 +34,19 @@ export async function checkDocument(
   const named = await parseLocales(access, type, given)
   const there = (await localeStates(access, type, documentId)).map(({ locale }) => locale)
   if (there.length === 0) throw notFound()
-  if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
+  if (!type.draftAndPublish) throw inputError(`${type.uid} has no drafts`, [], 'unsupported')
   const locales = named.includes('*') ? there : named
   const existing = locales.filter((locale) => there.includes(locale))
   if (existing.length === 0) throw notFound()
-  const errors = await access.checks({ grants: access.grants, type, documentId, locales: existing })
+  const found = await access.checks({ grants: access.grants, type, documentId, locales: existing })
   const checks: LocaleCheck[] = []
   for (const locale of locales) {
     const index = existing.indexOf(locale)
-    if (index === -1) checks.push({ locale, isMissing: true, errors: [], waiting: [], more: false })
-    else checks.push({ locale, isMissing: false, errors: errors[index]!, ...(await findWaiting(access, type, documentId, locale)) })
+    const { errors, hints } = found[index] ?? { errors: [], hints: [] }
+    const shown = hints.filter(({ path }) => mayKnow(access, type, path)).slice(0, maxHints)
+    const isMissing = index === -1
+    const links = isMissing ? { waiting: [], more: false } : await findWaiting(access, type, documentId, locale)
+    checks.push({ locale, isMissing, errors: errors.map(toErrorView), hints: shown.map(toErrorView), ...links })
   }
   return checks
 }

@@ -142,7 +142,10 @@ export async function addAdministrator(transaction: Transaction, given: NewAdmin
 /** @throws ApiError 400 if another administrator has the address */
 export async function checkEmailAvailable(database: RowReader, email: string, except: number | null): Promise<void> {
   const found = await administratorByEmail(database, email)
-  if (found !== null && found.id !== except) throw new ApiError('ApplicationError', 'This email address is already taken')
+  if (found !== null && found.id !== except) {
+    const message = 'This email address is already taken'
+    throw new ApiError('ApplicationError', message).because([{ path: ['email'], message, code: 'unique' }])
+  }
 }
 
 /** Replaces the roles of an administrator. */

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import type { RowReader, Transaction } from '../../database/database.js'
 import type { Stored } from '../../database/portable-sql.js'
-import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
+import { ApiError, invalidAt, notFound, validationError } from '../../foundation/errors/errors.js'
 import { createOneTimeToken } from '../../identity/accounts/one-time-tokens.js'
 import type { Administration } from '../context.js'
 import {
@@ -112,7 +112,7 @@ const lacksRole = ({ roles: own }: Administrator, roles: readonly { readonly id:
 async function readGrantable({ administrator: manager }: RequestOperationContext, database: RowReader, ids: readonly number[]) {
   const roles = await findRoles(database, ids)
   const unknown = roles.indexOf(null)
-  if (unknown >= 0) throw validationError(`There is no role ${ids[unknown]}`)
+  if (unknown >= 0) throw invalidAt(['roles', String(unknown)], `There is no role ${ids[unknown]}`, 'notFound')
   const found = roles.filter((role) => role !== null)
   if (!manager.isSuperAdmin && lacksRole(manager, found)) throw new ApiError('ForbiddenError', 'You cannot give roles that you lack')
   return found

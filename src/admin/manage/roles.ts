@@ -5,7 +5,7 @@ import type { RowReader } from '../../database/database.js'
 import { notFound } from '../../foundation/errors/errors.js'
 import { actionsOf, isUseless } from '../../identity/access/actions.js'
 import { createRole, deleteRole, listRoles, type Role, updateRole } from '../../identity/access/roles.js'
-import { nameTaken, withFieldPaths } from '../error-paths.js'
+import { nameTaken } from '../error-paths.js'
 import { descriptionInput, nameInput } from '../values.js'
 import { act, type OperationContext, operation } from './operation.js'
 import { checkGrantable } from './tokens.js'
@@ -66,7 +66,7 @@ export const roles = {
     run: async (context, values) => {
       checkGrantable(context, values.actions)
       return act(context, async (transaction, now) => {
-        const id = await withFieldPaths(() => createRole(transaction, context.model, values, now))
+        const id = await createRole(transaction, context.model, values, now)
         return { id: String(id), name: values.name }
       })
     },

@@ -6,7 +6,8 @@ import * as z from 'zod'
 import { storedSetting, writeSetting } from '../../content/documents/store/settings.js'
 import { uploadSettings } from '../../content/media/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { ApiError, type InputMistake, invalidAt, mistakenInput } from '../../foundation/errors/errors.js'
+import { ApiError, invalidAt, mistakenInput } from '../../foundation/errors/errors.js'
+import type { InputMistake } from '../../foundation/errors/issues.js'
 import { httpUrl } from '../../identity/access/account-settings.js'
 import { isEmailAddress } from '../../identity/accounts/input.js'
 import { roleByType } from '../../identity/accounts/users.js'
@@ -147,11 +148,12 @@ async function changeUserSettings(
 ): Promise<StoredMembers> {
   for (const name of ['email_reset_password', 'email_confirmation_redirection'] as const) {
     const page = changes[name] ?? null
-    if (page !== null && httpUrl(page) === null) throw invalidAt([name], 'This is not an address that begins with https:// or http://')
+    if (page !== null && httpUrl(page) === null)
+      throw invalidAt([name], 'This is not an address that begins with https:// or http://', 'format', { expected: 'url' })
   }
   const { default_role: role } = changes
   if (role !== undefined && (role === 'public' || (await roleByType(database, role)) === null))
-    throw invalidAt(['default_role'], `There is no role ${role} that users may have`)
+    throw invalidAt(['default_role'], `There is no role ${role} that users may have`, 'notFound')
   return { ...stored, ...changes }
 }
 
@@ -241,10 +243,15 @@ function findErrors(
   return [
     ...addresses
       .filter(({ text = '' }) => text !== '' && !isEmailAddress(text))
-      .map(({ path }) => ({ path, message: 'This is not a valid e-mail address' })),
+      .map(({ path }) => ({ path, message: 'This is not a valid e-mail address', code: 'format' as const, params: { expected: 'email' } })),
     ...templates
       .filter(({ text = '' }) => !isTemplate(text))
-      .map(({ path }) => ({ path, message: 'A template has only values such as <%= URL %>, and no code' })),
+      .map(({ path }) => ({
+        path,
+        message: 'A template has only values such as <%= URL %>, and no code',
+        code: 'format' as const,
+        params: { expected: 'template' },
+      })),
   ]
 }
 
@@ -304,7 +311,11 @@ const withoutSecret: readonly string[] = ['email']
 function refuseSecretElsewhere(name: string, former: StoredMembers, value: StoredMembers, given: string | undefined): void {
   const hasSecret = (former.secret ?? '') !== '' && given === undefined
   if (!hasSecret || (value.subdomain ?? '') === '' || value.subdomain === former.subdomain) return
-  throw invalidAt(['providers', name, 'secret'], 'The subdomain is another one: give the secret again, or remove it with an empty text')
+  throw invalidAt(
+    ['providers', name, 'secret'],
+    'The subdomain is another one: give the secret again, or remove it with an empty text',
+    'required',
+  )
 }
 
 /** Applies changes to providers; others stay. @throws ApiError 400 for an unknown provider, and for an enabled one without a key */
@@ -313,11 +324,11 @@ function changeProviderSettings(
   changes: ChangedMembers<Readonly<Record<string, z.output<typeof provider>>>>,
 ): StoredMembers {
   const changed = Object.entries(changes).map(([name, given = {}]) => {
-    if (!Object.hasOwn(stored, name)) throw invalidAt(['providers', name], `There is no service ${name}`)
+    if (!Object.hasOwn(stored, name)) throw invalidAt(['providers', name], `There is no service ${name}`, 'unknown', { name })
     const former = membersOf(stored[name])
     const { callback, subdomain, hasSecret, ...members } = given
     if (hasSecret !== undefined)
-      throw invalidAt(['providers', name, 'hasSecret'], 'Whether there is a secret is only shown; give the secret')
+      throw invalidAt(['providers', name, 'hasSecret'], 'Whether there is a secret is only shown; give the secret', 'forbidden')
     if (withoutSecret.includes(name)) return [name, { ...former, enabled: given.enabled ?? former.enabled }]
     // Strapi has two names for it.
     const place = 'callbackUrl' in former ? 'callbackUrl' : 'callback'
@@ -328,7 +339,8 @@ function changeProviderSettings(
       ...(subdomain === undefined ? {} : { subdomain: subdomain ?? '' }),
     }
     refuseSecretElsewhere(name, former, value, given.secret)
-    if (value.enabled === true && (value.key ?? '') === '') throw invalidAt(['providers', name, 'key'], 'A service that is on has a key')
+    if (value.enabled === true && (value.key ?? '') === '')
+      throw invalidAt(['providers', name, 'key'], 'A service that is on has a key', 'required')
     return [name, value]
   })
   return { ...stored, ...Object.fromEntries(changed) }

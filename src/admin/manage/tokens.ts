@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader } from '../../database/database.js'
 import { bindTimestamp } from '../../database/portable-sql.js'
-import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
+import { ApiError, invalidAt, notFound } from '../../foundation/errors/errors.js'
 import { actionsOf, isUseless } from '../../identity/access/actions.js'
 import {
   createToken,
@@ -18,7 +18,7 @@ import {
   type TokenType,
   tokenColumns,
 } from '../../identity/access/tokens.js'
-import { nameTaken, withFieldPaths } from '../error-paths.js'
+import { nameTaken } from '../error-paths.js'
 import { descriptionInput, nameInput, timestamp, toTimestampOrNull } from '../values.js'
 import { act, type OperationContext, operation } from './operation.js'
 
@@ -93,10 +93,10 @@ function checkMayGive({ isSuperAdmin }: OperationContext, type: TokenType): void
 /** @throws ApiError 400 for unknown or unused actions, and for actions of a token that is not custom */
 function checkActions(context: OperationContext, type: TokenType, actions: readonly string[]): void {
   if (type !== 'custom') {
-    if (actions.length > 0) throw validationError('Only a custom token has actions')
+    if (actions.length > 0) throw invalidAt(['actions'], 'Only a custom token has actions', 'unsupported')
     return
   }
-  if (actions.length === 0) throw validationError('A custom token needs actions')
+  if (actions.length === 0) throw invalidAt(['actions'], 'A custom token needs actions', 'required')
   checkGrantable(context, actions)
 }
 
@@ -105,7 +105,8 @@ export function checkGrantable({ model, config }: Pick<OperationContext, 'model'
   const all = actionsOf(model, config.routes)
   const useless = isUseless(config)
   const unknown = actions.find((action) => !all.has(action) || useless(action))
-  if (unknown !== undefined) throw validationError(`There is no action ${unknown} that can be granted`)
+  if (unknown !== undefined)
+    throw invalidAt(['actions', String(actions.indexOf(unknown))], `There is no action ${unknown} that can be granted`, 'notFound')
 }
 
 const respondKey = async (
@@ -147,7 +148,7 @@ export const tokens = {
       const store = await tokenStore(context)
       const { key = newKey() } = context
       return act(context, async (transaction, now) => {
-        const id = await withFieldPaths(() => createToken(transaction, store, key, values, now))
+        const id = await createToken(transaction, store, key, values, now)
         return { id: String(id), name: values.name, responseData: key }
       })
     },

@@ -7,7 +7,6 @@ import { fullAccess } from '../../foundation/grants.js'
 import type { AccountContext } from '../../identity/accounts/context.js'
 import { createUser, deleteUser, updateUser } from '../../identity/accounts/user-records.js'
 import { loggingWriter } from '../activity.js'
-import { withFieldPaths } from '../error-paths.js'
 import { queueName } from '../identity/sign-in.js'
 import { newEmail, pageInput, pageMeta, parseCursor, toPage } from '../values.js'
 import { type Done, type OperationContext, operation, type RequestChangeContext } from './operation.js'
@@ -122,7 +121,7 @@ export const users = {
     audit: audited('create'),
     run: async (context: RequestChangeContext, given) => {
       const toDone = (id: number): Done => ({ id: String(id), name: given.username })
-      return toDone(await withFieldPaths(() => createUser(loggingAccounts(context, toDone), caller, toBody(given))))
+      return toDone(await createUser(loggingAccounts(context, toDone), caller, toBody(given)))
     },
     respond: (context, _input, { id }) => respondUser(context, Number(id)),
   }),
@@ -144,13 +143,11 @@ export const users = {
       const { username } = await readUser(context.database, id)
       const body = toBody(given)
       const done = { id: String(id), name: username ?? '', fields: Object.keys(body) }
-      await withFieldPaths(() =>
-        updateUser(
-          loggingAccounts(context, () => done),
-          caller,
-          id,
-          body,
-        ),
+      await updateUser(
+        loggingAccounts(context, () => done),
+        caller,
+        id,
+        body,
       )
       return done
     },

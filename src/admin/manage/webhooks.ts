@@ -134,7 +134,7 @@ function refuseHeadersElsewhere(before: Readonly<Record<string, string>>, change
   const kept = Object.keys(before).filter((name) => !given.has(name.toLowerCase()))
   if (kept.length === 0) return
   const message = `The URL has another origin: give these headers again, or remove them with null: ${kept.join(', ')}`
-  throw invalidAt(['headers'], message)
+  throw invalidAt(['headers'], message, 'required')
 }
 
 /** Sends the test event of a webhook. @throws ApiError 400 if a header cannot be sent */

@@ -133,7 +133,7 @@ export async function readFileView(access: MediaAccess, id: number): Promise<Fil
 /** The folder with this id; null: the root. `field` is the path of errors. @throws ApiError 400 where there is none */
 export async function folderOrRoot(transaction: Transaction, id: number | null, field: string): Promise<FolderPlace | null> {
   const folder = id === null ? null : await readFolder(transaction, id)
-  if (id !== null && folder === null) throw invalidAt([field], 'There is no such folder')
+  if (id !== null && folder === null) throw invalidAt([field], 'There is no such folder', 'notFound')
   return folder
 }
 

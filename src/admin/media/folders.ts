@@ -24,7 +24,7 @@ import { type AdministratorAction, doAction } from '../activity.js'
 import { fileActions, folderOrRoot, logAll, toScope } from './files.js'
 import { checkChangeable, checkContent, checkMediaRight, checkSeesFolders, type MediaAccess, watchedWriter } from './media-access.js'
 
-const tooDeep = (field: string): ApiError => invalidAt([field], 'The folder would be nested too deeply')
+const tooDeep = (field: string): ApiError => invalidAt([field], 'The folder would be nested too deeply', 'tooMany')
 
 /** Creates a folder and returns its id; `parent` null: in the root. @throws ApiError 403, 400 */
 export function createFolder(
@@ -49,7 +49,7 @@ export function createFolder(
 }
 
 async function checkFolderName(transaction: Transaction, parent: number | null, name: string, except: number | null): Promise<void> {
-  if (await hasFolderNamed(transaction, parent, name, except)) throw invalidAt(['name'], 'A folder with this name already exists')
+  if (await hasFolderNamed(transaction, parent, name, except)) throw invalidAt(['name'], 'A folder with this name already exists', 'unique')
 }
 
 async function readExisting(transaction: Transaction, id: number): Promise<FolderRow> {
@@ -91,7 +91,7 @@ async function moveInto(
   field: string,
 ): Promise<void> {
   const place = await folderOrRoot(transaction, to, field)
-  if (place !== null && isWithin(place, folder)) throw invalidAt([field], 'A folder cannot be moved into itself')
+  if (place !== null && isWithin(place, folder)) throw invalidAt([field], 'A folder cannot be moved into itself', 'conflict')
   if (!(await moveFolder(transaction, model, folder, place))) throw tooDeep(field)
 }
 

@@ -1,6 +1,7 @@
 // Rights that an administrator gives to a role: only those that Strapi keeps, and only those that the administrator has.
 
-import { forbidden, type InputMistake, mistakenInput } from '../../foundation/errors/errors.js'
+import { forbidden, mistakenInput } from '../../foundation/errors/errors.js'
+import type { InputMistake } from '../../foundation/errors/issues.js'
 import type { AttributeGrants, ContentRight } from '../../foundation/grants.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'
 import {
@@ -129,7 +130,7 @@ const maxErrors = 100
 /** Checks that Strapi would keep new rights. Unknown fields that the role already has may stay. @throws ApiError 400 with all errors */
 export function checkStorable(model: Model, present: readonly PermissionRow[], given: readonly PositionedRight[]): void {
   const mistakes = given.flatMap(({ right, index }) =>
-    findErrors(model, right, present).map(({ path, message }) => ({ path: ['rights', index, ...path], message })),
+    findErrors(model, right, present).map((mistake) => ({ ...mistake, path: ['rights', index, ...mistake.path] })),
   )
   if (mistakes.length > 0) throw mistakenInput(mistakes.slice(0, maxErrors))
 }
@@ -151,33 +152,38 @@ export function checkGiver(
 function findErrors(model: Model, right: RoleRight, present: readonly PermissionRow[]): readonly InputMistake[] {
   const { action, subject, fields, locales, conditions } = right
   const strange = conditions.flatMap((name, index) =>
-    conditionNames.includes(name) ? [] : [{ path: ['conditions', index], message: `The condition ${name} is not known` }],
+    conditionNames.includes(name)
+      ? []
+      : [{ path: ['conditions', index], message: `The condition ${name} is not known`, code: 'notFound' as const }],
   )
   const mistakes = (...found: readonly (InputMistake | false)[]) => [...found.filter((mistake) => mistake !== false), ...strange]
   const isAbout = parseAction(action)
   if (isAbout === null)
     return mistakes(
-      !panelActions.has(action) && { path: ['action'], message: `The action ${action} is not known` },
+      !panelActions.has(action) && { path: ['action'], message: `The action ${action} is not known`, code: 'notFound' },
       (subject !== null || fields !== null || locales !== null) && {
         path: [],
         message: `The action ${action} has neither subject, fields nor locales`,
+        code: 'unsupported',
       },
       conditions.length > 0 &&
-        !conditionalActions.has(action) && { path: ['conditions'], message: `The action ${action} has no conditions` },
+        !conditionalActions.has(action) && { path: ['conditions'], message: `The action ${action} has no conditions`, code: 'unsupported' },
     )
   const type = subject === null ? undefined : model.types.get(subject)
   if (type === undefined || !hasRights(type))
-    return mistakes({ path: ['subject'], message: `The subject ${subject} is not a type of content` })
+    return mistakes({ path: ['subject'], message: `The subject ${subject} is not a type of content`, code: 'notFound' })
   const known = fieldNames(model, type, ({ name }) => nameable(type).has(name))
   const alike = present.map((row) => toRoleRight(model, row)).filter((one) => one.action === action && one.subject === subject)
   const former = new Set(alike.flatMap((one) => one.fields ?? []))
   const isField = (name: string) => known.some((field) => field === name || field.startsWith(`${name}.`)) || former.has(name)
   return mistakes(
-    isAbout === 'publish' && !type.draftAndPublish && { path: ['action'], message: `${subject} has no Draft & Publish` },
-    !namesFields(isAbout) && fields !== null && { path: ['fields'], message: `The action ${action} has no fields` },
-    !type.localized && locales !== null && { path: ['locales'], message: `${subject} has no locales` },
+    isAbout === 'publish' &&
+      !type.draftAndPublish && { path: ['action'], message: `${subject} has no Draft & Publish`, code: 'unsupported' },
+    !namesFields(isAbout) && fields !== null && { path: ['fields'], message: `The action ${action} has no fields`, code: 'unsupported' },
+    !type.localized && locales !== null && { path: ['locales'], message: `${subject} has no locales`, code: 'unsupported' },
     ...(namesFields(isAbout) ? (fields ?? []) : []).map(
-      (name, index) => !isField(name) && { path: ['fields', index], message: `${subject} has no attribute ${name}` },
+      (name, index): InputMistake | false =>
+        !isField(name) && { path: ['fields', index], message: `${subject} has no attribute ${name}`, code: 'unknown', params: { name } },
     ),
   )
 }

@@ -171,7 +171,7 @@ async function runInOrder<Result>(
 /** Adds the write to its error. Other errors stay unchanged, such as conflicts that cause a retry. */
 function locateError(index: number, { action, label, write: { type } }: BatchWrite, error: unknown): unknown {
   if (!(error instanceof ApiError) || error.status >= 500) return error
-  const { name, message, details } = error
-  if (label !== undefined) return new ApiError(name, `${label}: ${message}`, details)
-  return new ApiError(name, `Operation ${index} (${action} ${type.uid}): ${message}`, { ...details, operation: index })
+  const { message, details } = error
+  if (label !== undefined) return error.reworded(`${label}: ${message}`).inLocale(label)
+  return error.reworded(`Operation ${index} (${action} ${type.uid}): ${message}`, { ...details, operation: index })
 }

@@ -1,7 +1,7 @@
 // Common parts of all writes: permissions, version, validation, and the response, which is read in the transaction.
 import type { ReadBytes, Transaction, WriteDatabase } from '../../database/database.js'
 import { toText } from '../../database/response/write.js'
-import { forbidden, validationError } from '../../foundation/errors/errors.js'
+import { forbidden, inputError, validationError } from '../../foundation/errors/errors.js'
 import { fullAccess, type Grants } from '../../foundation/grants.js'
 import type { HookAction, OperationCaller } from '../../foundation/public/documents.js'
 import type { Audit } from '../../foundation/runtime/audit-log.js'
@@ -225,7 +225,7 @@ function toData(body: unknown): unknown {
 /** Row 11 of the contract. @throws ApiError 400 for an unknown locale */
 export async function checkLocale({ read, transaction, operation: { locale } }: WriteScope): Promise<void> {
   if (read.contract.unknownLocalesOnWrites || locale === null || locale === read.defaultLocale) return
-  if (!(await isKnownLocale(transaction, locale))) throw validationError(`The locale "${locale}" does not exist`)
+  if (!(await isKnownLocale(transaction, locale))) throw inputError(`The locale "${locale}" does not exist`, ['locale'], 'notFound')
 }
 
 export function createRowContext(scope: WriteScope, input: Input | null, known: TargetResolution['known'] | null = null): RowContext {

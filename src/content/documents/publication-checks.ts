@@ -1,10 +1,13 @@
 // Finds errors that would prevent the publication of drafts. Nothing is written, and no hooks run.
 import { serviceTransaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
+import type { InputMistake } from '../../foundation/errors/issues.js'
 import type { Grants } from '../../foundation/grants.js'
 import { createPatternChecks } from '../../model/schema/patterns.js'
 import type { ContentType } from '../../model/schema/types.js'
+import { emptyRequired } from './input/relations.js'
 import { checkPublication, findTakenFor, type PublicationScope, type WriteContext } from './operation.js'
+import { readWhole } from './read/find.js'
 import { findVersions } from './store/rows.js'
 
 interface CheckedDrafts {
@@ -16,37 +19,47 @@ interface CheckedDrafts {
   readonly locales: readonly (string | null)[]
 }
 
-/** An error as in `details.errors`. */
-export interface PublicationError {
-  readonly path: readonly string[]
-  readonly message: string
-  readonly name: string
+/** The state of a draft before a publication. */
+interface PublicationCheck {
+  /** Errors that would refuse the publication. */
+  readonly errors: readonly InputMistake[]
+  /** Empty required attributes that would not. */
+  readonly hints: readonly InputMistake[]
 }
 
-/** Resolves to the errors of each locale, in order; none for a locale without a draft. */
-export type CheckPublications = (asked: CheckedDrafts) => Promise<readonly (readonly PublicationError[])[]>
+/** Resolves to the checks of each locale, in order; without errors for a locale without a draft. */
+export type CheckPublications = (asked: CheckedDrafts) => Promise<readonly PublicationCheck[]>
 
 export function createPublicationChecks(context: WriteContext): CheckPublications {
   return ({ grants, type, documentId, locales }) =>
     serviceTransaction(context.database, async (transaction) => {
       const versions = await findVersions(transaction, type, documentId)
-      const found: (readonly PublicationError[])[] = []
+      const found: PublicationCheck[] = []
       for (const locale of locales) {
         const draft = versions.find((version) => version.published_at === null && version.locale === locale)
         const operation = { grants, data: null, locale, publishes: true, trials: createPatternChecks() }
-        found.push(draft === undefined ? [] : await findErrors({ ...context, transaction, type, operation }, documentId, draft.id))
+        const scope = { ...context, transaction, type, operation }
+        found.push(draft === undefined ? { errors: [], hints: [] } : await checkDraft(scope, documentId, draft.id))
       }
       return found
     })
 }
 
-async function findErrors(scope: PublicationScope, documentId: string, id: number): Promise<readonly PublicationError[]> {
+async function checkDraft(scope: PublicationScope, documentId: string, id: number): Promise<PublicationCheck> {
+  const errors = await findErrors(scope, documentId, id)
+  const wrong = new Set(errors.map(({ path }) => path.join('/')))
+  const document = (await readWhole(scope, scope.type, id, 'required')) ?? {}
+  const empty = emptyRequired(scope.read.model, scope.type, document)
+  const hints = empty.filter(({ path }) => !wrong.has(path.join('/'))).map(({ path, message, issue }) => ({ path, message, ...issue }))
+  return { errors, hints }
+}
+
+async function findErrors(scope: PublicationScope, documentId: string, id: number): Promise<readonly InputMistake[]> {
   try {
     await checkPublication(scope, id, 'whole', findTakenFor(scope, documentId))
     return []
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 400) throw error
-    const { errors = [] } = (error.details ?? {}) as { readonly errors?: readonly PublicationError[] }
-    return errors.map(({ path, message, name }) => ({ path: path.map(String), message, name }))
+    return error.mistakes ?? [{ path: [], message: error.message }]
   }
 }

@@ -1,5 +1,5 @@
 // Publish, unpublish and discard: copy between draft and published version of a document, in one locale or in all.
-import { validationError } from '../../foundation/errors/errors.js'
+import { ApiError, inputError } from '../../foundation/errors/errors.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
 import { mergeVersions } from './merged-versions.js'
 import type { Entry, WriteOutcome, WriteScope } from './operation.js'
@@ -28,7 +28,7 @@ type ActInLocale = (scope: WriteScope, state: LocaleVersions) => Promise<Entry |
 async function inLocales(scope: WriteScope, shown: 'draft' | 'published', act: ActInLocale): Promise<WriteOutcome | null> {
   const { transaction, operation, type } = scope
   const { documentId, everywhere } = operation
-  if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
+  if (!type.draftAndPublish) throw inputError(`${type.uid} has no drafts`, [], 'unsupported')
   if (documentId === null) return null
   let versions = await findVersions(transaction, type, documentId)
   if (await mergeVersions(scope, versions)) versions = await findVersions(transaction, type, documentId)
@@ -39,7 +39,11 @@ async function inLocales(scope: WriteScope, shown: 'draft' | 'published', act: A
     if (index > 0) versions = await findVersions(transaction, type, documentId)
     const draft = versions.find((version) => version.published_at === null && version.locale === locale) ?? null
     const published = findPublished(versions, locale)
-    const entry = await act({ ...scope, operation: { ...operation, locale } }, { documentId, draft, published, versions })
+    const entry = await act({ ...scope, operation: { ...operation, locale } }, { documentId, draft, published, versions }).catch(
+      (error) => {
+        throw error instanceof ApiError && everywhere ? error.inLocale(locale) : error
+      },
+    )
     if (entry !== null) entries.push(entry)
     side = draft ?? published
   }

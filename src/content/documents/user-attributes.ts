@@ -76,7 +76,8 @@ export async function checkUniqueAttributes(
   })
   const taken = await createFindTaken(transaction, model, { type, document, locale: null, state: 'any' })(claims)
   const errors = claims.filter(({ path }) => taken.has(printPath(path)))
-  if (errors.length > 0) throw attributeErrors(errors.map(({ path, value }) => ({ path, message: takenMessage, value })))
+  if (errors.length > 0)
+    throw attributeErrors(errors.map(({ path, value }) => ({ path, message: takenMessage, issue: { code: 'unique' }, value })))
 }
 
 /** Removes a row with its components and links. */

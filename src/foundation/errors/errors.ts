@@ -1,5 +1,7 @@
 // The two error classes: ApiError, which only http/respond.ts turns into a response, and ConfigError, for the operator.
 
+import type { InputMistake, IssueCode, IssueParams } from './issues.js'
+
 /** Names and statuses of the error body (errors.2). */
 const statuses = {
   ApplicationError: 400,
@@ -39,8 +41,6 @@ type Situation =
   | { readonly kind: 'data' }
   /** The body names documents or rows of this type that do not exist. */
   | { readonly kind: 'targets'; readonly uid: string; readonly named: readonly (string | number)[] }
-  /** Errors of fields. */
-  | { readonly kind: 'fields'; readonly errors: readonly { readonly path: readonly string[]; readonly message: string }[] }
   /** A form has no files in the field `files`, but in these. */
   | { readonly kind: 'files'; readonly fields: readonly string[] }
 
@@ -56,6 +56,8 @@ export class ApiError extends Error {
 
   // A private field, so that neither a response nor the log can contain it.
   #situation: Situation | null = null
+  #mistakes: readonly InputMistake[] | null = null
+  #locale: string | null = null
 
   constructor(name: ErrorName, message: string, details: Readonly<Record<string, unknown>> | null = {}, retryAfter?: number) {
     super(boundedText(message))
@@ -75,35 +77,84 @@ export class ApiError extends Error {
     this.#situation = situation
     return this
   }
+
+  /** The errors of the input with their codes, for the administration; null: see the details. */
+  get mistakes(): readonly InputMistake[] | null {
+    return this.#mistakes
+  }
+
+  /** Sets the errors of the input, and returns the error. */
+  because(mistakes: readonly InputMistake[]): this {
+    this.#mistakes = mistakes
+    return this
+  }
+
+  /** The locale of a document that was written in several; null: there was only one, or it is unknown. */
+  get locale(): string | null {
+    return this.#locale
+  }
+
+  /** Sets the locale, and returns the error. */
+  inLocale(locale: string | null): this {
+    this.#locale = locale
+    return this
+  }
+
+  /** The same error with another message and other details. */
+  reworded(message: string, details = this.details): ApiError {
+    const error = new ApiError(this.name, message, details, this.retryAfter)
+    if (this.cause !== undefined) error.cause = this.cause
+    error.#situation = this.#situation
+    error.#mistakes = this.#mistakes
+    error.#locale = this.#locale
+    return error
+  }
+
+  /** Prepends names to the paths of the errors of the input, and returns the error. */
+  below(...names: InputMistake['path']): this {
+    this.#mistakes = this.#mistakes?.map((mistake) => ({ ...mistake, path: [...names, ...mistake.path] })) ?? null
+    return this
+  }
 }
 
 /** The query parameter with an invalid key. */
 export type QueryParameter = 'filters' | 'sort' | 'fields' | 'populate'
 
 /** 400 `Invalid key K[ at PATH]`: a name that does not exist or may not be seen (errors.3). */
-export function invalidKey(param: QueryParameter, key: string, path: string | null): ApiError {
+export function invalidKey(param: QueryParameter, key: string, path: string | null, code: IssueCode = 'unknown'): ApiError {
   const where = path !== null && path !== key ? ` at ${path}` : ''
-  return new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, path, source: 'query', param })
+  const error = new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, path, source: 'query', param })
+  return error.because([{ path: [param, ...keyPath(key, path)], message: error.message, code, params: { name: key } }])
+}
+
+/** The path of a key, which `path` may include. */
+function keyPath(key: string, path: string | null): readonly string[] {
+  if (path === null || path === key) return [key]
+  const above = path.endsWith(`.${key}`) ? path.slice(0, -key.length - 1) : path
+  return [...above.split('.'), key]
 }
 
 /** Creates a 400 error about invalid input. */
 export const validationError = (message: string, details?: Readonly<Record<string, unknown>>): ApiError =>
   new ApiError('ValidationError', message, details)
 
-/** An error in an input. */
-export interface InputMistake {
-  readonly path: readonly (string | number)[]
-  readonly message: string
-}
+/**
+ * Creates a 400 error about one value of the input. As in Strapi, its details are empty: position, code and parameters are for the
+ * administration.
+ */
+export const inputError = (message: string, path: InputMistake['path'], code: IssueCode, params: IssueParams = {}): ApiError =>
+  validationError(message).because([{ path, message, code, params }])
 
 /** Creates a 400 error with all errors of an input in its details. Its message is that of a single error, or their number. */
 export function mistakenInput(mistakes: readonly InputMistake[]): ApiError {
   const errors = mistakes.map(({ path, message }) => ({ path: path.map(String), message, name: 'ValidationError' as const }))
-  return validationError(errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`, { errors })
+  const message = errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`
+  return validationError(message, { errors }).because(mistakes)
 }
 
 /** Creates a 400 error at one path of the input. */
-export const invalidAt = (path: InputMistake['path'], message: string): ApiError => mistakenInput([{ path, message }])
+export const invalidAt = (path: InputMistake['path'], message: string, code: IssueCode = 'invalid', params: IssueParams = {}): ApiError =>
+  mistakenInput([{ path, message, code, params }])
 
 /** Creates a 404 error. */
 export const notFound = (message = 'Not Found'): ApiError => new ApiError('NotFoundError', message)

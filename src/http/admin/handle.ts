@@ -2,12 +2,13 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Administration } from '../../admin/context.js'
+import { inAdministration } from '../../admin/error-paths.js'
 import { doIdempotently } from '../../admin/idempotency.js'
 import type { Administrator } from '../../admin/identity/identify.js'
 import { checkPasswordAge } from '../../admin/identity/sign-in.js'
 import { hasMediaRight } from '../../admin/media/media-access.js'
 import { digestOf } from '../../content/media/receive.js'
-import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
+import { forbidden, notFound } from '../../foundation/errors/errors.js'
 import { holding } from '../../project/installation.js'
 import type { MountContext } from '../backend.js'
 import { type AdmitModel, retryOnModelChange, send } from '../handle-request.js'
@@ -60,15 +61,9 @@ export function createHandler(parts: MountContext, prefix: string): HandleAdmini
     return handle(null)
       .catch((error: unknown) => retryOnModelChange(request, reply, error, handle))
       .catch((error: unknown) => {
-        throw withDetails(error)
+        throw inAdministration(error)
       })
   }
-}
-
-/** Adds empty `details`, which errors of the content API may lack, as in Strapi. */
-function withDetails(error: unknown): unknown {
-  if (!(error instanceof ApiError) || error.details !== null) return error
-  return new ApiError(error.name, error.message, {}, error.retryAfter)
 }
 
 /** Identifies the administrator; null for a public resource. @throws ApiError 401, 403 */

@@ -1,7 +1,9 @@
 // Checks the parameters, the query and the body of a request by the schemas of its resource.
 import type { IncomingMessage } from 'node:http'
 import * as z from 'zod'
-import { ApiError, mistakenInput, validationError } from '../../foundation/errors/errors.js'
+import { ApiError, inputError, mistakenInput } from '../../foundation/errors/errors.js'
+import { type IssueCode, issueCodes } from '../../foundation/errors/issues.js'
+import { toMistakes } from '../../foundation/errors/schema-issues.js'
 import { readParameters } from '../../query/request.js'
 import { readBody } from '../body.js'
 import type { Resource, ResourceRequest } from './resource.js'
@@ -31,10 +33,36 @@ export async function readInput(
 /** Query parameters as strings. @throws ApiError 400 for a repeated one */
 function parseParameters(rawQuery: string): Readonly<Record<string, string>> {
   const pairs = [...new URLSearchParams(rawQuery)]
-  const names = new Set(pairs.map(([name]) => name))
-  if (names.size < pairs.length) throw validationError('A parameter of the query is there twice')
+  const names = new Set<string>()
+  for (const [name] of pairs) {
+    if (names.has(name)) throw inputError('A parameter of the query is there twice', [name], 'duplicate')
+    names.add(name)
+  }
   return Object.fromEntries(pairs)
 }
+
+/** The codes of errors about input. */
+export const inputErrorCode = z.enum(Object.keys(issueCodes) as [IssueCode, ...IssueCode[]])
+
+/** The numbers and texts of a sentence about an error. */
+const inputErrorParams = z.strictObject({
+  min: z.number().optional(),
+  max: z.number().optional(),
+  actual: z.number().optional().describe('The length of a text, the number of entries, or the number itself'),
+  expected: z.string().optional().describe('The type, or the form of a text'),
+  allowed: z.array(z.unknown()).optional(),
+  pattern: z.string().optional(),
+  name: z.string().optional(),
+})
+
+/** An error about input in a response. */
+export const inputErrorSchema = z.strictObject({
+  path: z.array(z.string()),
+  code: inputErrorCode,
+  params: inputErrorParams,
+  message: z.string(),
+  name: z.string(),
+})
 
 const noMembers = z.strictObject({})
 
@@ -66,10 +94,10 @@ async function jsonBody({ bodies, config }: ResourceRequest['parts'], { raw, ip 
 
 /** @throws ApiError 400 with all errors */
 function checkInput(schema: z.ZodType, value: unknown): unknown {
-  if (hasNull(value)) throw validationError('A text contains the character U+0000, which no database stores')
+  if (hasNull(value)) throw inputError('A text contains the character U+0000, which no database stores', [], 'format', { expected: 'text' })
   const checked = schema.safeParse(value)
   if (checked.success) return checked.data
-  throw mistakenInput(checked.error.issues.slice(0, maxErrors).map(({ path, message }) => ({ path: path.map(String), message })))
+  throw mistakenInput(toMistakes(checked.error.issues, value, maxErrors))
 }
 
 /** True if a value contains the null character. The depth of bodies is limited. */

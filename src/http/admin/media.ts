@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { MediaAccess } from '../../admin/media/media-access.js'
 import { timestamp, toTimestampOrNull } from '../../admin/values.js'
 import type { FolderRow } from '../../content/media/folders.js'
-import { validationError } from '../../foundation/errors/errors.js'
+import { inputError, validationError } from '../../foundation/errors/errors.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { ResourceRequest } from './resource.js'
 
@@ -33,13 +33,15 @@ export async function withForm<Result>(
   const form = await readMultipart(request.raw, library, () => parts.bodies.begin(request.ip))
   try {
     const [unknown] = [...form.fields.keys()].filter((name) => name === 'files' || !Object.hasOwn(shape, name)).concat(form.otherFiles)
-    if (unknown !== undefined) throw validationError(`Unknown field: ${unknown.slice(0, 100)}`)
-    if (form.files.length === 0 || form.files.every(({ bytes }) => bytes === 0)) throw validationError('Files are empty')
+    if (unknown !== undefined) throw unknownField(unknown.slice(0, 100))
+    if (form.files.length === 0 || form.files.every(({ bytes }) => bytes === 0)) throw inputError('Files are empty', ['files'], 'required')
     return await work(form)
   } finally {
     await library.discard(form.files)
   }
 }
+
+const unknownField = (name: string) => inputError(`Unknown field: ${name}`, [name], 'unknown', { name })
 
 const person = z.looseObject({ id: z.int(), firstname: z.string().nullable(), lastname: z.string().nullable() }).nullable()
 

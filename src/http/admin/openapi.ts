@@ -2,7 +2,8 @@
 
 import * as z from 'zod'
 import type { AllowedCaller } from '../../admin/manage/operation.js'
-import { isOptionalBody, readsBody } from './input.js'
+import { issueCodes } from '../../foundation/errors/issues.js'
+import { inputErrorCode, inputErrorSchema, isOptionalBody, readsBody } from './input.js'
 import { describePreferences } from './preferences.js'
 import { type RefusalStatus, type Resource, refusals } from './resource.js'
 import { isTagged } from './revisions.js'
@@ -35,7 +36,11 @@ export function describeResources(resources: readonly Resource[], { url, version
     paths,
     components: {
       securitySchemes: { administrator: { type: 'http', scheme: 'bearer', description: 'The access token of an administrator.' } },
-      schemas: { Error: errorSchema(['status', 'name', 'message', 'details']), Failure: errorSchema(['status', 'name', 'message']) },
+      schemas: {
+        ...inputErrors,
+        Error: errorSchema(['status', 'name', 'message', 'details']),
+        Failure: errorSchema(['status', 'name', 'message']),
+      },
       responses: describedRefusals,
       headers,
     },
@@ -50,10 +55,35 @@ const errorSchema = (required: readonly string[]) => ({
     error: {
       type: 'object',
       required,
-      properties: { status: { type: 'integer' }, name: { type: 'string' }, message: { type: 'string' }, details: { type: 'object' } },
+      properties: {
+        status: { type: 'integer' },
+        name: { type: 'string' },
+        message: { type: 'string' },
+        details: { $ref: '#/components/schemas/ErrorDetails' },
+      },
     },
   },
 })
+
+const codeSchema = {
+  ...jsonSchema(inputErrorCode, 'output'),
+  description: Object.entries(issueCodes)
+    .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
+    .join('\n'),
+}
+
+/** Errors about input, as in the details of an error. */
+const inputErrors = {
+  InputErrorCode: codeSchema,
+  InputError: jsonSchema(inputErrorSchema.extend({ code: z.any().meta({ $ref: '#/components/schemas/InputErrorCode' }) }), 'output'),
+  ErrorDetails: {
+    type: 'object',
+    properties: {
+      errors: { type: 'array', items: { $ref: '#/components/schemas/InputError' }, description: 'All errors about input' },
+      locale: { type: 'string', description: 'The locale of the errors, if the request names several' },
+    },
+  },
+}
 
 const headers = {
   ETag: { description: 'Identifies this version of the response', schema: { type: 'string' } },

@@ -61,7 +61,7 @@ export async function createRole(
   const type = typeOf(name)
   const [same] = await transaction.rows(sql`select id from up_roles where type = ${type} or name = ${name}`)
   if (same !== undefined) {
-    throw new ApiError('ApplicationError', takenMessage).about({ kind: 'fields', errors: [{ path: ['name'], message: takenMessage }] })
+    throw new ApiError('ApplicationError', takenMessage).because([{ path: ['name'], message: takenMessage, code: 'unique' }])
   }
   const id = await insertRow(transaction, 'up_roles', { ...newEntry(now), name, description: description ?? '', type })
   await addActions(transaction, model, id, [...new Set(actions)], now)

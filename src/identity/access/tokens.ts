@@ -49,7 +49,7 @@ export async function createToken(
   const [same] = await transaction.rows(sql`select id from strapi_api_tokens where name = ${token.name} or access_key = ${access_key}`)
   if (same !== undefined) {
     const message = 'A token with this name or key already exists'
-    throw new ApiError('ApplicationError', message).about({ kind: 'fields', errors: [{ path: ['name'], message }] })
+    throw new ApiError('ApplicationError', message).because([{ path: ['name'], message, code: 'unique' }])
   }
   const id = await insertRow(transaction, 'strapi_api_tokens', {
     ...newEntry(now),

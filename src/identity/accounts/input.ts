@@ -1,5 +1,6 @@
 // Validates the text fields of account requests, with Strapi's error messages.
 import { printed, validationError } from '../../foundation/errors/errors.js'
+import type { Issue } from '../../foundation/errors/issues.js'
 import type { ContentType } from '../../model/schema/types.js'
 import { longestPassword } from './passwords.js'
 
@@ -23,6 +24,8 @@ export interface FieldError {
   readonly message: string
   readonly name: 'ValidationError'
   readonly value?: unknown
+  /** The code for the administration, which is not part of the details. */
+  readonly issue?: Issue
 }
 
 const label = '[a-z\\d\\u0080-\\uffff]([a-z\\d\\u0080-\\uffff-]*[a-z\\d\\u0080-\\uffff])?'
@@ -33,24 +36,32 @@ const longestAddress = 255
 /** True for the address of a mailbox. */
 export const isEmailAddress = (text: string): boolean => text.length <= longestAddress && addressForm.test(text)
 
-/**
- * Reads text fields from a body. Other members are ignored, or refused with `only`.
- * @throws ApiError 400 with all errors.
- */
-export function readFields(body: unknown, fields: readonly Field[], only = false): Readonly<Record<string, string | undefined>> {
+/** Text fields of a body, and their errors. Other members are ignored, or refused with `only`. */
+export function checkFields(body: unknown, fields: readonly Field[], only = false) {
   // For a list, errors about its fields would be misleading.
-  if (Array.isArray(body))
-    throw fieldErrors([
-      { ...fieldError('', `this must be a \`object\` type, but the final value was: \`${printed(body)}\`.`, body), path: [] },
-    ])
+  if (Array.isArray(body)) return { values: {}, errors: [typeError([], 'this', 'object', body)] }
   const given = bodyMembers(body)
   const unknown = only ? Object.keys(given).filter((key) => fields.every(({ name }) => name !== key)) : []
-  const errors = [
+  const unspecified: FieldError = {
+    ...fieldError('', `this field has unspecified keys: ${unknown.join(', ')}`, given),
+    path: [],
+    issue: { code: 'unknown', params: { name: unknown[0]! } },
+  }
+  const errors: readonly FieldError[] = [
     ...fields.flatMap((field) => errorsOf(field, given)),
-    ...(unknown.length === 0 ? [] : [{ ...fieldError('', `this field has unspecified keys: ${unknown.join(', ')}`, given), path: [] }]),
+    ...(unknown.length === 0 ? [] : [unspecified]),
   ]
+  const values: Readonly<Record<string, string | undefined>> = Object.fromEntries(
+    fields.map(({ name }) => [name, given[name] as string | undefined]),
+  )
+  return { values, errors }
+}
+
+/** Reads text fields from a body. @throws ApiError 400 with all errors */
+export function readFields(body: unknown, fields: readonly Field[], only = false): Readonly<Record<string, string | undefined>> {
+  const { values, errors } = checkFields(body, fields, only)
   if (errors.length > 0) throw fieldErrors(errors)
-  return Object.fromEntries(fields.map(({ name }) => [name, given[name] as string | undefined]))
+  return values
 }
 
 function errorsOf(
@@ -58,38 +69,58 @@ function errorsOf(
   given: Readonly<Record<string, unknown>>,
 ): FieldError[] {
   const value = Object.hasOwn(given, name) ? given[name] : undefined
-  if (value === undefined) return required ? [fieldError(name, `${name} is a required field`)] : []
+  if (value === undefined) return required ? [requiredField([name], name)] : []
   if (typeof value !== 'string') {
     return [
-      fieldError(name, `${name} must be a \`string\` type, but the final value was: \`${printed(value)}\`.`, value),
-      ...(repeats !== undefined && value !== given[repeats] ? [fieldError(name, 'Passwords do not match', value)] : []),
+      typeError([name], name, 'string', value),
+      ...(repeats !== undefined && value !== given[repeats]
+        ? [{ ...fieldError(name, 'Passwords do not match', value), issue: { code: 'conflict' } as const }]
+        : []),
     ]
   }
-  const messages: string[] = []
-  if (minLength !== undefined && value.length < minLength) messages.push(`${name} must be at least ${minLength} characters`)
-  if (required && value === '') messages.push(`${name} is a required field`)
-  if (email && value !== '' && !isEmailAddress(value)) messages.push(`${name} must be a valid email`)
-  if (password && Buffer.byteLength(value) > longestPassword) messages.push('Password must be less than 73 bytes')
-  if (repeats !== undefined && value !== given[repeats]) messages.push('Passwords do not match')
-  return messages.map((message) => fieldError(name, message, value))
+  const errors: FieldError[] = []
+  const wrong = (message: string, issue: Issue): void => void errors.push({ ...fieldError(name, message, value), issue })
+  const { length: actual } = value
+  if (minLength !== undefined && actual < minLength)
+    wrong(`${name} must be at least ${minLength} characters`, { code: 'minLength', params: { min: minLength, actual } })
+  if (required && value === '') wrong(`${name} is a required field`, { code: 'required' })
+  if (email && value !== '' && !isEmailAddress(value))
+    wrong(`${name} must be a valid email`, { code: 'format', params: { expected: 'email' } })
+  if (password && Buffer.byteLength(value) > longestPassword)
+    wrong('Password must be less than 73 bytes', { code: 'maxLength', params: { max: longestPassword } })
+  if (repeats !== undefined && value !== given[repeats]) wrong('Passwords do not match', { code: 'conflict' })
+  return errors
 }
 
 /** Checks the lengths of a user's attributes against the model. */
 function lengthErrors(type: ContentType, values: Readonly<Record<string, unknown>>): readonly FieldError[] {
-  return Object.entries(values).flatMap(([name, value]) => {
+  return Object.entries(values).flatMap(([name, value]): FieldError[] => {
     const { minLength, maxLength } = (type.source.attributes[name] ?? {}) as { minLength?: number; maxLength?: number }
     if (typeof value !== 'string') return []
     if (minLength !== undefined && value.length < minLength)
-      return [fieldError(name, `${name} must be at least ${minLength} characters`, value)]
+      return [
+        {
+          ...fieldError(name, `${name} must be at least ${minLength} characters`, value),
+          issue: { code: 'minLength', params: { min: minLength, actual: value.length } },
+        },
+      ]
     if (maxLength !== undefined && value.length > maxLength)
-      return [fieldError(name, `${name} must be at most ${maxLength} characters`, value)]
+      return [
+        {
+          ...fieldError(name, `${name} must be at most ${maxLength} characters`, value),
+          issue: { code: 'maxLength', params: { max: maxLength, actual: value.length } },
+        },
+      ]
     return []
   })
 }
 
 /** Combines errors into one: a single error keeps its message, several are counted. */
 export function fieldErrors(errors: readonly FieldError[]): Error {
-  return validationError(messageOf(errors), { errors })
+  const details = errors.map(({ issue: _, ...error }) => error)
+  return validationError(messageOf(errors), { errors: details }).because(
+    errors.map(({ path, message, issue }) => ({ path, message, ...issue })),
+  )
 }
 
 /** Returns the combined message of several errors. */
@@ -143,9 +174,14 @@ export function readRole(role: unknown, creating: boolean): RoleReference | null
 const typeError = (path: readonly string[], name: string, type: string, value: unknown): FieldError => ({
   ...fieldError('', `${name} must be a \`${type}\` type, but the final value was: \`${printed(value)}\`.`, value),
   path,
+  issue: value === null ? { code: 'required' } : { code: 'type', params: { expected: type } },
 })
 
-const required = (path: readonly string[], name: string): FieldError => ({ ...fieldError('', `${name} is a required field`), path })
+const requiredField = (path: readonly string[], name: string): FieldError => ({
+  ...fieldError('', `${name} is a required field`),
+  path,
+  issue: { code: 'required' },
+})
 
 /** The error in one role: a row id, a documentId, or an object with either. */
 function referenceErrors(path: readonly string[], name: string, entry: unknown): FieldError[] {
@@ -154,7 +190,7 @@ function referenceErrors(path: readonly string[], name: string, entry: unknown):
   if (documentId !== undefined && typeof documentId !== 'string')
     return [typeError([...path, 'documentId'], `${name}.documentId`, 'string', documentId)]
   if (referenceOf(entry) !== null) return []
-  return id === undefined ? [required([...path, 'id'], `${name}.id`)] : wrongId([...path, 'id'], `${name}.id`, id)
+  return id === undefined ? [requiredField([...path, 'id'], `${name}.id`)] : wrongId([...path, 'id'], `${name}.id`, id)
 }
 
 const wrongId = (path: readonly string[], name: string, id: unknown): FieldError[] => [
@@ -169,7 +205,7 @@ export function roleErrors(role: unknown, creating: boolean): FieldError[] {
   if (!creating && set !== undefined) return setErrors(set)
   if (!creating && listOf(connect ?? []).length === 0)
     return id === undefined && documentId === undefined ? disconnectErrors(disconnect) : referenceErrors(['role'], 'role', role)
-  if (connect === undefined) return [required(['role', 'connect'], 'role.connect')]
+  if (connect === undefined) return [requiredField(['role', 'connect'], 'role.connect')]
   if (!Array.isArray(connect)) return [typeError(['role', 'connect'], 'role.connect', 'array', connect)]
   if (connect.length === 0)
     return [{ ...fieldError('', 'role.connect field must have at least 1 items', connect), path: ['role', 'connect'] }]

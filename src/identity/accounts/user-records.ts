@@ -5,9 +5,10 @@ import { attributeErrors, readAttributes } from '../../content/documents/input/i
 import { checkUniqueAttributes, valuesForConditions, writeAttributes } from '../../content/documents/user-attributes.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { ApiError, notFound, takenMessage } from '../../foundation/errors/errors.js'
+import type { Issue } from '../../foundation/errors/issues.js'
 import type { Caller } from '../access/identify.js'
 import { type AccountContext, attributeWriting, userTransaction, userType } from './context.js'
-import { bodyMembers, type Field, fieldError, fieldErrors, messageOf, readFields, readRole, roleErrors } from './input.js'
+import { bodyMembers, checkFields, type Field, fieldError, fieldErrors, messageOf, readRole, roleErrors } from './input.js'
 import { ordinaryAttributes } from './sign-in.js'
 import { mayTakeIdentifiers } from './user-authority.js'
 import type { User } from './users.js'
@@ -29,11 +30,11 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   const isTakenName = (database: RowReader) => (isBounded ? isIdentifier(database, username) : userByName(database, username).then(exists))
   await refuseTaken(accounts.database)
   const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), username, email, password }, true)
-  const takenName = fieldError('username', takenMessage)
+  const takenName = { ...fieldError('username', takenMessage), issue: { code: 'unique' } as const }
   const sameName = (await isTakenName(accounts.database)) ? [takenName] : []
   const noRole = await existingRole(accounts.database, role).then(
     () => [],
-    (error: Error) => [fieldError('role', error.message)],
+    (error: Error) => [{ ...fieldError('role', error.message), issue: { code: 'notFound' } as const }],
   )
   if (input === null || sameName.length > 0) {
     const all = [...errors, ...sameName, ...noRole]
@@ -52,7 +53,9 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
     return id
   }
   return userTransaction(accounts, add).catch((error: unknown) => {
-    throw error instanceof ApiError && error.name === 'ValidationError' ? aboutFields(error.message, errorsIn(error)) : error
+    throw error instanceof ApiError && error.name === 'ValidationError'
+      ? new ApiError('ApplicationError', error.message).because(error.mistakes ?? [])
+      : error
   })
 }
 
@@ -109,23 +112,17 @@ export async function deleteUser(accounts: AccountContext, id: number): Promise<
 
 /** An error about fields whose details do not say so, as in Strapi. */
 const aboutFields = (message: string, errors: readonly AboutField[]): ApiError =>
-  new ApiError('ApplicationError', message).about({
-    kind: 'fields',
-    errors: errors.map(({ path, message }) => ({ path: path.map(String), message })),
-  })
+  new ApiError('ApplicationError', message).because(errors.map(({ path, message, issue }) => ({ path, message, ...issue })))
 
 interface AboutField {
-  readonly path: readonly PropertyKey[]
+  readonly path: readonly (string | number)[]
   readonly message: string
+  readonly issue?: Issue
 }
-
-/** The errors in the details of one. */
-const errorsIn = ({ details, situation }: ApiError): readonly AboutField[] =>
-  (details?.errors as readonly AboutField[] | undefined) ?? (situation?.kind === 'fields' ? situation.errors : [])
 
 function taken(what: 'Email' | 'Username'): ApiError {
   const message = `${what} already taken`
-  return aboutFields(message, [{ path: [what.toLowerCase()], message }])
+  return aboutFields(message, [{ path: [what.toLowerCase()], message, issue: { code: 'unique' } }])
 }
 
 const exists = (found: User | null): boolean => found !== null
@@ -145,16 +142,11 @@ function readUser(body: unknown, creating: boolean) {
     ? []
     : role === undefined
       ? creating
-        ? [fieldError('role', 'role is a required field')]
+        ? [{ ...fieldError('role', 'role is a required field'), issue: { code: 'required' } as const }]
         : []
       : roleErrors(role, creating)
-  try {
-    const form = readFields(body, fields)
-    if (wrongRole.length > 0) throw fieldErrors(wrongRole)
-    return form
-  } catch (error) {
-    const found = error instanceof ApiError ? error.details?.errors : undefined
-    if (!Array.isArray(found) || found === wrongRole) throw error
-    throw fieldErrors([...found, ...wrongRole])
-  }
+  const { values, errors } = checkFields(body, fields)
+  const all = [...errors, ...wrongRole]
+  if (all.length > 0) throw fieldErrors(all)
+  return values
 }

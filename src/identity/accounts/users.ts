@@ -93,7 +93,7 @@ export async function existingRole(database: RowReader, role: RoleReference): Pr
     role.kind === 'document'
       ? `Document with id "${role.documentId}", locale "null" not found`
       : '1 relation(s) of type plugin::users-permissions.role associated with this entity do not exist'
-  throw new ApiError('ValidationError', message).about({ kind: 'fields', errors: [{ path: ['role'], message }] })
+  throw new ApiError('ValidationError', message).because([{ path: ['role'], message, code: 'notFound' }])
 }
 
 /** Inserts a user with a role and returns the row id. Missing columns get the model's defaults. */

@@ -1,5 +1,6 @@
 // The definition of a scalar attribute type: its column, its options in schema.json, and the form of its values in queries, bodies, columns,
 // responses and descriptions.
+import type { Issue } from '../../foundation/errors/issues.js'
 import type { JsonSchema } from '../../foundation/public/routes.js'
 import type { Pattern, PatternCheck } from '../schema/patterns.js'
 import type { ColumnType } from '../tables/table.js'
@@ -44,12 +45,15 @@ export interface RuleContext {
   readonly trials?: { readonly results: ReadonlyMap<Pattern, ReadonlyMap<string, boolean>> }
 }
 
-/** Returns an error message without the name of the value, with a dependency if a pattern needs a deadline; null if the value is valid. */
-export type Rule = (
-  value: never,
-  attribute: TypedAttribute,
-  context: RuleContext,
-) => string | { readonly says: string; readonly depends: PatternCheck } | null
+/** An error of a value: a message that follows the name of the value. */
+export interface RuleError extends Issue {
+  readonly says: string
+  /** A pattern that needs a deadline: an error only if the text does not match. */
+  readonly depends?: PatternCheck
+}
+
+/** Returns the error of a value; null if the value is valid. */
+export type Rule = (value: never, attribute: TypedAttribute, context: RuleContext) => RuleError | null
 
 /** The checks of a value in the data of a write. */
 export interface InputForm {

@@ -1,6 +1,6 @@
 // Attribute types whose values are dates or times, and the ISO 8601 forms that Strapi accepts in queries and bodies.
-import { validationError } from '../../foundation/errors/errors.js'
-import type { AttributeType, InputForm, RuleContext } from './attribute-type.js'
+import { inputError } from '../../foundation/errors/errors.js'
+import type { AttributeType, InputForm, RuleContext, RuleError } from './attribute-type.js'
 import * as options from './options.js'
 
 const isoDate = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])/
@@ -9,16 +9,17 @@ const maxTimestampMs = 8_640_000_000_000_000
 
 const notADate = 'Invalid format, expected yyyy-MM-dd'
 const notATimestamp = 'Invalid format, expected a timestamp or an ISO date'
+const formatError = (message: string, expected: 'date' | 'time' | 'datetime') => inputError(message, [], 'format', { expected })
 
 function parseDay(text: string): string {
   const day = text.slice(0, 10)
-  if (!isoDate.test(text)) throw validationError(notADate)
-  if (parseIsoDate(day) === null) throw validationError('Invalid date')
+  if (!isoDate.test(text)) throw formatError(notADate, 'date')
+  if (parseIsoDate(day) === null) throw formatError('Invalid date', 'date')
   return day
 }
 
 function parseTimeOfDay(text: string): string {
-  if (!wholeTime.test(text)) throw validationError('Invalid time format, expected HH:mm:ss.SSS')
+  if (!wholeTime.test(text)) throw formatError('Invalid time format, expected HH:mm:ss.SSS', 'time')
   const [whole, fraction = ''] = text.split('.')
   return `${whole}.${fraction.padEnd(3, '0')}`
 }
@@ -27,7 +28,7 @@ function parseTimeOfDay(text: string): string {
 function parseTimestamp(text: string): number {
   // Strapi reads seven digits as an ordinal date.
   const milliseconds = parseIsoDate(text) ?? (/^-?\d+\s*$/.test(text) && !/^\d{7}$/.test(text) ? Number(text) : Number.NaN)
-  if (!(Math.abs(milliseconds) <= maxTimestampMs)) throw validationError(notATimestamp)
+  if (!(Math.abs(milliseconds) <= maxTimestampMs)) throw formatError(notATimestamp, 'datetime')
   return milliseconds
 }
 
@@ -49,7 +50,7 @@ export const date: AttributeType = {
   stored: 'date',
   parseQuery: (value) => parseDay(String(value)),
   store: (value) => {
-    if (typeof value !== 'string') throw validationError(notADate)
+    if (typeof value !== 'string') throw formatError(notADate, 'date')
     return parseDay(value)
   },
   schema: { response: { type: 'string', format: 'date' } },
@@ -64,7 +65,7 @@ export const time: AttributeType = {
   stored: 'time',
   parseQuery: (value) => parseTimeOfDay(String(value)),
   store: (value) => {
-    if (typeof value !== 'string') throw validationError(`Expected a string, got a ${typeof value}`)
+    if (typeof value !== 'string') throw formatError(`Expected a string, got a ${typeof value}`, 'time')
     return parseTimeOfDay(value)
   },
   schema: { response: { type: 'string', pattern: '^\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?$' } },
@@ -74,10 +75,11 @@ export const time: AttributeType = {
 /** Refuses times that the database would change; other invalid times are refused when they are stored. */
 const isStorable =
   (type: 'datetime' | 'timestamp') =>
-  (value: unknown, _: unknown, { momentFault }: RuleContext): string | null => {
+  (value: unknown, _: unknown, { momentFault }: RuleContext): RuleError | null => {
     if (momentFault === undefined || (typeof value !== 'string' && typeof value !== 'number')) return null
     const milliseconds = tryToParse(String(value))
-    return milliseconds === null ? null : momentFault(milliseconds, type)
+    const says = milliseconds === null ? null : momentFault(milliseconds, type)
+    return says === null ? null : { says, code: 'format', params: { expected: 'datetime' } }
   }
 
 function tryToParse(text: string): number | null {
@@ -90,10 +92,10 @@ function tryToParse(text: string): number | null {
 }
 
 function storeTimestamp(value: unknown): number {
-  if (typeof value !== 'string' && typeof value !== 'number') throw validationError(notATimestamp)
+  if (typeof value !== 'string' && typeof value !== 'number') throw formatError(notATimestamp, 'datetime')
   // As in Strapi, fractions of a millisecond are refused, and digits that are an ISO 8601 date are that date: 2023, 20230101.
   const milliseconds = parseTimestamp(String(value))
-  if (!Number.isInteger(milliseconds)) throw validationError(notATimestamp)
+  if (!Number.isInteger(milliseconds)) throw formatError(notATimestamp, 'datetime')
   return milliseconds
 }
 

@@ -1,27 +1,32 @@
 // Attribute types whose values are numbers or booleans.
-import { validationError } from '../../foundation/errors/errors.js'
-import type { AttributeType, InputForm, RuleContext, TypedAttribute } from './attribute-type.js'
+import { inputError } from '../../foundation/errors/errors.js'
+import type { AttributeType, InputForm, RuleContext, RuleError, TypedAttribute } from './attribute-type.js'
 import { toBoolean, toNumber } from './casts.js'
 import * as options from './options.js'
 
 const isBound = (option: unknown): option is number => typeof option === 'number' && Number.isFinite(option)
 
-const min = (value: number, { source }: TypedAttribute, { isDraft }: RuleContext) =>
-  isBound(source.min) && value < source.min && !isDraft ? `must be greater than or equal to ${source.min}` : null
-const max = (value: number, { source }: TypedAttribute) =>
-  isBound(source.max) && value > source.max ? `must be less than or equal to ${source.max}` : null
-const isInteger = (value: number) => (Number.isInteger(value) ? null : 'must be an integer')
-const finite = (value: number) => (Number.isFinite(value) ? null : 'must be a finite number')
+const min = (value: number, { source }: TypedAttribute, { isDraft }: RuleContext): RuleError | null =>
+  isBound(source.min) && value < source.min && !isDraft
+    ? { says: `must be greater than or equal to ${source.min}`, code: 'min', params: { min: source.min, actual: Number(value) } }
+    : null
+const max = (value: number, { source }: TypedAttribute): RuleError | null =>
+  isBound(source.max) && value > source.max
+    ? { says: `must be less than or equal to ${source.max}`, code: 'max', params: { max: source.max, actual: Number(value) } }
+    : null
+const notOfType = (says: string, expected: string): RuleError => ({ says, code: 'type', params: { expected } })
+const isInteger = (value: number) => (Number.isInteger(value) ? null : notOfType('must be an integer', 'integer'))
+const finite = (value: number) => (Number.isFinite(value) ? null : notOfType('must be a finite number', 'number'))
 /** As in Strapi, a number is judged by its text: 1e21 is not an integer. */
 const isWholeNumber = (value: unknown) =>
   (typeof value === 'number' || typeof value === 'string') && /^[+-]?\d{1,1000}$/.test(String(value).trim())
     ? null
-    : 'must be a valid integer'
+    : notOfType('must be a valid integer', 'integer')
 
 function parseNumber(value: unknown, { name }: TypedAttribute): number {
   const text = String(value)
   const number = text.trim() === '' ? Number.NaN : Number(text)
-  if (!Number.isFinite(number)) throw validationError(`Invalid number for ${name}`)
+  if (!Number.isFinite(number)) throw inputError(`Invalid number for ${name}`, [], 'type', { expected: 'number' })
   return number
 }
 
@@ -117,7 +122,8 @@ export const boolean: AttributeType = {
   parseQuery: (value, { name }, strictBooleans) => {
     if (!strictBooleans) return readFlag(value) ? 1 : 0
     const word = String(value).toLowerCase()
-    if (!trueWords.includes(word) && !falseWords.includes(word)) throw validationError(`Invalid boolean for ${name}`)
+    if (!trueWords.includes(word) && !falseWords.includes(word))
+      throw inputError(`Invalid boolean for ${name}`, [], 'type', { expected: 'boolean' })
     return trueWords.includes(word) ? 1 : 0
   },
   store: (value) => Number(value),

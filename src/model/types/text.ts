@@ -1,6 +1,6 @@
 // Attribute types whose values are texts.
 import { getPattern, type Pattern } from '../schema/patterns.js'
-import type { AttributeType, InputForm, Rule, RuleContext, TypedAttribute } from './attribute-type.js'
+import type { AttributeType, InputForm, Rule, RuleContext, RuleError, TypedAttribute } from './attribute-type.js'
 import { toText } from './casts.js'
 import * as options from './options.js'
 
@@ -9,18 +9,30 @@ export const maxStringCharacters = 255
 
 const isLength = (option: unknown): option is number => typeof option === 'number' && Number.isInteger(option) && option > 0
 
+const tooShort = (min: number, actual: number): RuleError => ({
+  says: `must be at least ${min} characters`,
+  code: 'minLength',
+  params: { min, actual },
+})
+/** The error of a text with more than `max` characters. */
+export const tooLong = (max: number, actual: number): RuleError => ({
+  says: `must be at most ${max} characters`,
+  code: 'maxLength',
+  params: { max, actual },
+})
+
 const minLength = (value: string, { source }: TypedAttribute, { isDraft }: RuleContext) =>
-  isLength(source.minLength) && value.length < source.minLength && !isDraft ? `must be at least ${source.minLength} characters` : null
+  isLength(source.minLength) && value.length < source.minLength && !isDraft ? tooShort(source.minLength, value.length) : null
 
 const maxLengthOr =
   (columnCharacters: number | null) =>
   (value: string, { source }: TypedAttribute) => {
     const limit = isLength(source.maxLength) ? source.maxLength : columnCharacters
-    return limit !== null && value.length > limit ? `must be at most ${limit} characters` : null
+    return limit !== null && value.length > limit ? tooLong(limit, value.length) : null
   }
 const maxLength = maxLengthOr(null)
 const columnLength = (value: unknown) =>
-  String(value).length > maxStringCharacters ? `must be at most ${maxStringCharacters} characters` : null
+  String(value).length > maxStringCharacters ? tooLong(maxStringCharacters, String(value).length) : null
 
 const uidSource = '^[A-Za-z0-9-_.~]*$'
 const uidPattern = getPattern(uidSource)!
@@ -29,8 +41,12 @@ const anyText = getPattern('^')!
 function matches(value: string, pattern: Pattern, { trials }: RuleContext): ReturnType<Rule> {
   const isMatch = pattern.test(value) ?? trials?.results.get(pattern)?.get(value)
   if (isMatch === true) return null
-  const says = `must match the following: "${pattern.printed}"`
-  return isMatch === false ? says : { says, depends: { pattern, value } }
+  const fault: RuleError = {
+    says: `must match the following: "${pattern.printed}"`,
+    code: 'pattern',
+    params: { pattern: pattern.printed.source },
+  }
+  return isMatch === false ? fault : { ...fault, depends: { pattern, value } }
 }
 
 const pattern = (value: string, { source, required }: TypedAttribute, context: RuleContext) => {
@@ -42,8 +58,8 @@ const uidFormat = (value: string, { source }: TypedAttribute, context: RuleConte
   context.isDraft ? null : matches(value, (typeof source.regex === 'string' ? getPattern(source.regex) : null) ?? uidPattern, context)
 
 const emailFormat = (value: string, _: TypedAttribute, { isDraft }: RuleContext) => {
-  if (value === '') return isDraft ? null : 'cannot be empty'
-  return isDraft || isEmail(value) ? null : 'must be a valid email'
+  if (value === '') return isDraft ? null : { says: 'cannot be empty', code: 'required' as const }
+  return isDraft || isEmail(value) ? null : { says: 'must be a valid email', code: 'format' as const, params: { expected: 'email' } }
 }
 
 const beyondAscii = '\\u00A0-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFEF'

@@ -86,12 +86,13 @@ export function unloadable(error: unknown, folder: string, { places = new Map() 
   const mistakes = getFaults(error as Error)
   const errors = mistakes.flatMap((mistake) => {
     const path = inBody(mistake)
-    return path === null ? [] : [{ path, message: mistake.message, name: 'ValidationError' }]
+    return path === null ? [] : [{ path, message: mistake.message }]
   })
   // The file of a new schema does not exist yet.
   const said =
     errors.length === 0 ? (error as Error).message : describeFaults(mistakes, (one) => inBody(one)?.join('.') ?? fileAndPath(one))
-  return validationError(withoutFolder(said, folder), errors.length === 0 ? {} : { errors })
+  const message = withoutFolder(said, folder)
+  return errors.length === 0 ? validationError(message) : mistakenInput(errors).reworded(message)
 }
 
 /** Content by name, with counts: `api::note.note.body (12)`. */

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { validationError } from '../../foundation/errors/errors.js'
+import { mistakenInput } from '../../foundation/errors/errors.js'
+import { toMistakes } from '../../foundation/errors/schema-issues.js'
 import { codeFiles, componentKeys, fileText, typeKeys } from '../../model/builder/files.js'
 import { takenTypeNames, typeNamesIn, unstartable } from '../../model/builder/loadable.js'
 import { schemaPath } from '../../model/builder/names.js'
@@ -176,15 +177,11 @@ function inOrder(schema: TypeSchema | ComponentSchema, keys: readonly string[]):
 }
 
 const invalid = (path: readonly PropertyKey[], message: string) =>
-  validationError(`${path.join('.')} ${message}`, { errors: [{ path: path.map(String), message, name: 'ValidationError' }] })
+  mistakenInput([{ path: path.map(String), message }]).reworded(`${path.join('.')} ${message}`)
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, path: readonly string[]): z.output<Schema> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const errors = parsed.error.issues.map((issue) => ({
-    path: [...path, ...issue.path.map(String)],
-    message: issue.code === 'invalid_key' ? issue.issues[0]!.message : issue.message,
-    name: 'ValidationError',
-  }))
-  throw validationError(`${errors[0]!.path.join('.') || 'The body'}: ${errors[0]!.message}`, { errors })
+  const mistakes = toMistakes(parsed.error.issues, value).map((mistake) => ({ ...mistake, path: [...path, ...mistake.path] }))
+  throw mistakenInput(mistakes).reworded(`${mistakes[0]!.path.join('.') || 'The body'}: ${mistakes[0]!.message}`)
 }

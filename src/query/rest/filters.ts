@@ -1,5 +1,5 @@
 // `filters` and `_q` become a tree of conditions, with values of the attributes' types. One walk: finds every name, checks the caller's grants, converts every value.
-import { ApiError, invalidKey, validationError } from '../../foundation/errors/errors.js'
+import { type ApiError, inputError, invalidKey } from '../../foundation/errors/errors.js'
 import { assertNever, type ContentType, type Scalar, type Schema } from '../../model/schema/types.js'
 import { attributeTypes } from '../../model/types/attribute-types.js'
 import { readFlag } from '../../model/types/numbers.js'
@@ -27,10 +27,12 @@ import {
  */
 export function readFilters(walk: Resolver, shape: Schema, node: unknown): Filter | null {
   if (node === undefined || node === null) return null
-  if (Array.isArray(node)) throw validationError('The filters parameter must be an object')
-  if (!isObject(node)) throw validationError('The filters parameter must be an object or an array')
+  if (Array.isArray(node)) throw notAFilter('The filters parameter must be an object')
+  if (!isObject(node)) throw notAFilter('The filters parameter must be an object or an array')
   return readObject(walk, shape, node, [])
 }
+
+const notAFilter = (message: string): ApiError => inputError(message, ['filters'], 'type', { expected: 'object' })
 
 /** All conditions of one object must hold, below a relation for the same target. */
 function readObject(walk: Resolver, shape: Schema, node: Readonly<Record<string, unknown>>, path: readonly string[]): Filter | null {
@@ -48,8 +50,8 @@ function readEntry(walk: Resolver, shape: Schema, name: string, value: unknown, 
   if (name === '$not') return readNot(walk, shape, value, path)
   if (isOperator(name)) {
     // An operator among attributes compares the row itself: `filters[author][$null]=true`, `filters[author][$in]=1`.
-    if (path.length === 0) return refuse(walk, `The operator ${name} needs an attribute`)
-    return compare(walk, shape.attributes.get('id') as Scalar, name, value)
+    if (path.length === 0) return refuse(walk, [name], `The operator ${name} needs an attribute`)
+    return compare(walk, shape.attributes.get('id') as Scalar, name, value, [], path)
   }
   if (name === stateName && path.length === 0 && hasState(walk, shape)) return readState(walk, value)
   if (name.startsWith('$')) throw invalidKey(walk.param, name, path.length === 0 ? null : path.join('.'))
@@ -57,7 +59,7 @@ function readEntry(walk: Resolver, shape: Schema, name: string, value: unknown, 
   if (attribute === null) return null
   const here = [...path, name]
   if (attribute.kind === 'scalar') return readScalar(walk, attribute, value, here)
-  if (here.length > walk.filterRelations) throw validationError(`Filters cannot cross more than ${walk.filterRelations} relations`)
+  if (here.length > walk.filterRelations) throw tooFar(walk, here)
   const target = getTarget(walk.model, attribute)
   const where = readRelated(enterTarget(walk, attribute, target), target, value, here)
   if (where === null || (walk.dropsRestricted && !mayTraverse(walk, attribute))) return null
@@ -73,20 +75,23 @@ function readState(walk: Resolver, value: unknown): Filter | null {
   const states = [...new Set(toList(value))]
   const isKnown = (state: unknown): state is DocumentState => documentStates.some((known) => known === state)
   if (states.length === 0 || !states.every(isKnown))
-    return refuse(walk, `${stateName} takes ${documentStates.join(', ')}, or a list of these`)
+    return refuse(walk, [stateName], `${stateName} takes ${documentStates.join(', ')}, or a list of these`)
   return { kind: 'state', states, model: walk.model }
 }
+
+const tooFar = ({ param, filterRelations: max }: Resolver, path: readonly string[]): ApiError =>
+  inputError(`Filters cannot cross more than ${max} relations`, [param, ...path], 'tooMany', { max })
 
 function readRelated(walk: Resolver, target: Schema, value: unknown, path: readonly string[]): Filter | null {
   if (isObject(value)) return readObject(walk, target, value, path)
   const id = target.attributes.get('id') as Scalar
-  return compare(walk, id, Array.isArray(value) ? '$in' : '$eq', value)
+  return compare(walk, id, Array.isArray(value) ? '$in' : '$eq', value, [], path)
 }
 
 function readJunction(walk: Resolver, shape: Schema, name: '$and' | '$or', value: unknown, path: readonly string[]): Filter | null {
   if (!Array.isArray(value)) {
     if (isObject(value)) readObject(walk, shape, value, path)
-    return refuse(walk, `${name} takes a list of filters`)
+    return refuse(walk, [...path, name], `${name} takes a list of filters`)
   }
   const of = value.map((member) => readMember(walk, shape, name, member, path))
   if (name === '$and') return joinAll(of)
@@ -100,7 +105,7 @@ function readNot(walk: Resolver, shape: Schema, value: unknown, path: readonly s
   const id = shape.attributes.get('id') as Scalar
   const isBare = (member: unknown): boolean => path.length > 0 && !isObject(member) && !Array.isArray(member)
   const of = toList(value).map((member) =>
-    isBare(member) ? compare(walk, id, '$eq', member) : readMember(walk, shape, '$not', member, path),
+    isBare(member) ? compare(walk, id, '$eq', member, [], path) : readMember(walk, shape, '$not', member, path),
   )
   const filter = joinAll(of)
   return filter === null ? null : { kind: 'not', of: filter }
@@ -111,12 +116,12 @@ function readMember(walk: Resolver, shape: Schema, name: string, member: unknown
   if (isObject(member)) return readObject(walk, shape, member, path)
   chargeNode(walk)
   if (Array.isArray(member)) return joinAll(member.map((one) => readMember(walk, shape, name, one, path)))
-  return refuse(walk, `${name} takes ${name === '$not' ? 'a filter' : 'a list of filters'}`)
+  return refuse(walk, [...path, name], `${name} takes ${name === '$not' ? 'a filter' : 'a list of filters'}`)
 }
 
 function readScalar(walk: Resolver, attribute: Scalar, value: unknown, path: readonly string[]): Filter | null {
   if (Array.isArray(value)) return compare(walk, attribute, '$in', value, path)
-  if (!isObject(value)) return compare(walk, attribute, '$eq', value)
+  if (!isObject(value)) return compare(walk, attribute, '$eq', value, [], path)
   return joinAll(
     Object.entries(value).map(([name, operand]) => {
       chargeNode(walk)
@@ -124,17 +129,26 @@ function readScalar(walk: Resolver, attribute: Scalar, value: unknown, path: rea
         const inner = joinAll(toList(operand).map((member) => readScalar(walk, attribute, member, path)))
         return inner === null ? null : { kind: 'not', of: inner }
       }
-      if (name === '$and' || name === '$or') return refuse(walk, `${name} joins filters, it cannot be below ${attribute.name}`)
+      if (name === '$and' || name === '$or')
+        return refuse(walk, [...path, name], `${name} joins filters, it cannot be below ${attribute.name}`)
       if (!isOperator(name)) throw invalidKey(walk.param, name, getErrorPath(attribute, path))
       return compare(walk, attribute, name, operand, path)
     }),
   )
 }
 
-/** One condition. An object instead of a value is refused: conditions are never dropped silently. */
-function compare(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown, path: readonly string[] = []): Filter | null {
+/** One condition. An object instead of a value is refused: conditions are never dropped silently. `at`: where errors of values are. */
+function compare(
+  walk: Resolver,
+  attribute: Scalar,
+  operator: OperatorName,
+  operand: unknown,
+  path: readonly string[],
+  at = path,
+): Filter | null {
   const { takes } = operators[operator]
-  if (isObject(operand)) return refuse(walk, `${operator} of ${attribute.name} takes ${operandNames[takes]}, not an object`)
+  if (isObject(operand))
+    return refuse(walk, [...at, operator], `${operator} of ${attribute.name} takes ${operandNames[takes]}, not an object`)
   for (const member of Array.isArray(operand) ? operand : []) {
     if (isObject(member)) throw invalidKey(walk.param, Object.keys(member)[0] ?? '', getErrorPath(attribute, path))
   }
@@ -145,14 +159,16 @@ function compare(walk: Resolver, attribute: Scalar, operator: OperatorName, oper
       return { kind: 'compare', attribute, operator: isNull ? '$null' : '$notNull', values: [] }
     }
     case 'two': {
-      const values = bindValues(walk, attribute, operator, operand)
-      if (values.length !== 2) refuse(walk, `${operator} takes two values`)
+      const values = bindValues(walk, attribute, operator, operand, at)
+      if (values.length !== 2) refuse(walk, [...at, operator], `${operator} takes two values`)
       return { kind: 'compare', attribute, operator, values }
     }
     case 'many':
-      return { kind: 'compare', attribute, operator, values: bindValues(walk, attribute, operator, operand) }
+      return { kind: 'compare', attribute, operator, values: bindValues(walk, attribute, operator, operand, at) }
     case 'one':
-      return Array.isArray(operand) ? compareAny(walk, attribute, operator, operand, path) : compareOne(walk, attribute, operator, operand)
+      return Array.isArray(operand)
+        ? compareAny(walk, attribute, operator, operand, path, at)
+        : compareOne(walk, attribute, operator, operand, at)
     default:
       return assertNever(takes)
   }
@@ -160,10 +176,10 @@ function compare(walk: Resolver, attribute: Scalar, operator: OperatorName, oper
 
 const operandNames = { one: 'a value', two: 'two values', many: 'a list of values', flag: 'true or false' } as const
 
-function compareOne(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown): Filter {
+function compareOne(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown, at: readonly string[]): Filter {
   if (operand === null && operator === '$eq') return { kind: 'compare', attribute, operator: '$null', values: [] }
   if (operand === null && operator === '$ne') return { kind: 'compare', attribute, operator: '$notNull', values: [] }
-  return { kind: 'compare', attribute, operator, values: [bindValue(walk, attribute, operator, operand)] }
+  return { kind: 'compare', attribute, operator, values: [bindValue(walk, attribute, operator, operand, at)] }
 }
 
 /** A list for an operator that takes one value: the condition, also a negated one, holds for any of them. */
@@ -173,31 +189,34 @@ function compareAny(
   operator: OperatorName,
   operands: readonly unknown[],
   path: readonly string[],
+  at: readonly string[],
 ): Filter | null {
   const isList = operands.length === 0 || (operator === '$eq' && !operands.includes(null))
-  if (isList) return compare(walk, attribute, '$in', operands, path)
+  if (isList) return compare(walk, attribute, '$in', operands, path, at)
   const some = operands.map((operand) => {
     chargeNode(walk)
     const isNested = Array.isArray(operand) && !operators[operator].typed
-    return isNested ? compare(walk, attribute, operator, operand, path) : compareOne(walk, attribute, operator, unwrapSingle(operand))
+    return isNested
+      ? compare(walk, attribute, operator, operand, path, at)
+      : compareOne(walk, attribute, operator, unwrapSingle(operand), at)
   })
   const of = some.filter((filter) => filter !== null)
   return of.length === 1 ? of[0]! : { kind: 'any', of }
 }
 
-function bindValues(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown): readonly number[] {
-  return toList(operand).map((value) => bindValue(walk, attribute, operator, unwrapSingle(value)))
+function bindValues(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown, at: readonly string[]): readonly number[] {
+  return toList(operand).map((value) => bindValue(walk, attribute, operator, unwrapSingle(value), at))
 }
 
 /** Binds a value of the attribute's type, or as text. */
-function bindValue(walk: Resolver, attribute: Scalar, operator: OperatorName, value: unknown): number {
+function bindValue(walk: Resolver, attribute: Scalar, operator: OperatorName, value: unknown, at: readonly string[]): number {
   const read = () => (operators[operator].typed ? readValue(attribute, value, walk.contract.strictBooleans) : readText(value))
-  return bind(walk, tryConvert(walk, filterRank(walk), read, null))
+  return bind(walk, tryConvert(walk, filterRank(walk), read, null, at))
 }
 
 /** Defers the error about a meaningless filter, which becomes no condition. */
-function refuse(walk: Resolver, message: string): null {
-  deferError(walk, filterRank(walk), validationError(message))
+function refuse(walk: Resolver, path: readonly string[], message: string): null {
+  deferError(walk, filterRank(walk), inputError(message, [walk.param, ...path], 'format', { expected: 'filter' }))
   return null
 }
 
@@ -214,7 +233,7 @@ const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 export function readSearch(walk: Resolver, type: ContentType, value: unknown): Filter | null {
   if (value === undefined || value === null || value === '') return null
   if (typeof value !== 'string') {
-    deferError(walk, 'search', validationError('Invalid _q parameter. Expected a string'))
+    deferError(walk, 'search', inputError('Invalid _q parameter. Expected a string', ['_q'], 'type', { expected: 'string' }))
     return null
   }
   const isNumber = value.trim() !== '' && Number.isFinite(Number(value))
@@ -236,7 +255,7 @@ export function readSearch(walk: Resolver, type: ContentType, value: unknown): F
  */
 export function readValue(attribute: Scalar, value: unknown, strictBooleans = false): unknown {
   if (value === null || value === undefined) return null
-  if (typeof value === 'object') throw validationError(`Invalid value for ${attribute.name}`)
+  if (typeof value === 'object') throw inputError(`Invalid value for ${attribute.name}`, [], 'type')
   // Row ids are compared unchecked: a documentId instead finds nothing and does not fail.
   if (attribute.system && attribute.name === 'id') return readId(String(value))
   return attributeTypes[attribute.type].parseQuery(value, attribute, strictBooleans)
@@ -251,6 +270,6 @@ function readId(text: string): unknown {
 /** The operand of LIKE and similar operators; null matches nothing. */
 function readText(value: unknown): string | null {
   if (value === null || value === undefined) return null
-  if (typeof value === 'object' && value !== null) throw new ApiError('ValidationError', 'Invalid value')
+  if (typeof value === 'object' && value !== null) throw inputError('Invalid value', [], 'type', { expected: 'string' })
   return String(value)
 }

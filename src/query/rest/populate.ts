@@ -1,6 +1,6 @@
 // `fields` and `populate` in all their forms become the levels of the response. One walk: relations whose target the caller may not find are
 // left out here, so nothing has to be removed from the response.
-import { type ApiError, invalidKey, validationError } from '../../foundation/errors/errors.js'
+import { type ApiError, inputError, invalidKey, validationError } from '../../foundation/errors/errors.js'
 import { isPolymorphicTarget } from '../../model/schema/link.js'
 import {
   type Attribute,
@@ -69,7 +69,9 @@ export function readPopulate(walk: Resolver, shape: Schema, node: unknown, above
 }
 
 const malformedPopulate = (): ApiError =>
-  validationError('Invalid populate parameter. Expected a string, an array of strings, a populate object')
+  inputError('Invalid populate parameter. Expected a string, an array of strings, a populate object', ['populate'], 'type', {
+    expected: 'string',
+  })
 
 /** `*`: every relation, media, component and zone of this level, with scalars only. */
 function populateAll(walk: Resolver, shape: Schema, above: readonly string[]): readonly Populated[] {
@@ -283,13 +285,16 @@ function readLevel(walk: Resolver, target: Schema, value: unknown, position: Nam
   }
 }
 
+const malformedLevel = (message: string, path: readonly string[]): ApiError =>
+  inputError(message, ['populate', ...path], 'type', { expected: 'object' })
+
 /** Names instead of an object count as keys. @throws ApiError 400 for other values */
 function toLevelObject(value: unknown, { path }: NamePosition): Readonly<Record<string, unknown>> {
   if (isObject(value)) return value
-  if (value === null) throw validationError(`Invalid populate of ${path.join('.')}`)
+  if (value === null) throw malformedLevel(`Invalid populate of ${path.join('.')}`, path)
   const names = Array.isArray(value) ? value : [value]
   if (Array.isArray(value) && names.some((entry) => typeof entry !== 'string' || isSwitchedOn(entry)))
-    throw validationError("Invalid nested populate. Expected '*' or an object")
+    throw malformedLevel("Invalid nested populate. Expected '*' or an object", path)
   return Object.fromEntries(names.map((name) => [String(name), true]))
 }
 
@@ -323,7 +328,9 @@ function refuseStar(walk: Resolver, target: Schema, position: NamePosition): voi
   for (const attribute of target.attributes.values()) {
     if (attribute.kind === 'scalar' || !isVisible(walk, attribute)) continue
     const path = `${position.path.join('.')}.${attribute.name}`
-    deferError(walk, 'populate', validationError(`Invalid key ${attribute.name} at ${path}`, { key: attribute.name, path }))
+    const message = `Invalid key ${attribute.name} at ${path}`
+    const error = validationError(message, { key: attribute.name, path })
+    deferError(walk, 'populate', error.because([{ path: ['populate', ...position.path], message, code: 'unsupported' }]))
     return
   }
 }
@@ -335,7 +342,7 @@ function refuseOn(walk: Resolver, on: unknown, position: NamePosition, owner: Sc
     if (!walk.model.components.has(uid) && !walk.model.types.has(uid)) throw invalidKey(walk.param, uid, `${path}.on.${uid}`)
   }
   const message = `Using fragments is not permitted to populate "${position.path.at(-1)}" in "${owner.uid}"`
-  deferError(walk, 'populate', validationError(message))
+  deferError(walk, 'populate', inputError(message, ['populate', ...position.path, 'on'], 'unsupported'))
 }
 
 /** The components of a zone: all of them, or the ones listed in `on`. */
@@ -357,7 +364,7 @@ function readZone(here: Resolver, zone: DynamicZone, value: unknown, position: N
   const owned = 'singularName' in owner ? owner.singularName : owner.name
   const shown = typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)
   const message = `Invalid nested populate for ${owned}.${zone.name} (${owner.uid}). Expected a fragment ("on") or "count" but found ${shown}`
-  deferError(walk, 'populate', validationError(message))
+  deferError(walk, 'populate', malformedLevel(message, position.path))
   return []
 }
 
@@ -471,7 +478,8 @@ export function withSorted(walk: Resolver, shape: Schema, fields: readonly Scala
   return sorted.length === 0 ? fields : readableFields(walk, shape).filter((field) => fields.includes(field) || sorted.includes(field))
 }
 
-const malformedFields = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
+const malformedFields = () =>
+  inputError('Invalid fields parameter. Expected a string or an array of strings', ['fields'], 'type', { expected: 'string' })
 
 function checkName(walk: Resolver, shape: Schema, name: string): string {
   if (name === '*' || (name === stateName && walk.seen !== null)) return name
@@ -482,8 +490,8 @@ function checkName(walk: Resolver, shape: Schema, name: string): string {
     deferError(walk, getRank(walk, 'fields'), unknown)
     return name
   }
-  const forbidden = invalidKey(walk.param, name, name)
-  if (attribute.kind !== 'scalar') throw forbidden
-  if (walk.seen === null ? !isPublic(attribute) : !isReadable(walk, attribute)) forbid(walk, attribute, forbidden)
+  if (attribute.kind !== 'scalar') throw invalidKey(walk.param, name, name)
+  const isHidden = walk.seen === null ? !isPublic(attribute) : !isReadable(walk, attribute)
+  if (isHidden) forbid(walk, attribute, invalidKey(walk.param, name, name))
   return name
 }

@@ -1,6 +1,6 @@
 // A query string becomes a ReadRequest: one walk through filters, sort, pagination,
 // fields and populate, in the order of the recorded checks.
-import { ApiError, forbidden, validationError } from '../../foundation/errors/errors.js'
+import { ApiError, forbidden, inputError } from '../../foundation/errors/errors.js'
 import { fullAccess, type Grants, projectAccess, type Scopes } from '../../foundation/grants.js'
 import type { ContentType, Model, Relation, Scalar } from '../../model/schema/types.js'
 import type { Contract } from '../contract.js'
@@ -11,6 +11,7 @@ import {
   type LinkPage,
   type Page,
   type Parameters,
+  type PathAttribute,
   type Populated,
   pageValues,
   type ReadRequest,
@@ -95,7 +96,8 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: ReadTa
   const drafts = getDraftAccess(context.model, context.draftGrant === true, grants, type, parameters)
   if (drafts.isClosed && (wanted.afterWrite !== true || comparesVersions(parameters))) throw forbidden(`${type.uid}.findDraft`)
   const walk = createResolver(context.model, drafts.grants, context.contract, wanted.limits ?? context.limits, type)
-  if (parameters.lookup !== undefined) deferError(walk, 'lookup', validationError("Invalid params: 'lookup'"))
+  if (parameters.lookup !== undefined)
+    deferError(walk, 'lookup', inputError("Invalid params: 'lookup'", ['lookup'], 'unknown', { name: 'lookup' }))
   // As in Strapi, publication parameters do not apply to the response of a write.
   const publication = wanted.afterWrite === true ? [] : readPublication(walk, type, parameters)
   const filter = inParameter(walk, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
@@ -211,17 +213,19 @@ function readOffset(parameters: Parameters): Page {
   }
   const start = Number(parameters.start ?? 0)
   const limit = parameters.limit === undefined ? null : Number(parameters.limit)
-  if (!Number.isInteger(start) || start < 0) throw validationError(`convertStartQueryParams expected a positive integer got ${start}`)
+  if (!Number.isInteger(start) || start < 0) throw notAPage('start', `convertStartQueryParams expected a positive integer got ${start}`)
   if (limit !== null && (!Number.isInteger(limit) || (limit < 0 && limit !== -1))) {
-    throw validationError(`convertLimitQueryParams expected a positive integer got ${limit}`)
+    throw notAPage('limit', `convertLimitQueryParams expected a positive integer got ${limit}`)
   }
   const bounded = (value: number): number => Math.min(value, Number.MAX_SAFE_INTEGER)
   return { style: 'offset', start: bounded(start), limit: bounded(limit === null || limit === -1 ? Infinity : limit), withCount: false }
 }
 
+const notAPage = (name: string, message: string): ApiError => inputError(message, [name], 'type', { expected: 'integer' })
+
 function refuseUnknown(parameters: Parameters): void {
   const unknown = Object.keys(parameters).find((name) => !knownParameters.has(name))
-  if (unknown !== undefined) throw validationError(`Invalid params: '${unknown}'`)
+  if (unknown !== undefined) throw inputError(`Invalid params: '${unknown}'`, [unknown], 'unknown', { name: unknown })
 }
 
 /**
@@ -260,6 +264,9 @@ interface KeysetRequest {
   readonly backwards: boolean
 }
 
+/** True if a row has several values below an attribute, and so no position among other rows. */
+const isToMany = (attribute: PathAttribute): boolean => (attribute.kind === 'component' ? attribute.repeatable : attribute.many)
+
 /** Types whose values have no order to continue a page from. */
 const unordered: ReadonlySet<string> = new Set(['json', 'blocks'])
 
@@ -268,10 +275,13 @@ const unordered: ReadonlySet<string> = new Set(['json', 'blocks'])
  * @throws ApiError 400 for values that do not belong to the sort keys, and for sort keys without an order
  */
 function readKeyset(walk: Resolver, sort: readonly SortKey[], { position, backwards }: KeysetRequest): Keyset {
-  const wrong = sort.find(({ attribute }) => unordered.has(attribute.type))
-  if (wrong !== undefined) throw validationError(`Documents cannot be sorted by ${wrong.attribute.name} here`)
+  const wrong = sort.find((key) => unordered.has(key.attribute.type) || key.path.some((step) => isToMany(step.attribute)))
+  if (wrong !== undefined) {
+    const names = [...wrong.path.map((step) => step.attribute.name), wrong.attribute.name]
+    throw inputError(`Documents cannot be sorted by ${names.join('.')} here`, ['sort', ...names], 'cannotSort')
+  }
   if (position === null) return { position: null, backwards }
-  if (position.values.length !== sort.length) throw validationError('This cursor belongs to a different query')
+  if (position.values.length !== sort.length) throw inputError('This cursor belongs to a different query', [], 'cursor')
   const values = sort.map(({ attribute }, index) => {
     const value = readValue(attribute, position.values[index], walk.contract.strictBooleans)
     return value === null ? null : bind(walk, value)
@@ -383,7 +393,7 @@ function toPageSize(value: unknown, { defaultLimit, maxLimit }: PageLimits): num
 }
 
 function toWholeNumber(name: 'Start' | 'Limit', value: number): number {
-  if (!Number.isInteger(value)) throw validationError(`convert${name}QueryParams expected a positive integer got ${value}`)
+  if (!Number.isInteger(value)) throw notAPage(name.toLowerCase(), `convert${name}QueryParams expected a positive integer got ${value}`)
   // Beyond every row, but within the integers that a database takes.
   return Math.min(value, Number.MAX_SAFE_INTEGER)
 }
@@ -392,5 +402,7 @@ function readWithCount(value: unknown, fallback: boolean): boolean {
   if (value === undefined) return fallback
   if (value === 'true' || value === 't' || value === '1') return true
   if (value === 'false' || value === 'f' || value === '0') return false
-  throw validationError('Invalid withCount parameter. Expected "t","1","true","false","0","f"')
+  throw inputError('Invalid withCount parameter. Expected "t","1","true","false","0","f"', ['pagination', 'withCount'], 'type', {
+    expected: 'boolean',
+  })
 }

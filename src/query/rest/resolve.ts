@@ -1,5 +1,6 @@
 // The state of a walk over a query, and the only conversion of names to attributes for a caller; `sort`, a list of such names.
-import { type ApiError, invalidKey, type QueryParameter, validationError } from '../../foundation/errors/errors.js'
+import { type ApiError, inputError, invalidKey, type QueryParameter } from '../../foundation/errors/errors.js'
+import type { IssueCode } from '../../foundation/errors/issues.js'
 import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import { fileType, isClosedType } from '../../model/schema/link.js'
 import {
@@ -117,7 +118,7 @@ export function bind(walk: Resolver, value: unknown): ValueIndex {
 /** Counts a level, condition or populated attribute. @throws ApiError 400 beyond the limit `queryComplexity`. */
 export function chargeNode(walk: Resolver): void {
   walk.budget.nodes--
-  if (walk.budget.nodes < 0) throw validationError('The query is too complex')
+  if (walk.budget.nodes < 0) throw inputError('The query is too complex', [walk.param], 'tooMany')
 }
 
 /** Maximum number of steps of a dot path: more than any database joins. */
@@ -129,14 +130,15 @@ export function splitPath(path: string): readonly string[] {
     .trim()
     .split('.')
     .filter((step) => step !== '')
-  if (steps.length > maxPathSteps) throw validationError('The request is too deep or too complex', {})
+  if (steps.length > maxPathSteps) throw inputError('The request is too deep or too complex', [], 'tooMany', { max: maxPathSteps })
   return steps
 }
-export function tryConvert<T>(walk: Resolver, stage: ErrorRank, conversion: () => T, instead: T): T {
+/** Converts a value, or defers its error. `at`: the position of the value in the parameter. */
+export function tryConvert<T>(walk: Resolver, stage: ErrorRank, conversion: () => T, instead: T, at: readonly string[] | null = null): T {
   try {
     return conversion()
   } catch (error) {
-    deferError(walk, stage, error as ApiError)
+    deferError(walk, stage, at === null ? (error as ApiError) : (error as ApiError).below(walk.param, ...at))
     return instead
   }
 }
@@ -224,7 +226,9 @@ export function findComparable(
     deferError(walk, use === 'order' ? getRank(walk, 'sort') : filterRank(walk), unknown)
     return null
   }
-  const forbidden = () => invalidKey(walk.param, name, [...path, name].join('.'))
+  const refused = (code: IssueCode) => invalidKey(walk.param, name, [...path, name].join('.'), code)
+  // A hidden attribute is reported like one that does not exist.
+  const forbidden = () => refused(isVisible(walk, attribute) ? (use === 'order' ? 'cannotSort' : 'unsupported') : 'unknown')
   if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') {
     forbid(walk, attribute, forbidden())
     return null
@@ -237,10 +241,10 @@ export function findComparable(
       if (attribute.type === 'password' && !isHidden) forbid(walk, attribute, forbidden())
       return attribute
     case 'relation':
-      if (!mayTraverse(walk, attribute)) walk.restricted.push(forbidden())
+      if (!mayTraverse(walk, attribute)) walk.restricted.push(refused('forbidden'))
       return attribute
     case 'morphFrom':
-      if (!mayTraverse(walk, attribute)) walk.restricted.push(forbidden())
+      if (!mayTraverse(walk, attribute)) walk.restricted.push(refused('forbidden'))
       return attribute
     case 'media':
       if (!walk.contract.mediaFilters && use === 'condition') throw forbidden()
@@ -252,8 +256,12 @@ export function findComparable(
   }
 }
 
-const refuseOrder = (walk: Resolver): void =>
-  deferError(walk, getRank(walk, 'sort'), validationError('Invalid order. order can only be one of asc|desc|ASC|DESC'))
+const refuseOrder = (walk: Resolver, path: readonly string[]): void =>
+  deferError(
+    walk,
+    getRank(walk, 'sort'),
+    inputError('Invalid order. order can only be one of asc|desc|ASC|DESC', [walk.param, ...path], 'enum', { allowed: ['asc', 'desc'] }),
+  )
 
 /**
  * Reads a `sort` parameter of `shape`.
@@ -269,7 +277,12 @@ export function readSort(walk: Resolver, shape: Schema, node: unknown): readonly
     return node.flatMap((entry) => (Array.isArray(entry) ? [] : readSort(walk, shape, entry)))
   }
   if (isObject(node)) return readObject({ ...walk, root: shape }, shape, node, [], [])
-  throw validationError('Invalid sort parameter. Expected a string, an array of strings, a sort object or an array of sort objects')
+  throw inputError(
+    'Invalid sort parameter. Expected a string, an array of strings, a sort object or an array of sort objects',
+    [walk.param],
+    'type',
+    { expected: 'string' },
+  )
 }
 
 /** `author.name:desc` → its path and its order. */
@@ -280,7 +293,7 @@ function readEntry(walk: Resolver, shape: Schema, entry: string): readonly SortK
   const path = splitPath(names)
   if (path.length === 0) return []
   if (path.some((name) => name in Object.prototype)) {
-    deferError(walk, getRank(walk, 'sort'), validationError('Invalid sort query'))
+    deferError(walk, getRank(walk, 'sort'), inputError('Invalid sort query', [walk.param, ...path], 'unknown'))
     return []
   }
   for (const name of path.toReversed()) node = { [name]: node }
@@ -318,11 +331,12 @@ function readObject(
       const keys = readObject(enterTarget(walk, attribute, target), target, value, here, [...path, { attribute, target }])
       return walk.dropsRestricted && !mayTraverse(walk, attribute) ? [] : keys
     }
-    if (value === undefined || value === null) throw invalidKey(walk.param, name, here.join('.'))
+    if (value === undefined || value === null)
+      throw invalidKey(walk.param, name, here.join('.'), isVisible(walk, attribute) ? 'cannotSort' : 'unknown')
     // A text after a relation is the name of one of its attributes.
     const key = String(value)
     findComparable(enterTarget(walk, attribute, target), target, key, here, 'order')
-    refuseOrder(walk)
+    refuseOrder(walk, here)
     return []
   })
 }
@@ -331,11 +345,11 @@ function isDescending(walk: Resolver, value: unknown, path: readonly string[]): 
   if (value === undefined || value === null) return false
   if (isObject(value)) {
     const [key = ''] = Object.keys(value)
-    if (key.startsWith('$')) refuseOrder(walk)
+    if (key.startsWith('$')) refuseOrder(walk, path)
     else throw invalidKey(walk.param, key, path.join('.'))
     return false
   }
   const order = String(value).toLowerCase()
-  if (order !== 'asc' && order !== 'desc') refuseOrder(walk)
+  if (order !== 'asc' && order !== 'desc') refuseOrder(walk, path)
   return order === 'desc'
 }

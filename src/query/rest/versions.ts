@@ -1,5 +1,5 @@
 // The versions that a request selects: `status`, `locale`, `hasPublishedVersion`, `publicationFilter`, and the right to read drafts.
-import { validationError } from '../../foundation/errors/errors.js'
+import { inputError, validationError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import type { PublicationFilter } from '../../foundation/public/content/queries.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
@@ -19,7 +19,7 @@ export function readStatus(walk: Resolver, type: ContentType, value: unknown): S
   }
   if (value === undefined || value === 'published') return 'published'
   if (value === 'draft' || walk.contract.lenientStatus) return 'draft'
-  throw validationError('Invalid status. Expected "published" or "draft"')
+  throw inputError('Invalid status. Expected "published" or "draft"', ['status'], 'enum', { allowed: ['published', 'draft'] })
 }
 
 /**
@@ -53,7 +53,7 @@ function readLocale(
   const value = parameters.locale
   const isGiven = value !== undefined && value !== null && value !== ''
   if (mode === 'first' && isGiven && typeof value !== 'string') {
-    deferError(walk, 'locale', validationError(`Invalid locale param ${formatValue(value)} provided. Document locales must be strings.`))
+    deferError(walk, 'locale', notALocale(`Invalid locale param ${formatValue(value)} provided. Document locales must be strings.`))
     return { kind: 'any' }
   }
   // A locale in the filters has precedence.
@@ -65,11 +65,13 @@ function readLocale(
     return filter === null ? { kind: 'any' } : { kind: 'filter', filter }
   }
   const values = (Array.isArray(value) ? value : [value]).map((one) => {
-    if (isObject(one)) deferError(walk, 'locale', validationError('Invalid locale param. Document locales must be strings.'))
+    if (isObject(one)) deferError(walk, 'locale', notALocale('Invalid locale param. Document locales must be strings.'))
     return bind(walk, isObject(one) ? null : String(one))
   })
   return { kind: 'values', values }
 }
+
+const notALocale = (message: string) => inputError(message, ['locale'], 'type', { expected: 'string' })
 
 const formatValue = (value: unknown): string =>
   Array.isArray(value) ? value.map(formatValue).join(',') : isObject(value) ? '[object Object]' : String(value)
@@ -98,7 +100,7 @@ export function readPublication(walk: Resolver, type: ContentType, parameters: P
   if (hasPublishedVersion !== undefined) {
     if (hasPublishedVersion !== 'true' && hasPublishedVersion !== 'false') {
       const message = "Invalid value for 'hasPublishedVersion'. Expected boolean or 'true'/'false' string."
-      deferError(walk, 'hasPublishedVersion', validationError(message))
+      deferError(walk, 'hasPublishedVersion', inputError(message, ['hasPublishedVersion'], 'type', { expected: 'boolean' }))
     }
     conditions.push({ filter: 'has-published-version-document', negated: hasPublishedVersion === 'false', model })
   }
@@ -106,7 +108,8 @@ export function readPublication(walk: Resolver, type: ContentType, parameters: P
     const filter = publicationFilters.find((name) => name === publicationFilter)
     if (filter === undefined) {
       const message = `Invalid value for 'publicationFilter'. Expected one of: ${publicationFilters.join(', ')}.`
-      throw validationError(message, { source: 'query', param: 'publicationFilter' })
+      const issue = { path: ['publicationFilter'], message, code: 'enum', params: { allowed: publicationFilters } } as const
+      throw validationError(message, { source: 'query', param: 'publicationFilter' }).because([issue])
     }
     conditions.splice(0, 1, { filter, negated: false, model })
   }

@@ -78,7 +78,7 @@ const isValidationError = (entry: unknown): entry is ReportedError =>
   typeof entry === 'object' && entry !== null && 'message' in entry && typeof entry.message === 'string'
 
 function getValidationErrors(error: Error): readonly ReportedError[] {
-  const errors = error instanceof ApiError ? error.details?.errors : undefined
+  const errors = error instanceof ApiError ? (error.mistakes ?? error.details?.errors) : undefined
   return Array.isArray(errors) ? errors.filter(isValidationError) : []
 }
 

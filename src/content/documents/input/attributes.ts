@@ -17,7 +17,7 @@ import type { InputForm } from '../../../model/types/attribute-type.js'
 import { attributeTypes } from '../../../model/types/attribute-types.js'
 import { isObject } from '../../../query/request.js'
 import { checkBlocks } from './blocks.js'
-import { attributeError, checkEach, choiceError, inFieldOrder, settlePatterns, typeError, wholeError } from './errors.js'
+import { attributeError, checkEach, choiceError, inFieldOrder, isRequired, settlePatterns, typeError, wholeError } from './errors.js'
 import { isWritable } from './keys.js'
 import { checkRequiredLink, lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import type { AttributeError, Body, Checked, Checking, Input, PossibleError, ValuePath } from './types.js'
@@ -93,9 +93,9 @@ function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown,
 const orNull = ({ isStored }: Checking, sent: unknown): unknown => (sent === undefined && isStored ? null : sent)
 
 function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: unknown, path: ValuePath): Checked {
-  const isRequired = attribute.required && !checking.isDraft
-  if (sent === undefined) return { value: sent, errors: isRequired ? missing(checking, sent, path) : [] }
-  if (sent === null && !isRequired) return { value: null, errors: [] }
+  const isMandatory = attribute.required && !checking.isDraft
+  if (sent === undefined) return { value: sent, errors: isMandatory ? missing(checking, sent, path) : [] }
+  if (sent === null && !isMandatory) return { value: null, errors: [] }
   if (!isObject(sent)) return { value: sent, errors: [typeError(path, 'object', sent, sent)] }
   return checkEntry(checking, attribute, sent, path)
 }
@@ -125,11 +125,23 @@ function mayBeEmptied(checking: Checking, { required }: ComponentAttribute | Dyn
 function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | DynamicZone, list: readonly unknown[], path: ValuePath) {
   const { min, max } = attribute.source
   if (isDraft) return []
+  const { length: actual } = list
   const few = Number.isInteger(min) && list.length < (min as number) && (attribute.required || list.length > 0)
   const many = Number.isInteger(max) && list.length > (max as number)
   return [
-    ...(few ? [attributeError(path, `field must have at least ${min} items`, list)] : []),
-    ...(many ? [attributeError(path, `field must have less than or equal to ${max} items`, list)] : []),
+    ...(few
+      ? [attributeError(path, `field must have at least ${min} items`, { code: 'minItems', params: { min: min as number, actual } }, list)]
+      : []),
+    ...(many
+      ? [
+          attributeError(
+            path,
+            `field must have less than or equal to ${max} items`,
+            { code: 'maxItems', params: { max: max as number, actual } },
+            list,
+          ),
+        ]
+      : []),
   ]
 }
 
@@ -169,7 +181,7 @@ function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unkno
     return checkShape(entryChecking(checking, entry, attribute, component.uid), component, entry, path)
   }
   const value = uid === undefined ? entry : { ...entry, __component: uid }
-  if (uid === undefined) return { value, errors: [attributeError(at, 'is a required field')] }
+  if (uid === undefined) return { value, errors: [attributeError(at, 'is a required field', isRequired)] }
   const wrongType = typeof uid === 'string' ? [] : [typeError(at, 'string', uid, sent)]
   return { value, errors: [...wrongType, choiceError(at, componentNames(checking.model), uid)] }
 }
@@ -301,7 +313,7 @@ function castScalar(checking: Checking, attribute: Scalar, sent: unknown): unkno
 /** Casts and validates a scalar; `undefined`: absent. */
 function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path: ValuePath): Checked {
   const { input, choices } = attributeTypes[attribute.type]
-  const isRequired = mustBeThere(checking, attribute)
+  const isMandatory = mustBeThere(checking, attribute)
   const allowsNull = mayBeNull(checking, attribute)
   const value = castScalar(checking, attribute, sent)
   const isUnreadable = attribute.type === 'blocks' && value === null && sent !== null && sent !== undefined
@@ -314,15 +326,16 @@ function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path:
     ...(choices !== undefined && checking.isHidden !== true ? wrongChoice(choices(attribute), value, path) : []),
   ]
   if (wrongType.length > 0) return { value, errors: wrongType }
-  if (value === undefined || value === null) return { value, errors: isRequired ? missing(checking, value, path) : [] }
+  if (value === undefined || value === null) return { value, errors: isMandatory ? missing(checking, value, path) : [] }
   if (attribute.type === 'blocks')
     return checking.isHidden === true ? { value, errors: [] } : checkBlocks(value as readonly unknown[], path)
   const rules = checking.isHidden === true ? input.columnRules : input.rules
   const broken = rules.flatMap((rule): PossibleError[] => {
     const found = rule(value as never, attribute, checking)
     if (found === null) return []
-    if (typeof found === 'string') return [attributeError(path, found, value)]
-    return [{ ...attributeError(path, found.says, value), depends: found.depends }]
+    const { says, depends, ...issue } = found
+    const error = attributeError(path, says, issue, value)
+    return [depends === undefined ? error : { ...error, depends }]
   })
   return { value, errors: [...broken, ...checkUnique(checking, attribute, value, path)] }
 }
@@ -334,13 +347,14 @@ function checkUnique(checking: Checking, scalar: Scalar, value: unknown, path: V
   const { columnRules, shown } = attributeTypes[scalar.type].input
   // A value that no column can store is not taken, and a database may refuse to search for it.
   if (columnRules.some((rule) => rule(value as never, scalar, checking) !== null)) return []
-  return [{ ...wholeError(path, takenMessage, shown === undefined ? value : shown(value)), depends: { path, scalar, value, places } }]
+  const error = wholeError(path, takenMessage, { code: 'unique' }, shown === undefined ? value : shown(value))
+  return [{ ...error, depends: { path, scalar, value, places } }]
 }
 
 /** Errors of a required value that is absent or removed. */
 export function missing({ isCreation }: Checking, value: null | undefined, path: ValuePath): AttributeError[] {
-  if (isCreation) return [attributeError(path, 'must be defined.', value)]
-  return value === null ? [attributeError(path, 'cannot be null.', value)] : []
+  if (isCreation) return [attributeError(path, 'must be defined.', isRequired, value)]
+  return value === null ? [attributeError(path, 'cannot be null.', isRequired, value)] : []
 }
 
 const getDefault = ({ isCreation, isStored }: Checking, { source }: Scalar): unknown =>

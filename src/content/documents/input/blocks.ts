@@ -1,7 +1,7 @@
 // The structure of `blocks` (rich text): nodes, their fields, and permitted children.
 import { toBoolean, toList, toNumber, toText } from '../../../model/types/casts.js'
 import { isObject } from '../../../query/request.js'
-import { attributeError, checkEach, choiceError, inFieldOrder, typeError, wholeError } from './errors.js'
+import { attributeError, checkEach, choiceError, inFieldOrder, isRequired, typeError, wholeError } from './errors.js'
 import type { AttributeError, Checked, ValuePath } from './types.js'
 
 interface BlockField {
@@ -22,7 +22,7 @@ const field = (fits: BlockField['fits'], check: (value: unknown, path: ValuePath
 
 const right = (value: unknown): Checked => ({ value, errors: [] })
 const wrong = (value: unknown, ...errors: AttributeError[]): Checked => ({ value, errors })
-const absent = (path: ValuePath) => wrong(undefined, attributeError(path, 'is a required field'))
+const absent = (path: ValuePath) => wrong(undefined, attributeError(path, 'is a required field', isRequired))
 
 /** A text; unless required, also null or absent. */
 const text = (required: boolean): BlockField =>
@@ -31,7 +31,7 @@ const text = (required: boolean): BlockField =>
     (sent, path) => {
       const value = toText(sent)
       if (value === undefined || value === '')
-        return required ? wrong(value, attributeError(path, 'is a required field', value)) : right(value)
+        return required ? wrong(value, attributeError(path, 'is a required field', isRequired, value)) : right(value)
       if (value === null && !required) return right(value)
       return typeof value === 'string' ? right(value) : wrong(value, typeError(path, 'string', value, sent))
     },
@@ -76,7 +76,7 @@ const words: BlockField = field(
   (value) => typeof value === 'string',
   (sent, path) => {
     const value = toText(sent)
-    if (value === undefined) return wrong(value, wholeError(path, 'Text must be defined with at least an empty string'))
+    if (value === undefined) return wrong(value, wholeError(path, 'Text must be defined with at least an empty string', isRequired))
     return typeof value === 'string' ? right(value) : wrong(value, typeError(path, 'string', value, sent))
   },
 )
@@ -86,7 +86,9 @@ const address: BlockField = field(
   (sent, path) => {
     const value = toText(sent)
     if (value !== undefined && typeof value !== 'string') return wrong(value, typeError(path, 'string', value, sent))
-    return isAddress(value ?? '') ? right(value) : wrong(value, wholeError(path, 'Please specify a valid link.', value))
+    return isAddress(value ?? '')
+      ? right(value)
+      : wrong(value, wholeError(path, 'Please specify a valid link.', { code: 'format', params: { expected: 'url' } }, value))
   },
 )
 
@@ -101,7 +103,10 @@ const list = (entry: () => BlockField, empty?: string): BlockField =>
       const value = toList(sent)
       if (value === null) return wrong(null, typeError(path, 'array', null, sent))
       const { values, errors } = checkEach(value, (node, index) => entry()(node, path, index))
-      const own = empty !== undefined && value.length === 0 ? [wholeError(path, empty, value)] : []
+      const own =
+        empty !== undefined && value.length === 0
+          ? [wholeError(path, empty, { code: 'minItems', params: { min: 1, actual: 0 } }, value)]
+          : []
       return { value: values, errors: [...errors, ...own] }
     },
   )
@@ -129,7 +134,9 @@ const oneOf = (nodes: Readonly<Record<string, Node>>, otherwise: string): BlockF
     isObject(sent) && typeof sent.type === 'string' ? fields.get(sent.type) : undefined
   return field(
     (value) => isObject(value) && remembered(value, () => fieldOf(value)?.fits(value) === true),
-    (sent, path) => fieldOf(sent)?.(sent, path) ?? wrong(sent, wholeError(path, otherwise, sent)),
+    (sent, path) =>
+      fieldOf(sent)?.(sent, path) ??
+      wrong(sent, wholeError(path, otherwise, { code: 'enum', params: { allowed: [...fields.keys()] } }, sent)),
   )
 }
 

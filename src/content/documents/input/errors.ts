@@ -1,6 +1,7 @@
 // Attribute errors in the wording and order of yup, which clients display; errors that depend on a pattern or on a taken value; and removal
 // of values that the reader may not see.
 import { printed } from '../../../foundation/errors/errors.js'
+import { type Issue, withoutActual } from '../../../foundation/errors/issues.js'
 import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../../foundation/grants.js'
 import { getComponents } from '../../../model/schema/graph.js'
 import { completesWithin, type PatternCheck, type PatternChecks } from '../../../model/schema/patterns.js'
@@ -16,25 +17,30 @@ export function printPath(path: ValuePath): string {
 }
 
 /** An error about the value at `path`; `says` follows its printed name. */
-export function attributeError(path: ValuePath, says: string, value?: unknown): AttributeError {
-  return wholeError(path, `${printPath(path)} ${says}`, value)
+export function attributeError(path: ValuePath, says: string, issue: Issue, value?: unknown): AttributeError {
+  return wholeError(path, `${printPath(path)} ${says}`, issue, value)
 }
 
 /** An error whose message does not name the value. Numbers that JSON cannot represent become null; undefined is omitted. */
-export function wholeError(path: ValuePath, message: string, value?: unknown): AttributeError {
-  if (value === undefined) return { path, message }
-  return { path, message, value: typeof value === 'number' && !Number.isFinite(value) ? null : value }
+export function wholeError(path: ValuePath, message: string, issue: Issue, value?: unknown): AttributeError {
+  if (value === undefined) return { path, message, issue }
+  return { path, message, issue, value: typeof value === 'number' && !Number.isFinite(value) ? null : value }
 }
+
+/** The issue of an absent value. */
+export const isRequired: Issue = { code: 'required' }
 
 /** `x must be a \`string\` type, but the final value was: \`5\`.`, with the original value if casting changed it. */
 export function typeError(path: ValuePath, type: string, value: unknown, sent: unknown): AttributeError {
   const cast = sent !== null && sent !== undefined && sent !== value ? ` (cast from the value \`${printed(sent)}\`).` : '.'
-  return attributeError(path, `must be a \`${type}\` type, but the final value was: \`${printed(value)}\`${cast}`, value)
+  const issue: Issue = sent === null || sent === undefined ? isRequired : { code: 'type', params: { expected: type } }
+  return attributeError(path, `must be a \`${type}\` type, but the final value was: \`${printed(value)}\`${cast}`, issue, value)
 }
 
 /** `x must be one of the following values: a, b`. */
 export function choiceError(path: ValuePath, choices: readonly unknown[], value: unknown): AttributeError {
-  return attributeError(path, `must be one of the following values: ${choices.join(', ')}`, value)
+  const issue: Issue = { code: 'enum', params: { allowed: choices.filter((choice) => choice !== null) } }
+  return attributeError(path, `must be one of the following values: ${choices.join(', ')}`, issue, value)
 }
 
 /** Orders the errors of an object's fields as Strapi does: last field first, then by the first field name in their printed path. */
@@ -120,15 +126,16 @@ export function redactErrors(
   return errors.map((error) => {
     if (error.value === undefined || error.value === null) return error
     const { shapes, isHidden, seen } = findShapes(model, type, error.path, reader)
-    if (isHidden || !reader.seesDrafts) return { path: error.path, message: withoutValue(error.message) }
+    if (isHidden || !reader.seesDrafts) return withoutValue(error)
     return { ...error, value: redactValue(model, error.value, shapes, seen, reader) }
   })
 }
 
-/** Type errors end with the value. */
-function withoutValue(message: string): string {
+/** Removes the value of an error, with which the messages of type errors end. */
+function withoutValue({ path, message, issue }: AttributeError): AttributeError {
   const at = message.indexOf(', but the final value was: ')
-  return at === -1 ? message : `${message.slice(0, at)}.`
+  const shown = at === -1 ? message : `${message.slice(0, at)}.`
+  return { path, message: shown, ...(issue === undefined ? {} : { issue: withoutActual(issue) }) }
 }
 
 /** `seen`: attributes visible to the reader; null: all except private ones. */

@@ -1,15 +1,16 @@
 // Reads a body: validates size, keys, types, formats and constraints once, before any statement runs.
-import { type ApiError, validationError } from '../../../foundation/errors/errors.js'
+import { ApiError, inputError, validationError } from '../../../foundation/errors/errors.js'
+import type { Issue } from '../../../foundation/errors/issues.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import { isTooDeep } from '../../../foundation/runtime/json-structure.js'
-import type { ContentType, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
-import { maxStringCharacters } from '../../../model/types/text.js'
+import type { Attribute, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../../model/schema/types.js'
+import { maxStringCharacters, tooLong } from '../../../model/types/text.js'
 import { isObject } from '../../../query/request.js'
 import { checkBody, relationProblem, toStored } from './attributes.js'
 import { attributeError, type ErrorReader, redactErrors, settleUnique, typeError, wholeError } from './errors.js'
 import { checkKeys, isWritable, type WriteAccess } from './keys.js'
 import { type RelationForm, relationInput } from './relations.js'
-import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
+import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext, ValuePath } from './types.js'
 
 interface InputOptions {
   /** The writer, who needs permission to find the targets of relations. */
@@ -69,16 +70,23 @@ async function checkData(context: InputContext, type: ContentType, data: Body, o
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
   const locale = type.localized ? options.added?.locale : data.locale
-  return { value, shown, errors: [...errors, ...localeErrors(locale), ...(problem === null ? [] : [wholeError([], problem, shown)])] }
+  return {
+    value,
+    shown,
+    errors: [...errors, ...localeErrors(locale), ...(problem === null ? [] : [wholeError([], problem, notALink, shown)])],
+  }
 }
+
+/** An entry of a relation names no target. */
+const notALink: Issue = { code: 'type', params: { expected: 'relation' } }
 
 /** The locale must fit its column, even on types without locales. */
 function localeErrors(locale: unknown): readonly AttributeError[] {
   if (locale === undefined || locale === null) return []
   if (typeof locale !== 'string') return [typeError(['locale'], 'string', locale, locale)]
-  return locale.length <= maxStringCharacters
-    ? []
-    : [attributeError(['locale'], `must be at most ${maxStringCharacters} characters`, locale)]
+  if (locale.length <= maxStringCharacters) return []
+  const { says, ...issue } = tooLong(maxStringCharacters, locale.length)
+  return [attributeError(['locale'], says, issue, locale)]
 }
 
 /**
@@ -101,7 +109,7 @@ export function readAttributes(
     Object.fromEntries(known),
   )
   const problem = relationProblem(context.model, type, checked.value)
-  const errors = problem === null ? checked.errors : [...checked.errors, wholeError([], problem, checked.value)]
+  const errors = problem === null ? checked.errors : [...checked.errors, wholeError([], problem, notALink, checked.value)]
   return { input: errors.length > 0 ? null : toInput(context.model, type, checked.value, checked.value, isCreation), errors }
 }
 
@@ -120,13 +128,16 @@ export async function documentErrors(
 /** Combines errors: the message of a single one, or their number, with all of them in the details. */
 export function attributeErrors(errors: readonly AttributeError[]): ApiError {
   const message = errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`
-  const details = errors.map(({ path, message: says, ...value }) => ({
+  const details = errors.map(({ path, message: says, issue: _, ...value }) => ({
     path: path.map(String),
     message: says,
     name: 'ValidationError',
     ...value,
   }))
-  return validationError(message, { errors: details })
+  // The error of a list that cannot have links follows from one of the list itself.
+  const own = errors.filter(({ issue }) => issue !== notALink)
+  const mistakes = (own.length === 0 ? errors : own).map(({ path, message: says, issue }) => ({ path, message: says, ...issue }))
+  return validationError(message, { errors: details }).because(mistakes)
 }
 
 /** Components first: the database would refuse their dates first. */
@@ -137,19 +148,30 @@ function toInput(model: Model, shape: Schema, value: Body, checked: Body, isCrea
     const id = isCreation ? null : toRowId(body.id)
     return { component, id, input: toInput(model, component, body, body, id === null) }
   }
+  const entriesOf = ({ name }: Attribute, entry: (body: Body) => ComponentInput): readonly ComponentInput[] => {
+    return entries(value[name]).map((body, index) => {
+      try {
+        return entry(body)
+      } catch (error) {
+        throw Array.isArray(value[name]) ? locate(error, name, index) : locate(error, name)
+      }
+    })
+  }
   return {
     components: new Map(
       given
         .filter((attribute) => attribute.kind === 'component')
-        .map((attribute) => [attribute, entries(value[attribute.name]).map((body) => entryOf(attribute.component, body))]),
+        .map((attribute) => [attribute, entriesOf(attribute, (body) => entryOf(attribute.component, body))]),
     ),
     zones: new Map(
       given
         .filter((attribute) => attribute.kind === 'dynamiczone')
-        .map((attribute) => [attribute, entries(value[attribute.name]).map((body) => entryOf(String(body.__component), body))]),
+        .map((attribute) => [attribute, entriesOf(attribute, (body) => entryOf(String(body.__component), body))]),
     ),
     scalars: new Map(
-      given.filter((attribute) => attribute.kind === 'scalar').map((attribute) => [attribute, toStored(attribute, value[attribute.name])]),
+      given
+        .filter((attribute) => attribute.kind === 'scalar')
+        .map((attribute) => [attribute, toStoredValue(attribute, value[attribute.name])]),
     ),
     relations: new Map(
       given
@@ -162,6 +184,17 @@ function toInput(model: Model, shape: Schema, value: Body, checked: Body, isCrea
         .map((attribute) => [attribute, relationInput(value[attribute.name] as RelationForm)]),
     ),
     checked,
+  }
+}
+
+/** The error of a conversion with the path of the value. */
+const locate = (error: unknown, ...path: ValuePath): unknown => (error instanceof ApiError ? error.below(...path) : error)
+
+function toStoredValue(attribute: Scalar, value: unknown) {
+  try {
+    return toStored(attribute, value)
+  } catch (error) {
+    throw locate(error, attribute.name)
   }
 }
 
@@ -189,14 +222,18 @@ interface Sizes {
 const isStructure = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
+const tooMany = (message: string, max: number): ApiError => inputError(message, [], 'tooMany', { max })
+
 /** Returns the passwords in data. @throws ApiError 400 for too many entries, targets or passwords */
 export function checkSize(model: Model, type: ContentType, data: unknown): readonly string[] {
   const sizes: Sizes = { entries: 0, targets: 0, passwords: [] }
   for (const body of toList(data)) {
     countRows(model, type, body, sizes)
-    if (sizes.entries > maxComponentEntries) throw validationError(`The data has more than ${maxComponentEntries} entries of components`)
-    if (sizes.targets > maxRelationTargets) throw validationError(`The data names more than ${maxRelationTargets} targets of relations`)
-    if (sizes.passwords.length > maxPasswords) throw validationError(`The data has more than ${maxPasswords} passwords`)
+    if (sizes.entries > maxComponentEntries)
+      throw tooMany(`The data has more than ${maxComponentEntries} entries of components`, maxComponentEntries)
+    if (sizes.targets > maxRelationTargets)
+      throw tooMany(`The data names more than ${maxRelationTargets} targets of relations`, maxRelationTargets)
+    if (sizes.passwords.length > maxPasswords) throw tooMany(`The data has more than ${maxPasswords} passwords`, maxPasswords)
   }
   return sizes.passwords
 }

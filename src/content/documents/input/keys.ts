@@ -36,8 +36,8 @@ export interface WriteAccess {
 export function checkKeys(model: Model, { grants, addedByHooks }: WriteAccess, type: ContentType, data: unknown): void {
   if (isTooDeep(data)) throw validationError('The data is nested too deeply')
   for (const body of listed(data).filter(isBody)) {
-    for (const key of ['id', 'documentId']) if (Object.hasOwn(body, key)) throw refusal(key)
-    for (const key of Object.keys(body)) if (refused.has(key) || isReadOnly(type.attributes.get(key))) throw refusal(key, key)
+    for (const key of ['id', 'documentId']) if (Object.hasOwn(body, key)) throw refusal('forbidden', key)
+    for (const key of Object.keys(body)) if (refused.has(key) || isReadOnly(type.attributes.get(key))) throw refusal('forbidden', key, key)
     const walk: Walk = { model, grants, addedByHooks, forbidden: null }
     checkNames(walk, type, body, ignored, null)
     if (walk.forbidden !== null) throw walk.forbidden
@@ -68,22 +68,25 @@ export const isExtraKey = (shape: Schema, name: string): boolean =>
   !isWritable(shape, shape.attributes.get(name)) &&
   ((shape.kind === 'component' ? zoneKeys : ignored).has(name) || shape.unstored.has(name))
 
-function refusal(key: string, path?: string | null): ApiError {
+/** The administration finds the positions of the key in the data (`admin/error-paths.ts`). */
+export function refusal(code: 'unknown' | 'forbidden', key: string, path?: string | null): ApiError {
   const where = path !== undefined && path !== null && path !== key ? ` at ${path}` : ''
   const at = path === undefined ? {} : { path }
-  return new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, ...at, source: 'body' })
+  const message = `Invalid key ${key}${where}`
+  const error = new ApiError('ValidationError', message, { key, ...at, source: 'body' })
+  return error.because([{ path: [key], message, code, params: { name: key } }])
 }
 
 function checkNames(walk: Walk, shape: Schema, body: Body, beside: ReadonlySet<string>, parent: string | null): void {
   for (const [key, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(key)
     if (!isWritable(shape, attribute)) {
-      if (!beside.has(key) && !shape.unstored.has(key)) throw refusal(key, parent)
+      if (!beside.has(key) && !shape.unstored.has(key)) throw refusal('unknown', key, parent)
       continue
     }
     const path = parent === null ? key : `${parent}.${key}`
-    if (isReadOnly(attribute)) throw refusal(key, path)
-    if (!mayRelate(walk, attribute, value, path)) walk.forbidden ??= refusal(key, path)
+    if (isReadOnly(attribute)) throw refusal('forbidden', key, path)
+    if (!mayRelate(walk, attribute, value, path)) walk.forbidden ??= refusal('forbidden', key, path)
     if (isBody(value)) checkBelow(walk, attribute, value, path)
   }
 }
@@ -121,7 +124,7 @@ function checkBelow(walk: Walk, attribute: Attribute, value: Body, path: string)
 function checkReferences(model: Model, target: string, value: Body, path: string): void {
   const attributes = model.types.get(target)?.attributes
   for (const entry of listed(value).filter(isBody)) {
-    for (const key of Object.keys(entry)) if (!referenceKeys.has(key) && !attributes?.has(key)) throw refusal(key, path)
+    for (const key of Object.keys(entry)) if (!referenceKeys.has(key) && !attributes?.has(key)) throw refusal('unknown', key, path)
   }
 }
 

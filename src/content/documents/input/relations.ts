@@ -1,9 +1,11 @@
 // Forms of relations and media in a body: shorthand, longhand, set, connect, disconnect, positions.
+
+import type { IssueCode } from '../../../foundation/errors/issues.js'
 import { hiddenAttributes } from '../../../model/schema/conditions.js'
 import { collectSchemas } from '../../../model/schema/graph.js'
 import type { Attribute, Media, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
 import { isObject } from '../../../query/request.js'
-import { wholeError } from './errors.js'
+import { isRequired, wholeError } from './errors.js'
 import { isWritable } from './keys.js'
 import type { AttributeError, Body, Checking, InputContext, Position, Reference, RelationInput, ValuePath } from './types.js'
 
@@ -146,15 +148,17 @@ export function syntaxErrors(
 ): AttributeError[] {
   const changes = form.connect !== undefined || form.disconnect !== undefined
   const connected = (form.connect ?? []).filter(isObject)
-  const says = [
-    ...(form.set !== undefined && changes ? ['set cannot be combined with connect or disconnect'] : []),
-    ...(attribute.kind === 'media' && changes ? ['connect and disconnect cannot be used on media'] : []),
-    ...(hasTwins(connected) ? ['You cannot connect the same relation twice.'] : []),
-    ...(connected.every(({ position }) => position === undefined || isPosition(position))
-      ? []
-      : ['position must have exactly one of before, after, start and end']),
+  const wrong: readonly (readonly [boolean, IssueCode, string])[] = [
+    [form.set !== undefined && changes, 'conflict', 'set cannot be combined with connect or disconnect'],
+    [attribute.kind === 'media' && changes, 'unsupported', 'connect and disconnect cannot be used on media'],
+    [hasTwins(connected), 'duplicate', 'You cannot connect the same relation twice.'],
+    [
+      connected.some(({ position }) => position !== undefined && !isPosition(position)),
+      'format',
+      'position must have exactly one of before, after, start and end',
+    ],
   ]
-  return says.map((message) => wholeError(path, message, value))
+  return wrong.flatMap(([isWrong, code, message]) => (isWrong ? [wholeError(path, message, { code }, value)] : []))
 }
 
 function hasTwins(connected: readonly Body[]): boolean {
@@ -219,25 +223,49 @@ export function checkRequiredLink(
 
 /** As in Strapi, the message contains only the name, even in components. */
 const undefinedLink = ({ name }: Attribute, path: ValuePath, value?: unknown): AttributeError =>
-  wholeError(path, `${name} must be defined.`, value)
+  wholeError(path, `${name} must be defined.`, isRequired, value)
 
 /** Missing required links of a stored document, which was read with the extent `required` (`readWhole`). */
 export function missingLinks({ model, strictRelations }: InputContext, shape: Schema, document: Body): readonly AttributeError[] {
-  return strictRelations === true && hasRequiredLinks(model, shape) ? missingBelow(model, shape, document, []) : []
+  if (strictRelations !== true || !hasRequiredLinks(model, shape)) return []
+  return checkBelow(model, shape, document, [], (attribute, value, path) =>
+    isRequiredLink(attribute) ? missingLink(attribute as Link, value, path) : [],
+  )
 }
 
-function missingBelow(model: Model, shape: Schema, body: Body, path: ValuePath): readonly AttributeError[] {
+/**
+ * Empty required attributes of a stored document, also those that a publication accepts: links without `strictRelations`, and empty texts and
+ * lists. The document was read with the extent `required`.
+ */
+export const emptyRequired = (model: Model, shape: Schema, document: Body): readonly AttributeError[] =>
+  checkBelow(model, shape, document, [], (attribute, value, path) => {
+    const isRequiredValue = attribute.required && attribute.kind !== 'morphFrom' && isEmpty(value)
+    return isRequiredValue ? [wholeError(path, `${attribute.name} is empty`, isRequired)] : []
+  })
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+
+/** Checks the visible attributes of a stored document and of its components. */
+function checkBelow(
+  model: Model,
+  shape: Schema,
+  body: Body,
+  path: ValuePath,
+  check: (attribute: Attribute, value: unknown, path: ValuePath) => readonly AttributeError[],
+): readonly AttributeError[] {
   const hidden = hiddenAttributes(shape, body)
   return [...shape.attributes.values()].flatMap((attribute) => {
     const { name } = attribute
     if (hidden.has(name) || !isWritable(shape, attribute)) return []
-    if (isRequiredLink(attribute)) return missingLink(attribute as Link, body[name], [...path, name])
-    if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
-    return entriesOf(body[name], [...path, name]).flatMap(([entry, at]) => {
+    const own = check(attribute, body[name], [...path, name])
+    if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return own
+    const below = entriesOf(body[name], [...path, name]).flatMap(([entry, at]) => {
       const uid = attribute.kind === 'component' ? attribute.component : String(entry.__component)
       const component = model.components.get(uid)
-      return component === undefined ? [] : missingBelow(model, component, entry, at)
+      return component === undefined ? [] : checkBelow(model, component, entry, at, check)
     })
+    return [...own, ...below]
   })
 }
 

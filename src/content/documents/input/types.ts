@@ -1,5 +1,6 @@
 // The checked input of a write, shared by reading bodies and writing rows.
 import type { MomentFault, Stored } from '../../../database/portable-sql.js'
+import type { Issue } from '../../../foundation/errors/issues.js'
 import type { PatternCheck, PatternChecks } from '../../../model/schema/patterns.js'
 import type {
   Component,
@@ -85,6 +86,8 @@ export interface InputContext {
 export interface AttributeError {
   readonly path: readonly (string | number)[]
   readonly message: string
+  /** Absent: any error that only the message describes. */
+  readonly issue?: Issue
   readonly value?: unknown
 }
 

@@ -1,10 +1,10 @@
 // Checks an administrator's rights to attributes, including those in components.
-import { ApiError, validationError } from '../../../foundation/errors/errors.js'
+import { validationError } from '../../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../../foundation/grants.js'
 import { isTooDeep } from '../../../foundation/runtime/json-structure.js'
 import type { ContentType, Model, Schema } from '../../../model/schema/types.js'
 import { isObject } from '../../../query/request.js'
-import { isWritable } from './keys.js'
+import { isWritable, refusal } from './keys.js'
 import type { Body } from './types.js'
 
 /**
@@ -29,11 +29,11 @@ function checkEntry(model: Model, shape: Schema, body: Body, writable: Attribute
     const attribute = shape.attributes.get(key)
     if (!isWritable(shape, attribute)) continue
     const path = parent === null ? key : `${parent}.${key}`
-    if (!isGranted(writable, key)) throw refusal(key, path)
+    if (!isGranted(writable, key)) throw refusal('forbidden', key, path)
     const below = grantedBelow(writable, key)
     if (attribute.kind !== 'component' || below === 'all') continue
     // A right to part of a component does not include its removal.
-    if (value === null) throw refusal(key, path)
+    if (value === null) throw refusal('forbidden', key, path)
     const component = model.components.get(attribute.component)!
     for (const entry of Array.isArray(value) ? value : [value]) if (isObject(entry)) checkEntry(model, component, entry, below, path)
   }
@@ -57,14 +57,10 @@ function checkEntriesKept(model: Model, shape: Schema, body: Body, row: Body, wr
     const given = new Map(listOf(value).map((entry) => [String(entry.id), entry]))
     for (const entry of listOf(row[key])) {
       const kept = given.get(String(entry.id))
-      if (kept === undefined) throw refusal(key, path)
+      if (kept === undefined) throw refusal('forbidden', key, path)
       checkEntriesKept(model, model.components.get(attribute.component)!, kept, entry, below, path)
     }
   }
 }
 
 const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isObject)
-
-function refusal(key: string, path: string): ApiError {
-  return new ApiError('ValidationError', `Invalid key ${key}${path === key ? '' : ` at ${path}`}`, { key, path, source: 'body' })
-}

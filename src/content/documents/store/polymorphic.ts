@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { andSameLocale, localeOf } from '../../../database/portable-sql.js'
-import { forbidden, printed, validationError } from '../../../foundation/errors/errors.js'
+import { forbidden, inputError, printed } from '../../../foundation/errors/errors.js'
 import { ownedMorphs } from '../../../model/schema/graph.js'
 import { isPolymorphicTarget } from '../../../model/schema/link.js'
 import type { ContentType, Model, MorphTo } from '../../../model/schema/types.js'
@@ -120,7 +120,11 @@ async function pointers(writing: RowContext, morph: MorphTo, references: readonl
   for (const reference of references) {
     const target = writing.model.types.get(reference.type ?? '')
     if (target === undefined || !isPolymorphicTarget(target))
-      throw validationError(`Relations of ${morph.name} need a known content-type in __type, got ${printed(reference.type ?? null)}`)
+      throw inputError(
+        `Relations of ${morph.name} need a known content-type in __type, got ${printed(reference.type ?? null)}`,
+        [morph.name],
+        'notFound',
+      )
     const [resolved] = await resolveReferences(writing, target, [reference])
     found.push({ reference, rows: resolved!.rows.map((id) => toPointerKey({ id, type: target.uid })) })
   }

@@ -1,5 +1,5 @@
 // Inserts connected entries into a list: in sequence, at the start or end, before or after another entry.
-import { validationError } from '../../../foundation/errors/errors.js'
+import { inputError } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import type { Reference } from '../input/types.js'
 
@@ -67,7 +67,7 @@ function refuseTwins<Row>(connected: readonly PlacedEntry<Row>[]): void {
     const place = JSON.stringify(reference.position ?? null)
     for (const id of rows) {
       if ((places.get(id) ?? place) !== place) {
-        throw validationError(`The relation with id ${id} is already connected. You cannot connect the same relation twice.`)
+        throw inputError(`The relation with id ${id} is already connected. You cannot connect the same relation twice.`, [], 'duplicate')
       }
       places.set(id, place)
     }
@@ -98,8 +98,10 @@ function* neighboursFirst<Row>(entries: readonly ConnectedEntry<Row>[], present:
 }
 
 const circle = () =>
-  validationError(
+  inputError(
     'A circular reference was found in the connect array. One relation is trying to connect before/after another one that is trying to connect before/after it',
+    [],
+    'conflict',
   )
 
 function place<Row extends number | string>(list: OrderedList<Row>, entry: ConnectedEntry<Row>, beside: object): void {
@@ -126,8 +128,10 @@ function missingNeighbour<Row>(
   const { type, ...places } = { ...position, ...(ignored !== undefined && { after: ignored }), [side]: neighbour ?? name }
   const hasLocale = (position?.locale ?? locale ?? null) !== null
   const shown = { ...places, ...(type !== undefined && { __type: type }), ...(typeof name === 'string' && !hasLocale && beside) }
-  return validationError(
+  return inputError(
     `There was a problem connecting relation with id ${rows[0]} at position ${JSON.stringify(shown)}. The relation with id ${neighbour ?? name} needs to be connected first.`,
+    [],
+    'notFound',
   )
 }
 

@@ -4,7 +4,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
-import { ApiError } from '../../../foundation/errors/errors.js'
+import { type ApiError, inputError } from '../../../foundation/errors/errors.js'
 import { fileType } from '../../../model/schema/link.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
 import { type FindHidden, withoutHidden } from '../guard/hidden-rows.js'
@@ -84,7 +84,11 @@ function requireRows(uid: string, references: readonly Reference[], rows: readon
   const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || known.has(id!) ? [] : [id])))
   if (missing.size === 0) return
   const message = `${missing.size} relation(s) of type ${uid} associated with this entity do not exist`
-  throw attributeErrors([{ path: [], message, value: shown }]).about({ kind: 'targets', uid, named: [...missing].map(Number) })
+  throw attributeErrors([{ path: [], message, issue: { code: 'notFound' }, value: shown }]).about({
+    kind: 'targets',
+    uid,
+    named: [...missing].map(Number),
+  })
 }
 
 /** The tail of a select of `TargetRow`s, after its first columns. */
@@ -152,7 +156,7 @@ function findFitting(target: ContentType, reference: Reference, found: Grouped, 
 }
 
 function missingDocument({ uid }: ContentType, documentId: string, locale: string | null): ApiError {
-  const error = new ApiError('ValidationError', `Document with id "${documentId}", locale "${locale}" not found`)
+  const error = inputError(`Document with id "${documentId}", locale "${locale}" not found`, [], 'notFound')
   return error.about({ kind: 'targets', uid, named: [documentId] })
 }
 

@@ -5,6 +5,7 @@ import { checkPasswordAge } from '../../../admin/identity/sign-in.js'
 import type { Parameters } from '../../../query/request.js'
 import { isClosed } from '../../connections.js'
 import { contentAccess, typeInput } from '../content.js'
+import { inputErrorSchema } from '../input.js'
 import { type Resource, resource, respond } from '../resource.js'
 
 const text = z.string()
@@ -36,17 +37,19 @@ const toRequest = ({ action, type, documents, where: listed, locale }: z.output<
   type,
   documents: documents ?? null,
   locale: locale ?? listed?.locale ?? null,
-  where: listed === undefined ? null : (toParameters(listed) as Parameters),
+  where: listed === undefined ? null : (toParameters(listed, ['where']) as Parameters),
 })
 
 const error = z.strictObject({
   status: z.int(),
   name: text,
   message: text,
-  errors: z.array(z.strictObject({ path: z.array(text), message: text })),
+  /** The locale of the errors; null on types without locales, and if it is unknown. */
+  locale: text.nullable(),
+  errors: z.array(inputErrorSchema),
 })
 const resultsAnswer = z.strictObject({
-  data: z.strictObject({ results: z.array(z.strictObject({ documentId: text, error: error.nullable() })) }),
+  data: z.strictObject({ results: z.array(z.strictObject({ documentId: text, name: text.nullable(), error: error.nullable() })) }),
 })
 
 /** The resource of actions on many documents. */

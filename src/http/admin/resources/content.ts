@@ -39,6 +39,7 @@ import {
   usesSchema,
   writtenDocumentSchema,
 } from '../content.js'
+import { inputErrorSchema } from '../input.js'
 import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
 import { cacheable } from '../revisions.js'
 
@@ -306,7 +307,8 @@ const name = z.string().min(1).max(255)
 const check = z.strictObject({
   locale,
   isMissing: z.boolean(),
-  errors: z.array(z.strictObject({ path, message: text, name: text })),
+  errors: z.array(inputErrorSchema),
+  hints: z.array(inputErrorSchema),
   waiting: z.array(z.strictObject({ path, type: text, documentId: text, locale })),
   more: z.boolean(),
 })

@@ -21,7 +21,8 @@ import { checkChangeable, checkMediaRight, mediaActions } from '../../../admin/m
 import { byId, folderInput, pageInput, pageMeta, parseCursor, toPage } from '../../../admin/values.js'
 import { readFileInfos } from '../../../content/media/file-info.js'
 import { listFolders, readFolder } from '../../../content/media/folders.js'
-import { notFound, validationError } from '../../../foundation/errors/errors.js'
+import { inputError, notFound } from '../../../foundation/errors/errors.js'
+import { refusal } from '../../../foundation/errors/schema-issues.js'
 import { cursorInput, cursorMeta, totalSchema, usesSchema } from '../content.js'
 import { fileSchema, folderSchema, idInput, mediaAccess, toFolder } from '../media.js'
 import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
@@ -122,7 +123,7 @@ const lists: readonly Resource[] = [
       const { action, files, folders, folder, withContent } = context.body
       const many = { files: [...new Set(files)], folders: [...new Set(folders)] }
       if (action === 'move') {
-        if (folder === undefined) throw validationError('Say the folder: null is the root')
+        if (folder === undefined) throw inputError('Say the folder: null is the root', ['folder'], 'required')
         await moveMany(mediaAccess(context), many, folder)
         return respondNothing()
       }
@@ -137,7 +138,8 @@ const lists: readonly Resource[] = [
 /** The folder of a form. @throws ApiError 400 */
 function folderOf(given: string | readonly string[] | undefined): number | null {
   if (given === undefined || given === '') return null
-  if (typeof given !== 'string' || !/^[1-9]\d{0,14}$/.test(given)) throw validationError('folder must be the row id of a folder')
+  if (typeof given !== 'string' || !/^[1-9]\d{0,14}$/.test(given))
+    throw inputError('folder must be the row id of a folder', ['folder'], 'type', { expected: 'integer' })
   return Number(given)
 }
 
@@ -200,7 +202,7 @@ const single: readonly Resource[] = [
     handle: async (context) => {
       const { files, fields } = context.form
       const [sent, ...others] = files
-      if (others.length > 0) throw validationError('Cannot replace a file with multiple ones')
+      if (others.length > 0) throw inputError('Cannot replace a file with multiple ones', ['files'], 'maxItems', { max: 1 })
       const [info] = readFileInfos(fields.get('fileInfo'), 1, 'refused')
       await replaceFile(mediaAccess(context), context.params.id, sent!, info!)
       return respondFile(context, context.params.id)
@@ -263,8 +265,11 @@ const folderName = z
   .string()
   .min(1)
   .max(255)
-  .refine((name) => !name.includes('/'), { error: 'A name of a folder has no slashes' })
-  .refine((name) => name.trim() === name, { error: 'A name of a folder neither begins nor ends with a space' })
+  .refine((name) => !name.includes('/'), refusal('A name of a folder has no slashes', { code: 'format', params: { expected: 'name' } }))
+  .refine(
+    (name) => name.trim() === name,
+    refusal('A name of a folder neither begins nor ends with a space', { code: 'format', params: { expected: 'name' } }),
+  )
 
 /** The resources of folders. */
 export const folderResources: readonly Resource[] = [
