@@ -3,7 +3,8 @@ import { chainCommands, createParagraphNear, exitCode, newlineInCode, setBlockTy
 import { type Attrs, Fragment, type Mark, type Node, type NodeRange } from 'prosemirror-model'
 import { type Command, type EditorState, Selection, TextSelection, type Transaction } from 'prosemirror-state'
 import { canJoin } from 'prosemirror-transform'
-import { isSafeLink, markOn, schema } from './schema.js'
+import { isSafeLink } from '../parts/safe-links.js'
+import { markOn, schema } from './schema.js'
 
 /** Formats of a list. */
 export type ListFormat = 'ordered' | 'unordered'

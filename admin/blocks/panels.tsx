@@ -3,11 +3,12 @@ import { ExternalLink } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../parts/Button.js'
 import { Field } from '../parts/Field.js'
+import { isSafeLink } from '../parts/safe-links.js'
 import { TextInput } from '../parts/TextInput.js'
 import { useWords } from '../parts/words.js'
 import { completedLink } from './commands.js'
 import styles from './panels.module.css'
-import { isSafeLink, type Members } from './schema.js'
+import type { Members } from './schema.js'
 
 interface PanelProps {
   readonly label: string

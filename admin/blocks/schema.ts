@@ -1,6 +1,7 @@
 // The document of the editor of rich text, in the shape of stored blocks. A node and a mark cannot share a name, so a block of code
 // is `codeBlock`. Members that the editor does not know are in `more`; nodes that it cannot edit are `odd`.
 import { type Attrs, type DOMOutputSpec, type Mark, type MarkSpec, type Node, type NodeSpec, Schema } from 'prosemirror-model'
+import { isSafeLink } from '../parts/safe-links.js'
 
 /** Members of a stored node that the editor does not know. */
 export type Members = Readonly<Record<string, unknown>>
@@ -117,16 +118,6 @@ const marks: Record<string, MarkSpec> = {
 
 /** Node and mark types of the editor. */
 export const schema = new Schema({ nodes, marks })
-
-/** True for links that may be followed: web, mail and telephone addresses, and relative ones. */
-export function isSafeLink(url: unknown): boolean {
-  if (typeof url !== 'string') return false
-  // Browsers ignore these in schemes, also in front of them.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are ignored.
-  const plain = url.replace(/[\u0000-\u0020]/g, '')
-  const [, scheme] = /^([a-z][a-z\d+.-]*):/i.exec(plain) ?? []
-  return scheme === undefined || /^(https?|mailto|tel)$/i.test(scheme)
-}
 
 /** The `type` of a stored node that the editor does not know, to show it. */
 export function kindOf(value: unknown): string {

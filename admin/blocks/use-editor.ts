@@ -3,10 +3,10 @@ import { history } from 'prosemirror-history'
 import { type Command, EditorState } from 'prosemirror-state'
 import { EditorView } from 'prosemirror-view'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { isSafeLink } from '../parts/safe-links.js'
 import { keyPlugins } from './keys.js'
 import { openBlocks } from './mapping.js'
 import { pasteParser } from './paste.js'
-import { isSafeLink } from './schema.js'
 import { nodeViews, type ViewClasses, type ViewTexts } from './views.js'
 
 /** Steps that can be undone. */

@@ -4,7 +4,8 @@ import { Fragment, Node } from 'prosemirror-model'
 import { EditorState } from 'prosemirror-state'
 import { expect, test } from 'vitest'
 import { openBlocks } from '../../admin/blocks/mapping.js'
-import { isSafeLink, schema } from '../../admin/blocks/schema.js'
+import { schema } from '../../admin/blocks/schema.js'
+import { isSafeLink } from '../../admin/parts/safe-links.js'
 
 type Stored = Record<string, unknown>
 

@@ -1,5 +1,8 @@
 // German texts: fields.
 import type { fields as en } from '../en/fields.js'
+import { formatOf } from '../format.js'
+
+const { number, plural } = formatOf('de')
 
 const kinds = {
   ...{ paragraph: 'Absatz', quote: 'Zitat', codeBlock: 'Code', ordered: 'Nummerierte Liste', unordered: 'Liste', other: 'Anderes' },
@@ -37,5 +40,130 @@ export const fields = {
       unknown: (kind) => `Inhalt der Art „${kind}“ kann hier nicht bearbeitet werden. Er bleibt, wie er ist.`,
       missingAlternative: 'Kein Alternativtext',
     },
+  },
+  shared: 'In allen Sprachen gleich',
+  private: 'Nicht in der öffentlichen API',
+  readOnly: 'Nur lesbar',
+  notSet: 'Ohne Angabe',
+  yes: 'Ja',
+  no: 'Nein',
+  notAChoice: (value) => `${value} (steht nicht mehr zur Wahl)`,
+  errorCount: (count) => plural(count, { one: '1 Fehler darin', other: '{} Fehler darin' }),
+  limits: {
+    minLength: (min) => `Mindestens ${number(min)} Zeichen.`,
+    range: (min, max) =>
+      min === undefined
+        ? `Höchstens ${number(max!)}.`
+        : max === undefined
+          ? `Mindestens ${number(min)}.`
+          : `Von ${number(min)} bis ${number(max)}.`,
+    entries: (min, max) =>
+      min === undefined
+        ? `Höchstens ${plural(max!, { one: '1 Eintrag', other: '{} Einträge' })}.`
+        : max === undefined
+          ? `Mindestens ${plural(min, { one: '1 Eintrag', other: '{} Einträge' })}.`
+          : `${number(min)} bis ${number(max)} Einträge.`,
+    pattern: (pattern) => `Muss dem Muster ${pattern} entsprechen`,
+    unique: 'Kein anderes Dokument darf denselben Wert haben.',
+  },
+  password: { unchanged: 'Unverändert', show: 'Passwort anzeigen', hide: 'Passwort verbergen' },
+  uid: {
+    make: 'Freien Wert erzeugen',
+    makeFromSource: 'Neu aus der Quelle erzeugen',
+    made: (uid) => `Jetzt ${uid}`,
+    taken: 'Ein anderes Dokument hat diesen Wert.',
+    use: (uid) => `${uid} verwenden`,
+  },
+  json: {
+    placeholder: 'Ein JSON-Wert, etwa { "key": "value" }',
+    invalid: 'Das ist noch kein gültiges JSON. Der Text bleibt in diesem Browser; gespeichert ist der letzte gültige Wert.',
+  },
+  markdown: {
+    toolbar: 'Formatierung',
+    placeholder: 'Schreiben Sie mit Markdown',
+    preview: 'Vorschau',
+    previewOf: (label) => `Vorschau von ${label}`,
+    nothing: 'Es gibt noch keinen Text.',
+    tools: {
+      ...{ bold: 'Fett', italic: 'Kursiv', strikethrough: 'Durchgestrichen', code: 'Code', link: 'Link', heading: 'Überschrift' },
+      ...{ unordered: 'Liste', ordered: 'Nummerierte Liste', quote: 'Zitat', codeBlock: 'Codeblock', image: 'Bilder einfügen' },
+    },
+  },
+  media: {
+    choose: 'Aus der Mediathek wählen',
+    chooseOther: 'Andere Datei wählen',
+    upload: 'Hochladen',
+    uploading: (name) => `${name} wird hochgeladen`,
+    uploaded: (count) => plural(count, { one: '1 Datei hochgeladen', other: '{} Dateien hochgeladen' }),
+    cancel: (name) => `Hochladen von ${name} abbrechen`,
+    failed: (name, reason) => `${name} wurde nicht hochgeladen. ${reason}`,
+    nothing: 'Keine Dateien',
+    removed: (name) => `${name} entfernt`,
+    remove: (name) => `${name} entfernen`,
+    describe: (name) => `Texte von ${name} bearbeiten`,
+    noAlternative: 'Kein Alternativtext',
+    details: 'Texte der Datei',
+    name: 'Dateiname',
+    alternativeText: 'Alternativtext',
+    alternativeHelp: 'Was auf dem Bild zu sehen ist, für Menschen, die es nicht sehen können.',
+    caption: 'Bildunterschrift',
+    sharedTexts: 'Diese Texte gehören zur Datei: Sie ändern sich überall, wo sie verwendet wird.',
+    open: 'Original öffnen',
+    save: 'Texte speichern',
+    notChanged: (reason) => `Die Texte wurden nicht gespeichert. ${reason}`,
+    pickerTitle: 'Dateien wählen',
+    pickerFor: (label) => `Dateien für ${label} wählen`,
+    picked: (count) => plural(count, { one: '1 Datei gewählt', other: '{} Dateien gewählt' }),
+    take: (count) => (count < 2 ? 'Datei verwenden' : `${number(count)} Dateien verwenden`),
+    search: 'Name, Alternativtext oder Bildunterschrift suchen',
+    sort: 'Reihenfolge',
+    sorts: { 'createdAt:desc': 'Neueste', 'name:asc': 'Nach Namen', 'updatedAt:desc': 'Zuletzt geändert', 'size:desc': 'Größte' },
+    files: 'Dateien',
+    folders: 'Ordner',
+    root: 'Mediathek',
+    emptyFolder: 'Hier gibt es keine solchen Dateien. Ziehen Sie welche hierher, um sie hochzuladen.',
+    more: 'Mehr anzeigen',
+    alreadyChosen: (name) => `${name}, bereits gewählt`,
+  },
+  relation: {
+    find: 'Nach Namen suchen',
+    unnamed: 'Ohne Namen',
+    added: (name) => `${name} verknüpft`,
+    removed: (name) => `${name} nicht mehr verknüpft`,
+    remove: (name) => `Verknüpfung mit ${name} entfernen`,
+    open: (name) => `${name} öffnen`,
+    actions: (name) => `Mehr zu ${name}`,
+    toStart: 'An den Anfang',
+    pending: 'Noch nicht öffentlich: Die Verknüpfung erscheint nach der Veröffentlichung',
+    nothing: 'Keine Verknüpfungen',
+    polymorphic: 'Verknüpfungen mit mehreren Typen ändern Sie in den Dokumenten, zu denen sie führen.',
+    more: 'Weitere Verknüpfungen laden',
+    notLoaded: (reason) => `Die Verknüpfungen konnten nicht geladen werden. ${reason}`,
+    notFound: 'Die Dokumente konnten nicht durchsucht werden.',
+    create: (type) => `Anlegen und verknüpfen: ${type}`,
+    createNamed: (name) => `„${name}“ anlegen und verknüpfen`,
+  },
+  entries: {
+    add: (name) => `${name} hinzufügen`,
+    addTo: 'Komponente hinzufügen',
+    pickerTitle: 'Komponente hinzufügen',
+    paste: 'Einfügen',
+    pasted: (count) => plural(count, { one: '1 Eintrag eingefügt', other: '{} Einträge eingefügt' }),
+    notAllowed: (count) => plural(count, { one: '1 Eintrag gehört nicht hierher.', other: '{} Einträge gehören nicht hierher.' }),
+    nothingToPaste: 'In der Zwischenablage ist kein Eintrag. Kopieren Sie zuerst einen aus seinem Menü.',
+    noClipboard: 'Der Browser gibt keinen Zugriff auf die Zwischenablage.',
+    copied: 'Kopiert. Sie können den Eintrag auch in andere Dokumente einfügen.',
+    full: (max) => `Nicht mehr als ${number(max)}.`,
+    named: (kind, position) => `${kind} ${number(position)}`,
+    actions: (name) => `Aktionen für ${name}`,
+    duplicate: 'Duplizieren',
+    copy: 'Kopieren',
+    insertBefore: 'Davor einfügen',
+    insertAfter: 'Danach einfügen',
+    remove: (name) => `${name} entfernen`,
+    removed: (name) => `${name} entfernt`,
+    undo: 'Rückgängig',
+    nothing: 'Nichts vorhanden',
+    notVisible: 'Sie dürfen diese Komponente nicht sehen. Sie bleibt, wie sie ist.',
   },
 } satisfies typeof en

@@ -1,4 +1,7 @@
 // English texts: fields.
+import { formatOf } from '../format.js'
+
+const { number, plural } = formatOf('en')
 
 const kinds = {
   ...{ paragraph: 'Paragraph', quote: 'Quote', codeBlock: 'Code', ordered: 'Numbered list', unordered: 'List', other: 'Other' },
@@ -37,5 +40,132 @@ export const fields = {
       unknown: (kind: string) => `Content of the kind “${kind}” cannot be edited here. It stays as it is.`,
       missingAlternative: 'No alternative text',
     },
+  },
+  /** The same in all languages of a document. */
+  shared: 'Same in all languages',
+  private: 'Not in the public API',
+  readOnly: 'Read only',
+  notSet: 'Not set',
+  yes: 'Yes',
+  no: 'No',
+  notAChoice: (value: string) => `${value} (no longer a choice)`,
+  errorCount: (count: number) => plural(count, { one: '1 error inside', other: '{} errors inside' }),
+  limits: {
+    minLength: (min: number) => `At least ${number(min)} characters.`,
+    range: (min: number | undefined, max: number | undefined) =>
+      min === undefined
+        ? `At most ${number(max!)}.`
+        : max === undefined
+          ? `At least ${number(min)}.`
+          : `From ${number(min)} to ${number(max)}.`,
+    entries: (min: number | undefined, max: number | undefined) =>
+      min === undefined
+        ? `At most ${number(max!)} entries.`
+        : max === undefined
+          ? `At least ${plural(min, { one: '1 entry', other: '{} entries' })}.`
+          : `${number(min)} to ${number(max)} entries.`,
+    pattern: (pattern: string) => `Must match ${pattern}`,
+    unique: 'No other document may have the same value.',
+  },
+  password: { unchanged: 'Unchanged', show: 'Show password', hide: 'Hide password' },
+  uid: {
+    make: 'Make a free value',
+    makeFromSource: 'Make again from its source',
+    made: (uid: string) => `Now ${uid}`,
+    taken: 'Another document has this value.',
+    use: (uid: string) => `Use ${uid}`,
+  },
+  json: {
+    placeholder: 'A JSON value, such as { "key": "value" }',
+    invalid: 'This is not valid JSON yet. The text stays in this browser; the last valid value is stored.',
+  },
+  markdown: {
+    toolbar: 'Formatting',
+    placeholder: 'Write with Markdown',
+    preview: 'Preview',
+    previewOf: (label: string) => `Preview of ${label}`,
+    nothing: 'There is no text yet.',
+    tools: {
+      ...{ bold: 'Bold', italic: 'Italic', strikethrough: 'Strikethrough', code: 'Code', link: 'Link', heading: 'Heading' },
+      ...{ unordered: 'List', ordered: 'Numbered list', quote: 'Quote', codeBlock: 'Block of code', image: 'Insert pictures' },
+    },
+  },
+  media: {
+    choose: 'Choose from library',
+    chooseOther: 'Choose another',
+    upload: 'Upload',
+    uploading: (name: string) => `Uploading ${name}`,
+    uploaded: (count: number) => plural(count, { one: '1 file uploaded', other: '{} files uploaded' }),
+    cancel: (name: string) => `Cancel the upload of ${name}`,
+    failed: (name: string, reason: string) => `${name} was not uploaded. ${reason}`,
+    nothing: 'No files',
+    removed: (name: string) => `${name} removed`,
+    remove: (name: string) => `Remove ${name}`,
+    describe: (name: string) => `Edit texts of ${name}`,
+    noAlternative: 'No alternative text',
+    details: 'Texts of the file',
+    name: 'File name',
+    alternativeText: 'Alternative text',
+    alternativeHelp: 'What the picture shows, for people who cannot see it.',
+    caption: 'Caption',
+    sharedTexts: 'These texts belong to the file: they change wherever it is used.',
+    open: 'Open the original',
+    save: 'Save texts',
+    notChanged: (reason: string) => `The texts were not saved. ${reason}`,
+    pickerTitle: 'Choose files',
+    pickerFor: (label: string) => `Choose files for ${label}`,
+    picked: (count: number) => plural(count, { one: '1 file chosen', other: '{} files chosen' }),
+    take: (count: number) => (count < 2 ? 'Use file' : `Use ${number(count)} files`),
+    search: 'Search by name, alternative text or caption',
+    sort: 'Order',
+    sorts: { 'createdAt:desc': 'Newest', 'name:asc': 'By name', 'updatedAt:desc': 'Last changed', 'size:desc': 'Largest' },
+    files: 'Files',
+    folders: 'Folders',
+    root: 'Media library',
+    emptyFolder: 'There are no such files here. Drop some to upload them.',
+    more: 'Show more',
+    alreadyChosen: (name: string) => `${name}, already chosen`,
+  },
+  relation: {
+    find: 'Find by name',
+    unnamed: 'Without a name',
+    added: (name: string) => `${name} linked`,
+    removed: (name: string) => `${name} no longer linked`,
+    remove: (name: string) => `Remove the link to ${name}`,
+    open: (name: string) => `Open ${name}`,
+    actions: (name: string) => `More for ${name}`,
+    toStart: 'Move to the start',
+    pending: 'Not public yet: the link shows after its publication',
+    nothing: 'No links',
+    polymorphic: 'Links to several types are changed in the documents that they lead to.',
+    more: 'Load more links',
+    notLoaded: (reason: string) => `The links could not be loaded. ${reason}`,
+    notFound: 'The documents could not be searched.',
+    create: (type: string) => `Create and link: ${type}`,
+    createNamed: (name: string) => `Create and link “${name}”`,
+  },
+  /** Entries of lists and zones, and single components. */
+  entries: {
+    add: (name: string) => `Add ${name}`,
+    addTo: 'Add a component',
+    pickerTitle: 'Add a component',
+    paste: 'Paste',
+    pasted: (count: number) => plural(count, { one: '1 entry pasted', other: '{} entries pasted' }),
+    notAllowed: (count: number) => plural(count, { one: '1 entry does not belong here.', other: '{} entries do not belong here.' }),
+    nothingToPaste: 'There is no entry on the clipboard. Copy one from its menu first.',
+    noClipboard: 'The browser gives no access to the clipboard.',
+    copied: 'Copied. It can be pasted into other documents, too.',
+    full: (max: number) => `No more than ${number(max)}.`,
+    named: (kind: string, position: number) => `${kind} ${number(position)}`,
+    actions: (name: string) => `Actions for ${name}`,
+    duplicate: 'Duplicate',
+    copy: 'Copy',
+    insertBefore: 'Insert before',
+    insertAfter: 'Insert after',
+    remove: (name: string) => `Remove ${name}`,
+    removed: (name: string) => `${name} removed`,
+    undo: 'Undo',
+    nothing: 'Nothing here',
+    notVisible: 'You may not see this component. It stays as it is.',
   },
 }

@@ -1,0 +1,121 @@
+// The frame of one attribute: label, marks, limits, errors and hints around the editor of its kind.
+import { Globe, Lock } from 'lucide-react'
+import { memo, type ReactNode, Suspense, useCallback, useSyncExternalStore } from 'react'
+import { useErrors } from '../form/hooks.js'
+import { joinPath } from '../form/paths.js'
+import type { DocumentStore } from '../form/store.js'
+import type { FormAttribute } from '../form/values.js'
+import { ErrorBoundary } from '../parts/ErrorState.js'
+import { Field } from '../parts/Field.js'
+import { Skeleton } from '../parts/Skeleton.js'
+import { useWords } from '../parts/words.js'
+import styles from './attribute-field.module.css'
+import { type FieldProps, fieldId, joinNames, mayWrite, type Section, useDocumentFields } from './document.js'
+import { errorText } from './error-text.js'
+import { kindFor } from './kinds.js'
+import { limitTexts } from './limits.js'
+
+/** The label of an attribute: as an administrator wrote it, or its name as words. */
+export function labelOf({ layout }: Pick<Section, 'layout'>, name: string): string {
+  const { label } = layout.metadatas[name]?.edit ?? {}
+  if (typeof label === 'string' && label !== '' && label !== name) return label
+  const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase()
+}
+
+interface AttributeFieldProps extends Pick<FieldProps, 'Rows'> {
+  readonly section: Section
+  readonly name: string
+}
+
+/** One attribute of a document or of an entry. */
+export const AttributeField = memo(function AttributeField({ section, name, Rows }: AttributeFieldProps) {
+  const document = useDocumentFields()
+  const words = useWords()
+  const attribute = section.attributes[name]!
+  const path = joinPath(section.path, name)
+  const names = joinNames(section.names, name)
+  const errors = useErrors(document.store, path)
+  const kind = kindFor(attribute)
+  const label = labelOf(section, name)
+  const { description, placeholder, editable } = section.layout.metadatas[name]?.edit ?? {}
+  const isReadOnly = editable === false || !mayWrite(document.mayUpdate, names)
+  const limit = typeof attribute.maxLength === 'number' && !isReadOnly ? attribute.maxLength : undefined
+  const length = useLength(document.store, path, limit !== undefined)
+  const { Field: Editor } = kind
+  return (
+    <Field
+      id={fieldId(document, path)}
+      label={label}
+      required={attribute.required === true}
+      lang={kind.hasLanguage ? (document.locale ?? undefined) : undefined}
+      isGroup={kind.isGroup}
+      description={notes(typeof description === 'string' ? description : '', isReadOnly ? [] : limitTexts(words, attribute))}
+      count={limit === undefined ? undefined : { used: length, limit }}
+      error={errors.length > 0 && errors.map((error) => errorText(words, error, label)).join(' ')}
+      aside={<Marks section={section} attribute={attribute} path={path} isReadOnly={isReadOnly} />}
+    >
+      {(control) => (
+        <ErrorBoundary>
+          <Suspense fallback={<Skeleton lines={1} isField />}>
+            <Editor
+              {...{ control, path, names, name, attribute, label, isReadOnly, Rows }}
+              placeholder={typeof placeholder === 'string' && placeholder !== '' ? placeholder : undefined}
+            />
+          </Suspense>
+          {document.renderBelow?.(path)}
+        </ErrorBoundary>
+      )}
+    </Field>
+  )
+})
+
+/** Characters of a text that is limited; draws again only if it is. */
+function useLength(store: DocumentStore, path: string, isCounted: boolean): number {
+  const subscribe = useCallback(
+    (listener: () => void) => (isCounted ? store.subscribe(path, listener) : () => {}),
+    [store, path, isCounted],
+  )
+  return useSyncExternalStore(subscribe, () => {
+    const value = isCounted ? store.get(path) : ''
+    return typeof value === 'string' ? value.length : 0
+  })
+}
+
+const notes = (description: string, limits: readonly string[]): ReactNode => {
+  const all = [description, ...limits].filter((text) => text !== '')
+  return all.length === 0 ? undefined : all.join(' ')
+}
+
+interface MarksProps {
+  readonly section: Section
+  readonly attribute: FormAttribute
+  readonly path: string
+  readonly isReadOnly: boolean
+}
+
+/** Marks beside the label: people, shared in all languages, not in the API, not to be written. */
+function Marks({ section, attribute, path, isReadOnly }: MarksProps) {
+  const { type, renderAside } = useDocumentFields()
+  const words = useWords().fields
+  const { i18n } = (attribute.pluginOptions ?? {}) as { readonly i18n?: { readonly localized?: boolean } }
+  const isShared = type.localized && section.path === '' && i18n?.localized !== true && attribute.type !== 'relation'
+  return (
+    <span className={styles.marks}>
+      {renderAside?.(path)}
+      {isShared && (
+        <span className={styles.mark} title={words.shared}>
+          <Globe size={13} aria-hidden="true" />
+          <span className={styles.word}>{words.shared}</span>
+        </span>
+      )}
+      {attribute.private === true && (
+        <span className={styles.mark} title={words.private}>
+          <Lock size={13} aria-hidden="true" />
+          <span className={styles.word}>{words.private}</span>
+        </span>
+      )}
+      {isReadOnly && <span className={styles.mark}>{words.readOnly}</span>}
+    </span>
+  )
+}

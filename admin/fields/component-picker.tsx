@@ -1,0 +1,76 @@
+// The dialog that asks for the component of a new entry of a zone.
+import { Search } from 'lucide-react'
+import { useState } from 'react'
+import { Dialog } from '../parts/Dialog.js'
+import { TextInput } from '../parts/TextInput.js'
+import { useFormat, useWords } from '../parts/words.js'
+import styles from './component-picker.module.css'
+import type { TypeDescription } from './document.js'
+
+/** Components from which a search field is shown. */
+const manyComponents = 8
+
+interface ComponentPickerProps {
+  readonly type: TypeDescription
+  readonly components: readonly string[]
+  readonly onChoose: (uid: string) => void
+  readonly onClose: () => void
+}
+
+const groupOf = (uid: string): string => uid.slice(0, Math.max(0, uid.indexOf('.')))
+
+/** Components by their groups; the first one that is found is chosen by Enter. */
+export function ComponentPicker({ type, components, onChoose, onClose }: ComponentPickerProps) {
+  const words = useWords().fields.entries
+  const { parts } = useWords()
+  const format = useFormat()
+  const [text, setText] = useState('')
+  const known = components.flatMap((uid) => {
+    const component = type.components[uid]
+    return component === undefined ? [] : [{ uid, name: component.displayName, fields: Object.keys(component.attributes) }]
+  })
+  const found = known.filter(({ name, uid }) => `${name} ${uid}`.toLocaleLowerCase().includes(text.trim().toLocaleLowerCase()))
+  const groups = [...new Set(found.map(({ uid }) => groupOf(uid)))]
+  return (
+    <Dialog isOpen onClose={onClose} title={words.pickerTitle}>
+      <form
+        className={styles.picker}
+        onSubmit={(event) => {
+          event.preventDefault()
+          event.stopPropagation()
+          if (found[0] !== undefined) onChoose(found[0].uid)
+        }}
+      >
+        {known.length >= manyComponents && (
+          <TextInput
+            autoFocus
+            type="search"
+            aria-label={parts.search}
+            placeholder={parts.search}
+            value={text}
+            onChange={setText}
+            start={<Search aria-hidden="true" />}
+          />
+        )}
+        {groups.map((group) => (
+          <section key={group} className={styles.group} aria-label={group}>
+            {groups.length > 1 && <h3 className={styles.title}>{group}</h3>}
+            <ul className={styles.list}>
+              {found
+                .filter(({ uid }) => groupOf(uid) === group)
+                .map(({ uid, name, fields }) => (
+                  <li key={uid}>
+                    <button type="button" className={styles.component} onClick={() => onChoose(uid)}>
+                      <span className={styles.name}>{name}</span>
+                      <span className={styles.fields}>{format.list(fields)}</span>
+                    </button>
+                  </li>
+                ))}
+            </ul>
+          </section>
+        ))}
+        {found.length === 0 && <p role="status">{parts.nothingFound}</p>}
+      </form>
+    </Dialog>
+  )
+}

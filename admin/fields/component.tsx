@@ -1,0 +1,83 @@
+// A component that is there once or not at all, folded with a line about its content.
+import { Plus, Trash2 } from 'lucide-react'
+import { useMemo } from 'react'
+import { useErrorCount, useValue } from '../form/hooks.js'
+import { createEntry, type Entry, type FormAttributes } from '../form/values.js'
+import { Button } from '../parts/Button.js'
+import { Disclosure } from '../parts/Disclosure.js'
+import { IconButton } from '../parts/IconButton.js'
+import { useToasts } from '../parts/toasts.js'
+import { useWords } from '../parts/words.js'
+import styles from './component.module.css'
+import { defaultsOf } from './defaults.js'
+import { entrySection, type FieldProps, useDocumentFields } from './document.js'
+import { Entries } from './entries.js'
+import { ErrorCount } from './error-count.js'
+import { useIsOpen } from './folding.js'
+import { entrySummary } from './summaries.js'
+
+/** One component, or a list of entries. */
+export function ComponentField(props: FieldProps) {
+  return props.attribute.repeatable === true ? <Entries {...props} /> : <SingleComponent {...props} />
+}
+
+function SingleComponent({ control, path, names, attribute, label, isReadOnly, Rows }: FieldProps) {
+  const { store, type, folding } = useDocumentFields()
+  const words = useWords().fields.entries
+  const toasts = useToasts()
+  const value = useValue(store, path) as Entry | null | undefined
+  const errors = useErrorCount(store, path)
+  const isOpen = useIsOpen(folding, path)
+  const uid = String(attribute.component)
+  const section = useMemo(() => entrySection(type, uid, path, names), [type, uid, path, names])
+  if (section === null) return <p className={styles.nothing}>{words.notVisible}</p>
+  const add = () => {
+    folding.set(path, true)
+    store.set(path, createEntry(store.shape, section.attributes as FormAttributes, defaultsOf(section.attributes), ''), { isTyping: false })
+  }
+  const remove = () => {
+    const removed = store.get(path)
+    store.set(path, null, { isTyping: false })
+    toasts.say(words.removed(label), { action: { label: words.undo, onPress: () => store.set(path, removed, { isTyping: false }) } })
+  }
+  if (value === null || value === undefined)
+    return isReadOnly ? (
+      <p className={styles.nothing}>{words.nothing}</p>
+    ) : (
+      <div>
+        <Button id={control.id} isSmall icon={<Plus size={16} aria-hidden="true" />} onPress={add}>
+          {words.add(type.components[uid]?.displayName ?? label)}
+        </Button>
+      </div>
+    )
+  const summary = entrySummary(type, uid, value)
+  return (
+    <Disclosure
+      className={styles.component}
+      isOpen={isOpen}
+      onChange={(open) => folding.set(path, open)}
+      head={
+        <span className={styles.head}>
+          <span className={styles.kind}>{type.components[uid]?.displayName ?? label}</span>
+          {!isOpen && (
+            <span className={styles.summary} dir="auto">
+              {summary}
+            </span>
+          )}
+          <ErrorCount count={errors} />
+        </span>
+      }
+      actions={
+        isReadOnly ? undefined : (
+          <IconButton isSmall label={words.remove(label)} onPress={remove}>
+            <Trash2 size={15} aria-hidden="true" />
+          </IconButton>
+        )
+      }
+    >
+      <div className={styles.body}>
+        <Rows section={section} />
+      </div>
+    </Disclosure>
+  )
+}

@@ -1,0 +1,67 @@
+// Dates and times in the browser's own inputs. An incomplete date changes nothing.
+import { useRef, useState } from 'react'
+import { useValue } from '../form/hooks.js'
+import { TextInput } from '../parts/TextInput.js'
+import { useFormat } from '../parts/words.js'
+import { dateTimeInput, dateTimeValue, timeInput, timeValue, zoneAt } from './date-values.js'
+import { type FieldProps, useDocumentFields } from './document.js'
+
+interface Conversion {
+  readonly type: 'date' | 'time' | 'datetime-local'
+  /** The text of the input for a stored value. */
+  readonly toInput: (value: unknown) => string
+  readonly toValue: (text: string) => string
+}
+
+function DateInput({
+  control,
+  path,
+  isReadOnly,
+  conversion,
+  end,
+}: FieldProps & { readonly conversion: Conversion; readonly end?: string }) {
+  const { store } = useDocumentFields()
+  const value = useValue(store, path)
+  const input = useRef<HTMLInputElement>(null)
+  const [isPartial, setIsPartial] = useState(false)
+  const { lang: _, dir: __, ...described } = control
+  const shown = isPartial ? '' : conversion.toInput(value)
+  return (
+    <TextInput
+      {...described}
+      ref={input}
+      type={conversion.type}
+      value={shown}
+      // Seconds are shown where there are some.
+      step={/:\d\d:\d\d/.test(shown) ? 1 : undefined}
+      readOnly={isReadOnly}
+      max={conversion.type === 'time' ? undefined : conversion.type === 'date' ? '9999-12-31' : '9999-12-31T23:59'}
+      onChange={(text) => {
+        const isBad = input.current?.validity.badInput === true
+        setIsPartial(isBad)
+        if (!isBad) store.set(path, text === '' ? null : conversion.toValue(text), { isTyping: true })
+      }}
+      onBlur={() => setIsPartial(false)}
+      end={end}
+    />
+  )
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
+const dates: Conversion = { type: 'date', toInput: (value) => asText(value).slice(0, 10), toValue: (text) => text }
+const times: Conversion = { type: 'time', toInput: timeInput, toValue: timeValue }
+const dateTimes: Conversion = { type: 'datetime-local', toInput: dateTimeInput, toValue: dateTimeValue }
+
+/** A day. */
+export const DateField = (props: FieldProps) => <DateInput {...props} conversion={dates} />
+
+/** A time of any day, without a zone. */
+export const TimeField = (props: FieldProps) => <DateInput {...props} conversion={times} />
+
+/** A point in time, in the browser's zone, which is named. */
+export function DateTimeField(props: FieldProps) {
+  const { store } = useDocumentFields()
+  const { language } = useFormat()
+  const value = useValue(store, props.path)
+  return <DateInput {...props} conversion={dateTimes} end={zoneAt(value, language)} />
+}

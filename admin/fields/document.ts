@@ -1,0 +1,108 @@
+// The surroundings of fields: the form of a document, its type, and the actions that fields have from their screen.
+import { type ComponentType, createContext, type ReactNode, use } from 'react'
+import type { DocumentStore } from '../form/store.js'
+import type { Entry, FormAttribute, FormAttributes } from '../form/values.js'
+import type { FieldControl } from '../parts/Field.js'
+import type { Data } from '../server/client.js'
+import type { Folding } from './folding.js'
+
+/** A type with its components and layouts. */
+export type TypeDescription = Data<'/types/{type}', 'GET'>
+
+/** A linked document. */
+export interface Link extends Entry {
+  readonly documentId: string
+  readonly type?: string
+  readonly locale?: string | null
+}
+
+/** The form of one document in one language, around its fields. */
+export interface DocumentFields {
+  readonly store: DocumentStore
+  readonly type: TypeDescription
+  /** Null: not stored yet. */
+  readonly document: string | null
+  readonly locale: string | null
+  readonly isPublished: boolean
+  /** Names of attributes that may be written, dotted below components; null: nothing may be written. */
+  readonly mayUpdate: readonly string[] | null
+  readonly folding: Folding
+  /** Begins the ids of fields, since two languages can be on one page. */
+  readonly idPrefix: string
+  /** Opens a linked document beside this one. */
+  readonly openLink?: (link: Link) => void
+  /** Creates a document beside this one; resolves to a link to it, or null. */
+  readonly createLink?: (type: string, name: string) => Promise<Link | null>
+  /** Beside the label of a field: people, comparisons. */
+  readonly renderAside?: (path: string) => ReactNode
+  /** Under a field: the other side of a conflict. */
+  readonly renderBelow?: (path: string) => ReactNode
+}
+
+const DocumentFieldsContext = createContext<DocumentFields | null>(null)
+
+/** Gives the form to the fields inside. */
+export const DocumentFieldsProvider = DocumentFieldsContext.Provider
+
+/** The form around a field. */
+export function useDocumentFields(): DocumentFields {
+  const found = use(DocumentFieldsContext)
+  if (found === null) throw new Error('DocumentFieldsProvider is missing.')
+  return found
+}
+
+/** Layout of a type or a component. */
+export type Layout = TypeDescription['layout']
+
+/** The attributes of a document or of one entry, and where these are. */
+export interface Section {
+  /** Path in the form; empty: the document. */
+  readonly path: string
+  /** Names for the API: `seo.social`, `sections[block.quote]`; empty: the document. */
+  readonly names: string
+  readonly attributes: FormAttributes
+  readonly layout: Layout
+}
+
+/** The section of the document itself. */
+export const documentSection = ({ attributes, layout }: TypeDescription): Section => ({
+  ...{ path: '', names: '', attributes: attributes as FormAttributes, layout },
+})
+
+/** The section of an entry of a component. */
+export function entrySection({ components }: TypeDescription, uid: string, path: string, names: string): Section | null {
+  const component = components[uid]
+  return component === undefined ? null : { path, names, attributes: component.attributes as FormAttributes, layout: component.layout }
+}
+
+/** Joins names of attributes as the API writes them. */
+export const joinNames = (above: string, name: string): string => (above === '' ? name : `${above}.${name}`)
+
+/** True if an attribute or a part of it may be written. Zones are granted as a whole. */
+export function mayWrite(mayUpdate: readonly string[] | null, names: string): boolean {
+  if (mayUpdate === null) return false
+  const plain = names.replace(/\[.*$/, '')
+  const isBelow = (name: string, above: string) => name === above || name.startsWith(`${above}.`)
+  const parts = mayUpdate.filter((name) => isBelow(name, plain))
+  if (parts.length > 0) return true
+  // Names of parts restrict the whole that is named beside them.
+  const above = mayUpdate.filter((name) => isBelow(plain, name))
+  return above.some((name) => !mayUpdate.some((other) => other.startsWith(`${name}.`)))
+}
+
+/** Id of the control of a field. */
+export const fieldId = ({ idPrefix }: Pick<DocumentFields, 'idPrefix'>, path: string): string => `${idPrefix}${path}`
+
+/** Properties of the editor of one attribute. */
+export interface FieldProps {
+  readonly control: FieldControl
+  readonly path: string
+  readonly names: string
+  readonly name: string
+  readonly attribute: FormAttribute
+  readonly label: string
+  readonly placeholder: string | undefined
+  readonly isReadOnly: boolean
+  /** Draws the fields of entries inside. */
+  readonly Rows: ComponentType<{ readonly section: Section }>
+}

@@ -1,0 +1,205 @@
+// Entries of a repeatable component or of a dynamic zone: folded, in any number and order.
+import { ClipboardPaste, Plus } from 'lucide-react'
+import { type ClipboardEvent, useCallback, useRef, useState } from 'react'
+import { useValue } from '../form/hooks.js'
+import { joinPath } from '../form/paths.js'
+import type { DocumentStore } from '../form/store.js'
+import { attributesOf, createEntry, type Entry, type FormAttribute, keyOf } from '../form/values.js'
+import { announce } from '../parts/announce.js'
+import { Button } from '../parts/Button.js'
+import { MoveTo } from '../parts/MoveTo.js'
+import { useSortable } from '../parts/sortable.js'
+import { useToasts } from '../parts/toasts.js'
+import { useWords } from '../parts/words.js'
+import { ComponentPicker } from './component-picker.js'
+import { defaultsOf } from './defaults.js'
+import { type FieldProps, fieldId, useDocumentFields } from './document.js'
+import styles from './entries.module.css'
+import { type CopiedEntry, readEntries, writeEntries } from './entry-clipboard.js'
+import { type EntryActions, EntryRow } from './entry-row.js'
+
+const uidOf = (attribute: FormAttribute, entry: Entry): string => String(entry.__component ?? attribute.component)
+
+/** Components that a list or a zone takes. */
+const allowedIn = (attribute: FormAttribute): readonly string[] =>
+  attribute.type === 'dynamiczone' ? (attribute.components ?? []) : [String(attribute.component)]
+
+/** A new entry with the values of another one, or with defaults. */
+function makeEntry(store: DocumentStore, attribute: FormAttribute, uid: string, values?: Entry): Entry {
+  const named = attribute.type === 'dynamiczone' ? { __component: uid } : {}
+  const attributes = attributesOf(store.shape, attribute, named)
+  return createEntry(store.shape, attributes, { ...(values ?? defaultsOf(attributes)), ...named })
+}
+
+/** A list of entries with their order. */
+export function Entries(props: FieldProps) {
+  const { path, attribute, isReadOnly, names, Rows } = props
+  const document = useDocumentFields()
+  const { store, type, folding } = document
+  const { entries: words } = useWords().fields
+  const value = useValue(store, path)
+  const list = (Array.isArray(value) ? value : []) as readonly Entry[]
+  const editing = useEntries(props, list)
+  const { actions, nameOf, adding, setAdding, moved, setMoved, paste, add } = editing
+  const isZone = attribute.type === 'dynamiczone'
+  const max = typeof attribute.max === 'number' ? attribute.max : Number.POSITIVE_INFINITY
+  const hasRoom = list.length < max && !isReadOnly
+  const onPaste = (event: ClipboardEvent) => {
+    const isText = event.target instanceof Element && event.target.closest('input, textarea, [contenteditable]') !== null
+    const entries = isText || !hasRoom ? null : readEntries(event.clipboardData.getData('text/plain'))
+    if (entries === null) return
+    event.preventDefault()
+    paste(entries, list.length)
+  }
+  return (
+    <div className={styles.entries} onPaste={onPaste}>
+      {list.length === 0 && isReadOnly && <p className={styles.nothing}>{words.nothing}</p>}
+      {list.length > 0 && (
+        <ol className={styles.list}>
+          {list.map((entry, index) => (
+            <EntryRow
+              key={keyOf(entry)}
+              {...{ entry, index, isReadOnly, hasRoom, isZone, names, actions, Rows, document }}
+              path={joinPath(path, keyOf(entry)!)}
+              uid={uidOf(attribute, entry)}
+              isAlone={list.length === 1}
+            />
+          ))}
+        </ol>
+      )}
+      {!isReadOnly && (
+        <div className={styles.foot}>
+          <Button
+            id={props.control.id}
+            isSmall
+            isDisabled={!hasRoom}
+            icon={<Plus size={16} aria-hidden="true" />}
+            onPress={() => setAdding(list.length)}
+          >
+            {isZone ? words.addTo : words.add(type.components[String(attribute.component)]?.displayName ?? '')}
+          </Button>
+          <Button
+            kind="quiet"
+            isSmall
+            isDisabled={!hasRoom}
+            icon={<ClipboardPaste size={16} aria-hidden="true" />}
+            onPress={() => void editing.pasteFromClipboard()}
+          >
+            {words.paste}
+          </Button>
+          {list.length >= max && <span className={styles.nothing}>{words.full(max)}</span>}
+        </div>
+      )}
+      {adding !== null && isZone && (
+        <ComponentPicker
+          type={type}
+          components={allowedIn(attribute)}
+          onClose={() => setAdding(null)}
+          onChoose={(uid) => {
+            const made = add(makeEntry(store, attribute, uid), adding)
+            folding.set(made, true)
+          }}
+        />
+      )}
+      {moved !== null && (
+        <MoveTo
+          isOpen
+          name={nameOf(moved)}
+          total={list.length}
+          position={list.findIndex((entry) => keyOf(entry) === moved)}
+          onMove={(to) => actions.sortable.moveTo(moved, to)}
+          onClose={() => setMoved(null)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Changes of a list by its buttons, keys and the clipboard. */
+function useEntries({ path, attribute }: FieldProps, list: readonly Entry[]) {
+  const document = useDocumentFields()
+  const { store, type, folding } = document
+  const { entries: words } = useWords().fields
+  const toasts = useToasts()
+  const [adding, setAddingIndex] = useState<number | null>(null)
+  const [moved, setMoved] = useState<string | null>(null)
+  const latest = useRef(list)
+  latest.current = list
+
+  const nameOf = (key: string): string => {
+    const index = latest.current.findIndex((entry) => keyOf(entry) === key)
+    const entry = latest.current[index]
+    return entry === undefined ? '' : words.named(type.components[uidOf(attribute, entry)]?.displayName ?? '', index + 1)
+  }
+  const sortable = useSortable({
+    ids: list.map((entry) => keyOf(entry)!),
+    labelOf: nameOf,
+    onMove: (key, to) => store.move(joinPath(path, key), to),
+  })
+  /** Moves the focus to the head of an entry, once it is drawn. */
+  const focusEntry = (entryPath: string) =>
+    requestAnimationFrame(() => {
+      const row = globalThis.document.getElementById(fieldId(document, entryPath))
+      row?.querySelector<HTMLElement>('button[aria-expanded]')?.focus()
+    })
+  const add = (entry: Entry, index: number): string => {
+    const made = joinPath(path, keyOf(entry)!)
+    store.insert(path, entry, index)
+    setAddingIndex(null)
+    focusEntry(made)
+    return made
+  }
+  const setAdding = (index: number | null) => {
+    if (index === null || attribute.type === 'dynamiczone') setAddingIndex(index)
+    else folding.set(add(makeEntry(store, attribute, String(attribute.component)), index), true)
+  }
+  const paste = (entries: readonly CopiedEntry[], index: number) => {
+    const allowed = allowedIn(attribute)
+    const fitting = entries.filter(({ component }) => allowed.includes(component))
+    for (const [offset, { component, values }] of fitting.entries()) add(makeEntry(store, attribute, component, values), index + offset)
+    if (fitting.length < entries.length) toasts.say(words.notAllowed(entries.length - fitting.length), { kind: 'wrong' })
+    else announce(words.pasted(fitting.length))
+  }
+  const pasteFromClipboard = async () => {
+    const text = await navigator.clipboard.readText().catch(() => null)
+    const entries = text === null ? null : readEntries(text)
+    if (entries === null) toasts.say(text === null ? words.noClipboard : words.nothingToPaste)
+    else paste(entries, latest.current.length)
+  }
+  const remove = (key: string) => {
+    const index = latest.current.findIndex((entry) => keyOf(entry) === key)
+    const entry = latest.current[index]
+    if (entry === undefined) return
+    const name = nameOf(key)
+    const neighbour = latest.current[index + 1] ?? latest.current[index - 1]
+    store.remove(joinPath(path, key))
+    if (neighbour !== undefined) focusEntry(joinPath(path, keyOf(neighbour)!))
+    toasts.say(words.removed(name), { action: { label: words.undo, onPress: () => store.insert(path, entry, index) } })
+  }
+  const entryAt = (key: string) => latest.current.findIndex((entry) => keyOf(entry) === key)
+  const all = { setAdding, setMoved, add, remove, entryAt }
+  const current = useRef(all)
+  current.current = all
+  const byKey = useCallback((key: string) => latest.current.find((entry) => keyOf(entry) === key), [])
+  const [actions] = useState<EntryActions>(() => ({
+    sortable,
+    insert: (key, by) => current.current.setAdding(current.current.entryAt(key) + by),
+    duplicate: (key) => {
+      const entry = byKey(key)
+      if (entry !== undefined)
+        current.current.add(makeEntry(store, attribute, uidOf(attribute, entry), entry), current.current.entryAt(key) + 1)
+    },
+    copy: async (key) => {
+      const entry = byKey(key)
+      if (entry === undefined) return
+      const text = writeEntries([{ component: uidOf(attribute, entry), values: entry }])
+      await navigator.clipboard.writeText(text).then(
+        () => toasts.say(words.copied),
+        () => toasts.say(words.noClipboard, { kind: 'wrong' }),
+      )
+    },
+    moveTo: (key) => current.current.setMoved(key),
+    remove: (key) => current.current.remove(key),
+  }))
+  return { actions, nameOf, adding, setAdding, moved, setMoved, paste, pasteFromClipboard, add }
+}

@@ -1,0 +1,94 @@
+// The texts of a file in the media library, which all documents share.
+import { useState } from 'react'
+import type { Entry } from '../form/values.js'
+import { Button } from '../parts/Button.js'
+import { Dialog } from '../parts/Dialog.js'
+import { Field } from '../parts/Field.js'
+import { TextArea } from '../parts/TextArea.js'
+import { TextInput } from '../parts/TextInput.js'
+import { useToasts } from '../parts/toasts.js'
+import { useWords } from '../parts/words.js'
+import { request } from '../server/client.js'
+import { FileFacts, FilePicture } from './file-card.js'
+import styles from './file-details.module.css'
+import { fileKind } from './files.js'
+
+interface FileDetailsProps {
+  readonly file: Entry
+  readonly onClose: () => void
+  readonly onChanged: (file: Entry) => void
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** A dialog with the name, the alternative text and the caption of a file. */
+export default function FileDetails({ file, onClose, onChanged }: FileDetailsProps) {
+  const words = useWords().fields.media
+  const { parts } = useWords()
+  const toasts = useToasts()
+  const [texts, setTexts] = useState({
+    name: textOf(file.name),
+    alternativeText: textOf(file.alternativeText),
+    caption: textOf(file.caption),
+  })
+  const [isBusy, setIsBusy] = useState(false)
+  const save = async () => {
+    setIsBusy(true)
+    try {
+      const body = { ...texts, alternativeText: texts.alternativeText || null, caption: texts.caption || null }
+      await request('PATCH', '/files/{id}', { path: { id: Number(file.id) }, body })
+      onChanged({ id: file.id, ...body })
+      onClose()
+    } catch (error) {
+      toasts.say(words.notChanged(error instanceof Error ? error.message : ''), { kind: 'wrong' })
+    } finally {
+      setIsBusy(false)
+    }
+  }
+  const change = (name: keyof typeof texts) => (text: string) => setTexts((all) => ({ ...all, [name]: text }))
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={words.details}
+      footer={
+        <>
+          <Button onPress={onClose}>{parts.cancel}</Button>
+          <Button kind="main" isBusy={isBusy} isDisabled={texts.name.trim() === ''} onPress={() => void save()}>
+            {words.save}
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.details}>
+        <div className={styles.picture}>
+          <FilePicture file={file} />
+          <span className={styles.facts}>
+            <FileFacts file={file} />
+          </span>
+          {typeof file.url === 'string' && (
+            <a className={styles.open} href={file.url} target="_blank" rel="noreferrer">
+              {words.open}
+            </a>
+          )}
+        </div>
+        <div className={styles.texts}>
+          {fileKind(file) === 'image' && (
+            <Field label={words.alternativeText} description={words.alternativeHelp}>
+              {(control) => (
+                <TextArea {...control} dir="auto" rows={2} value={texts.alternativeText} onChange={change('alternativeText')} />
+              )}
+            </Field>
+          )}
+          <Field label={words.caption}>
+            {(control) => <TextArea {...control} dir="auto" rows={2} value={texts.caption} onChange={change('caption')} />}
+          </Field>
+          <Field label={words.name} required>
+            {(control) => <TextInput {...control} value={texts.name} onChange={change('name')} />}
+          </Field>
+          <p className={styles.note}>{words.sharedTexts}</p>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,200 @@
+// The links of a relation in their order.
+import { Clock, ExternalLink, GripVertical, MoreHorizontal, X } from 'lucide-react'
+import { memo, useCallback, useRef, useState } from 'react'
+import { joinPath } from '../form/paths.js'
+import { keyOf } from '../form/values.js'
+import { Button } from '../parts/Button.js'
+import { classes } from '../parts/classes.js'
+import { IconButton } from '../parts/IconButton.js'
+import { Menu, MenuItem } from '../parts/Menu.js'
+import { MoveTo } from '../parts/MoveTo.js'
+import { type Sortable, useSortable } from '../parts/sortable.js'
+import { useToasts } from '../parts/toasts.js'
+import { useWords } from '../parts/words.js'
+import { request } from '../server/client.js'
+import { type DocumentFields, type Link, useDocumentFields } from './document.js'
+import styles from './link-list.module.css'
+import { linkName, linkState } from './link-name.js'
+import { LinkView } from './link-view.js'
+import { useIsNear } from './near.js'
+
+/** Links from which only visible ones are laid out. */
+const manyLinks = 100
+
+/** Links of one request, and requests for one press of the button. */
+const pageSize = 200
+const pagesAtOnce = 5
+
+interface LinkListProps {
+  readonly path: string
+  readonly names: string
+  readonly links: readonly Link[]
+  readonly isMany: boolean
+  readonly mayChange: boolean
+  readonly onRemove: (link: Link) => void
+}
+
+/** The links with their buttons; further ones are loaded on request. */
+export function LinkList({ path, names, links, isMany, mayChange, onRemove }: LinkListProps) {
+  const document = useDocumentFields()
+  const words = useWords().fields.relation
+  const byKey = new Map(links.map((link) => [keyOf(link)!, link]))
+  const labelOf = (key: string) => linkName(byKey.get(key) ?? {}, words.unnamed)
+  const sortable = useSortable({
+    ...{ ids: [...byKey.keys()], labelOf, isDisabled: !mayChange || !isMany },
+    onMove: (key, to) => document.store.move(joinPath(path, key), to),
+  })
+  const [moved, setMoved] = useState<string | null>(null)
+  const latest = useRef(onRemove)
+  latest.current = onRemove
+  const remove = useCallback((link: Link) => latest.current(link), [])
+  return (
+    <>
+      {links.length > 0 && (
+        <ul className={classes(styles.links, links.length > manyLinks && styles.long)}>
+          {links.map((link) => (
+            <LinkRow
+              key={keyOf(link)}
+              {...{ link, sortable, mayChange, document }}
+              isSortable={isMany && mayChange && links.length > 1}
+              onRemove={remove}
+              onMoveTo={setMoved}
+            />
+          ))}
+        </ul>
+      )}
+      {document.store.isPartial(path) && <MoreLinks {...{ path, names, document }} />}
+      {moved !== null && (
+        <MoveTo
+          isOpen
+          name={labelOf(moved)}
+          total={links.length}
+          position={[...byKey.keys()].indexOf(moved)}
+          onMove={(to) => sortable.moveTo(moved, to)}
+          onClose={() => setMoved(null)}
+        />
+      )}
+    </>
+  )
+}
+
+interface LinkRowProps {
+  readonly link: Link
+  readonly document: DocumentFields
+  readonly sortable: Sortable
+  readonly isSortable: boolean
+  readonly mayChange: boolean
+  readonly onRemove: (link: Link) => void
+  readonly onMoveTo: (key: string) => void
+}
+
+const LinkRow = memo(function LinkRow({ link, document, sortable, isSortable, mayChange, onRemove, onMoveTo }: LinkRowProps) {
+  const words = useWords().fields.relation
+  const { parts } = useWords()
+  const row = useRef<HTMLLIElement>(null)
+  const isNear = useIsNear(row)
+  const key = keyOf(link)!
+  const name = linkName(link, words.unnamed)
+  const { type, openLink, locale } = document
+  const isPending = type.draftAndPublish && linkState(link) === 'draft'
+  const { ref, ...item } = sortable.item(key)
+  return (
+    <li
+      className={styles.row}
+      ref={(element) => {
+        row.current = element
+        ref(element)
+      }}
+      {...item}
+    >
+      {isSortable && isNear && (
+        <button type="button" className={styles.handle} {...sortable.handle(key)}>
+          <GripVertical size={16} aria-hidden="true" />
+        </button>
+      )}
+      <span className={styles.view}>
+        <LinkView link={link} documentLocale={locale} />
+        {isPending && (
+          <span className={styles.pending}>
+            <Clock size={12} aria-hidden="true" />
+            {words.pending}
+          </span>
+        )}
+      </span>
+      {openLink !== undefined && isNear && (
+        <IconButton isSmall label={words.open(name)} onPress={() => openLink(link)}>
+          <ExternalLink size={15} aria-hidden="true" />
+        </IconButton>
+      )}
+      {isSortable && isNear && (
+        <Menu
+          label={words.actions(name)}
+          trigger={
+            <IconButton isSmall label={words.actions(name)}>
+              <MoreHorizontal size={16} aria-hidden="true" />
+            </IconButton>
+          }
+        >
+          <MenuItem onPress={() => sortable.moveTo(key, 0)}>{words.toStart}</MenuItem>
+          <MenuItem onPress={() => onMoveTo(key)}>{parts.moveTo}</MenuItem>
+        </Menu>
+      )}
+      {mayChange && isNear && (
+        <IconButton isSmall label={words.remove(name)} onPress={() => onRemove(link)}>
+          <X size={16} aria-hidden="true" />
+        </IconButton>
+      )}
+    </li>
+  )
+})
+
+interface MoreLinksProps {
+  readonly path: string
+  readonly names: string
+  readonly document: DocumentFields
+}
+
+function MoreLinks({ path, names, document }: MoreLinksProps) {
+  const words = useWords().fields.relation
+  const toasts = useToasts()
+  const [isBusy, setIsBusy] = useState(false)
+  const cursor = useRef<string | null>(null)
+  const load = async () => {
+    setIsBusy(true)
+    try {
+      cursor.current = await loadLinks(document, path, names, cursor.current)
+    } catch (error) {
+      // A list that has changed meanwhile is read from its start.
+      cursor.current = null
+      toasts.say(words.notLoaded(error instanceof Error ? error.message : ''), { kind: 'wrong' })
+    } finally {
+      setIsBusy(false)
+    }
+  }
+  return (
+    <Button isSmall isBusy={isBusy} onPress={() => void load()}>
+      {words.more}
+    </Button>
+  )
+}
+
+/** Loads some pages of links behind a cursor, and returns the next one. */
+async function loadLinks(document: DocumentFields, path: string, names: string, from: string | null): Promise<string | null> {
+  const found: Record<string, unknown>[] = []
+  let after = from
+  for (let page = 0; page < pagesAtOnce && (page === 0 || after !== null); page += 1) {
+    const { data, meta } = await linksAfter(document, names, after)
+    found.push(...data)
+    after = meta.next
+  }
+  document.store.extendLinks(path, found, after === null)
+  return after
+}
+
+function linksAfter({ type, document, locale }: DocumentFields, names: string, after: string | null) {
+  const query = { limit: pageSize, ...(locale === null ? {} : { locale }), ...(after === null ? {} : { after }) }
+  return request('GET', '/content/{type}/{document}/links/{path}', {
+    path: { type: type.uid, document: document ?? '', path: names },
+    query,
+  })
+}

@@ -1,0 +1,25 @@
+// Names of linked documents.
+import type { Entry } from '../form/values.js'
+
+/** Names of members that name a document, best first. */
+const naming = ['name', 'title', 'label', 'displayName', 'username', 'slug', 'heading'] as const
+
+/** The name of a link, or another text if it has none. */
+export function linkName(link: Entry, otherwise: string): string {
+  const found = naming.map((member) => link[member]).find((name) => typeof name === 'string' && name.trim() !== '')
+  return typeof found === 'string' ? found : otherwise
+}
+
+/** Further members of a link in one line. */
+export function linkLine({ fields }: Entry): string {
+  const values = Object.values((fields ?? {}) as Entry)
+  return values
+    .filter((value) => (typeof value === 'string' && value !== '') || typeof value === 'number')
+    .map(String)
+    .join(' · ')
+}
+
+/** State of a link; undefined on types without drafts. */
+export function linkState({ state }: Entry): 'draft' | 'changed' | 'published' | undefined {
+  return state === 'draft' || state === 'changed' || state === 'published' ? state : undefined
+}

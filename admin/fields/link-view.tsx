@@ -1,0 +1,31 @@
+// A linked document as one line: its picture, its name with further values, language, and state.
+import type { Entry } from '../form/values.js'
+import { State } from '../parts/State.js'
+import { useWords } from '../parts/words.js'
+import { linkLine, linkName, linkState } from './link-name.js'
+import styles from './link-view.module.css'
+
+/** A linked document. `documentLocale`: the language around it, which is not repeated. */
+export function LinkView({ link, documentLocale }: { readonly link: Entry; readonly documentLocale: string | null }) {
+  const words = useWords().fields.relation
+  const { thumbnail, locale } = link as { readonly thumbnail?: { readonly url?: unknown } | null; readonly locale?: string | null }
+  const state = linkState(link)
+  const line = linkLine(link)
+  return (
+    <span className={styles.link}>
+      {typeof thumbnail?.url === 'string' && <img className={styles.picture} src={thumbnail.url} alt="" loading="lazy" />}
+      <span className={styles.text}>
+        <span className={styles.name} lang={locale ?? undefined} dir="auto">
+          {linkName(link, words.unnamed)}
+        </span>
+        {line !== '' && (
+          <span className={styles.line} lang={locale ?? undefined} dir="auto">
+            {line}
+          </span>
+        )}
+      </span>
+      {typeof locale === 'string' && locale !== documentLocale && <span className={styles.locale}>{locale}</span>}
+      {state !== undefined && <State state={state} isQuiet />}
+    </span>
+  )
+}
