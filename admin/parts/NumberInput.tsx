@@ -28,7 +28,7 @@ function parse(text: string, isBig: boolean): number | string | null {
 /** A native input for numbers: no value is changed on leaving, arrows step. */
 export function NumberInput({ value, onChange, isInteger = false, isBig = false, step = 1, onKeyDown, ...rest }: NumberInputProps) {
   const [typed, setTyped] = useState(() => textOf(value))
-  const shown = parse(typed, isBig) === value ? typed : textOf(value)
+  const shown = textOf(parse(typed, isBig)) === textOf(value) ? typed : textOf(value)
   const change = (text: string) => {
     setTyped(text)
     onChange(parse(text, isBig))

@@ -1,6 +1,206 @@
-// The list screen.
-import type { ReactNode } from 'react'
+// The list of a type: rows by cursors, with everything that selects them in the address.
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { addresses, type ListState } from '../../addresses.js'
+import { announce } from '../../parts/announce.js'
+import { Button, buttonClass } from '../../parts/Button.js'
+import { EmptyState } from '../../parts/EmptyState.js'
+import { ErrorState } from '../../parts/ErrorState.js'
+import { Skeleton } from '../../parts/Skeleton.js'
+import { Table, type TableHandle } from '../../parts/Table.js'
+import { useWords } from '../../parts/words.js'
+import type { Data } from '../../server/client.js'
+import { listQuery, startQuery, totalQuery, typeQuery } from '../../server/queries.js'
+import { BulkBar } from './bulk-bar.js'
+import { type LocaleInfo, type Row, rowName, useColumns } from './columns.js'
+import styles from './list.module.css'
+import { orderOf, rowsQuery, selectionOf, shownColumns, sortKey, type TypeInfo } from './list-query.js'
+import { type ChangeList, useListState } from './list-state.js'
+import { ListTools, ViewMenu } from './list-tools.js'
+import { Pages, type Total } from './pages.js'
+import { useListKeys } from './use-list-keys.js'
 
+/** The list of a type. */
 export default function ListScreen({ type }: { readonly type: string }): ReactNode {
-  return <h1>{type}</h1>
+  const start = useQuery(startQuery())
+  const info = useQuery(typeQuery(type))
+  const name = start.data?.data.types.find(({ uid }) => uid === type)?.displayName ?? type
+  if (info.data !== undefined && start.data !== undefined) return <List key={type} type={info.data.data} start={start.data.data} />
+  return (
+    <section className={styles.screen}>
+      <header className={styles.head}>
+        <h1 className={styles.title}>{name}</h1>
+      </header>
+      {info.isError ? <ErrorState onRetry={() => void info.refetch()} isBusy={info.isFetching} /> : <Skeleton lines={8} />}
+    </section>
+  )
+}
+
+interface ListProps {
+  readonly type: TypeInfo
+  readonly start: Data<'/start', 'GET'>
+}
+
+/** Rows and total of the address. */
+function useRowsOf(type: TypeInfo, state: ListState, me: number) {
+  const day = new Date().toDateString()
+  const context = useMemo(() => ({ me, today: new Date(day) }), [me, day])
+  const rows = useQuery({ ...listQuery(type.uid, rowsQuery(type, state, context)), placeholderData: keepPreviousData })
+  const selection = useMemo(() => selectionOf(type, state, context), [type, state, context])
+  const total = useQuery({ ...totalQuery(type.uid, selection), placeholderData: keepPreviousData })
+  return { rows, total, selection }
+}
+
+const noRows: readonly Row[] = []
+
+/** The selected documents with their names; rows of other pages stay selected. */
+function useSelection(words: ReturnType<typeof useWords>, type: TypeInfo, rows: readonly Row[]) {
+  const [selected, select] = useState<ReadonlySet<string>>(new Set<string>())
+  const names = useRef(new Map<string, string>())
+  for (const row of rows) names.current.set(row.documentId, rowName(words, type, row))
+  return { selected, select, names: names.current }
+}
+
+const keyOf = (row: Row) => row.documentId
+
+function List({ type, start }: ListProps): ReactNode {
+  const words = useWords()
+  const [state, change] = useListState(type.uid)
+  const { rows, total, selection } = useRowsOf(type, state, start.me.id)
+  const data = (rows.data?.data as readonly Row[] | undefined) ?? noRows
+  const { selected, select, names } = useSelection(words, type, data)
+  const columnNames = shownColumns(type, state.columns)
+  const columns = useColumns(type, columnNames, start.locales)
+  const order = orderOf(type, state.sort)
+  const table = useRef<TableHandle>(null)
+  const search = useRef<HTMLInputElement>(null)
+  const [isFiltering, setFiltering] = useState(false)
+  const [, navigate] = useLocation()
+  const mayCreate = type.actions.includes('create')
+  const create = addresses.create(type.uid, state.locale)
+
+  useListKeys({
+    search,
+    table,
+    onFilter: () => setFiltering(true),
+    onCreate: mayCreate ? () => navigate(create) : undefined,
+    onSelectAll: () => select(new Set([...selected, ...data.map(keyOf)])),
+    onClear: () => select(new Set()),
+  })
+  useSaid(total.data?.data, rows.isPlaceholderData, state)
+
+  const onSort = (column: string) => {
+    const key = sortKey(type, column)
+    if (key !== null) change({ sort: `${key}:${order.key === key && !order.isDescending ? 'desc' : 'asc'}` })
+  }
+  const sorted = columnNames.find((name) => sortKey(type, name) === order.key)
+  const hrefOf = (row: Row) => addresses.document(type.uid, row.documentId, type.localized ? state.locale : null)
+  return (
+    <section className={styles.screen}>
+      <header className={styles.head}>
+        <h1 className={styles.title}>{type.displayName}</h1>
+        <div className={styles.actions}>
+          <ViewMenu type={type} state={state} change={change} locales={start.locales} columns={columnNames} />
+          {mayCreate && (
+            <Link href={create} className={buttonClass('main')}>
+              <Plus aria-hidden="true" />
+              <span>{words.list.create}</span>
+            </Link>
+          )}
+        </div>
+      </header>
+      <ListTools type={type} state={state} change={change} search={search} isFiltering={isFiltering} setFiltering={setFiltering} />
+      <div className={styles.card}>
+        {data.length > 0 ? (
+          <Table
+            ref={table}
+            label={type.displayName}
+            columns={columns}
+            rows={data}
+            keyOf={keyOf}
+            nameOf={(row) => names.get(row.documentId) ?? row.documentId}
+            hrefOf={hrefOf}
+            sort={sorted === undefined ? null : { column: sorted, isDescending: order.isDescending }}
+            onSort={onSort}
+            selected={selected}
+            onSelect={select}
+            isStale={rows.isPlaceholderData}
+          />
+        ) : (
+          <Nothing type={type} state={state} change={change} rows={rows} create={mayCreate ? create : null} locales={start.locales} />
+        )}
+      </div>
+      {selected.size > 0 && (
+        <BulkBar
+          type={type}
+          state={state}
+          locales={start.locales}
+          selection={selection}
+          selected={selected}
+          names={names}
+          pageKeys={data.map(keyOf)}
+          total={total.data?.data ?? null}
+          onClear={() => {
+            select(new Set())
+            table.current?.focusRow(0)
+          }}
+        />
+      )}
+      {data.length > 0 && <Pages meta={rows.data?.meta ?? null} total={total.data?.data ?? null} change={change} />}
+    </section>
+  )
+}
+
+/** Announces the number of results after a search or another filter. */
+function useSaid(total: Total | undefined, isStale: boolean, state: ListState): void {
+  const words = useWords()
+  const key = JSON.stringify([state.q, state.filters, state.state])
+  const said = useRef(key)
+  useEffect(() => {
+    if (isStale || total === undefined || said.current === key) return
+    said.current = key
+    announce(total.exact ? words.parts.found(total.total) : words.list.manyTotal(total.total))
+  }, [key, isStale, total, words])
+}
+
+interface NothingProps {
+  readonly type: TypeInfo
+  readonly state: ListState
+  readonly change: ChangeList
+  readonly rows: { readonly isError: boolean; readonly isPending: boolean; readonly isFetching: boolean; readonly refetch: () => unknown }
+  readonly create: string | null
+  readonly locales: readonly LocaleInfo[]
+}
+
+function Nothing({ type, state, change, rows, create, locales }: NothingProps): ReactNode {
+  const { list } = useWords()
+  if (rows.isError) return <ErrorState onRetry={() => void rows.refetch()} isBusy={rows.isFetching} />
+  if (rows.isPending)
+    return (
+      <div className={styles.loading}>
+        <Skeleton lines={10} />
+      </div>
+    )
+  if (state.q !== '' || state.filters !== null || state.state !== null)
+    return (
+      <EmptyState title={list.noMatch} text={list.noMatchText}>
+        <Button onPress={() => change({ q: '', filters: null, state: null })}>{list.clearFilters}</Button>
+      </EmptyState>
+    )
+  const locale = locales.find(({ code }) => code === state.locale)
+  return (
+    <EmptyState
+      title={list.empty(type.displayName)}
+      text={locale === undefined || locale.isDefault ? list.emptyText : list.emptyLanguage(locale.name ?? locale.code)}
+    >
+      {create !== null && (
+        <Link href={create} className={buttonClass('main')}>
+          <Plus aria-hidden="true" />
+          <span>{list.create}</span>
+        </Link>
+      )}
+    </EmptyState>
+  )
 }

@@ -1,0 +1,125 @@
+// Requests of the actions on many documents.
+import { ApiFailure, type FailedInput, request } from '../../server/client.js'
+import { Offline } from '../../server/connection.js'
+import type { QueryData } from '../../server/query-string.js'
+import type { BulkDocument, BulkFailure } from './bulk-run.js'
+
+/** An action on many documents. */
+export type BulkAction = 'publish' | 'unpublish' | 'delete' | 'edit'
+
+/** True while the service cannot be reached. */
+export const isAway = (error: unknown): boolean => error instanceof Offline || (error instanceof ApiFailure && error.status === 429)
+
+/** True for a request that needs the password again. */
+export const asksForPassword = (error: unknown): boolean =>
+  error instanceof ApiFailure && error.status === 403 && error.details.reason === 'password'
+
+const messageOf = (message: string, errors: readonly FailedInput[]) =>
+  errors.length === 0
+    ? message
+    : errors.map(({ message: one, path = [] }) => (path.length === 0 ? one : `${path.join(' › ')}: ${one}`)).join('; ')
+
+/** Publishes, unpublishes or deletes some documents. */
+export async function actOnDocuments(
+  action: Exclude<BulkAction, 'edit'>,
+  type: string,
+  locale: string | undefined,
+  batch: readonly BulkDocument[],
+  key: string,
+): Promise<readonly BulkFailure[]> {
+  const body = { action, type, documents: batch.map(({ documentId }) => documentId), ...(locale === undefined ? {} : { locale }) }
+  const { data } = await request('POST', '/bulk', { body, headers: { 'idempotency-key': key } })
+  return data.results.flatMap(({ documentId, error }) => {
+    if (error === null) return []
+    const name = batch.find((one) => one.documentId === documentId)?.name ?? documentId
+    return [{ documentId, name, message: messageOf(error.message, error.errors as readonly FailedInput[]) }]
+  })
+}
+
+/** Times that a change is sent again when somebody else's came first. */
+const attempts = 3
+
+/** Sets fields of some documents, one after the other. */
+export async function editDocuments(
+  type: string,
+  locale: string | undefined,
+  changes: Readonly<Record<string, unknown>>,
+  batch: readonly BulkDocument[],
+  signal: AbortSignal,
+): Promise<readonly BulkFailure[]> {
+  const failures: BulkFailure[] = []
+  for (const document of batch) {
+    if (signal.aborted) break
+    const message = await editDocument(type, document.documentId, locale, changes)
+    if (message !== null) failures.push({ ...document, message })
+  }
+  return failures
+}
+
+/** Sets fields of a document; returns the message of a refusal. */
+async function editDocument(
+  type: string,
+  document: string,
+  locale: string | undefined,
+  changes: Readonly<Record<string, unknown>>,
+): Promise<string | null> {
+  const path = { type, document }
+  const query = locale === undefined ? {} : { locale }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { data } = await request('GET', '/content/{type}/{document}', { path, query })
+      await request('PATCH', '/content/{type}/{document}', {
+        path,
+        query,
+        headers: { 'if-match': `"${data.revision ?? ''}"`, prefer: 'return=minimal' },
+        body: { changes },
+      })
+      return null
+    } catch (error) {
+      if (!(error instanceof ApiFailure) || error.status === 401 || error.status === 429) throw error
+      if (error.status !== 412 || attempt === attempts) return messageOf(error.message, error.errors)
+    }
+  }
+}
+
+/** Rows of one request for the documents of a list. */
+const rowsAtOnce = 200
+
+/** All documents that a list selects, page by page: those that leave it meanwhile do not disturb the others. */
+export async function* allDocuments(
+  type: string,
+  selection: Readonly<Record<string, QueryData>>,
+  naming: string,
+  untitled: string,
+): AsyncGenerator<readonly BulkDocument[]> {
+  let after: string | null = null
+  do {
+    const query: Record<string, unknown> = { ...selection, fields: [naming], sort: 'id:asc', limit: rowsAtOnce }
+    if (after !== null) query.after = after
+    const page: { data: readonly object[]; meta: { next: string | null } } = await request('GET', '/content/{type}', {
+      path: { type },
+      query,
+    })
+    yield (page.data as readonly (BulkDocument & Readonly<Record<string, unknown>>)[]).map((row) => ({
+      documentId: row.documentId,
+      name: String(row[naming] ?? untitled),
+    }))
+    after = page.meta.next
+  } while (after !== null)
+}
+
+/** The chosen documents as one batch. */
+export async function* someDocuments(documents: readonly BulkDocument[]): AsyncGenerator<readonly BulkDocument[]> {
+  yield documents
+}
+
+/** Gives the password again; false for a wrong one. */
+export async function confirmPassword(password: string): Promise<boolean> {
+  try {
+    await request('POST', '/session/password', { body: { password } })
+    return true
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status < 500) return false
+    throw error
+  }
+}

@@ -1,0 +1,258 @@
+// One action on many documents: its question, its progress, and the documents that were left unchanged.
+import { useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Button } from '../../parts/Button.js'
+import { Dialog } from '../../parts/Dialog.js'
+import { Field } from '../../parts/Field.js'
+import { Progress } from '../../parts/Progress.js'
+import { Select } from '../../parts/Select.js'
+import { TextInput } from '../../parts/TextInput.js'
+import { useToasts } from '../../parts/toasts.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import {
+  actOnDocuments,
+  allDocuments,
+  asksForPassword,
+  type BulkAction,
+  confirmPassword,
+  editDocuments,
+  isAway,
+  someDocuments,
+} from './bulk-actions.js'
+import type { BulkBarProps } from './bulk-bar.js'
+import styles from './bulk-dialog.module.css'
+import { type BulkFailure, type BulkProgress, runBulk } from './bulk-run.js'
+import { EditFields, type FieldChange } from './edit-fields.js'
+import { mainField } from './list-query.js'
+
+interface BulkDialogProps extends BulkBarProps {
+  readonly action: BulkAction
+  /** All documents of the list, not only the selected ones. */
+  readonly isAll: boolean
+  readonly onClose: () => void
+}
+
+type Step =
+  | { readonly kind: 'question'; readonly needsPassword?: boolean; readonly isWrong?: boolean }
+  | { readonly kind: 'running'; readonly progress: BulkProgress }
+  | { readonly kind: 'result'; readonly progress: BulkProgress; readonly message: string | null; readonly isStopped: boolean }
+
+const noProgress: BulkProgress = { done: 0, failures: [], isWaiting: false }
+
+/** The run of an action, and what becomes of it. */
+function useRun({ action, isAll, type, selection, selected, names, onClear, onClose }: BulkDialogProps) {
+  const { list } = useWords()
+  const [step, setStep] = useState<Step>({ kind: 'question' })
+  const stop = useRef<AbortController | null>(null)
+  const cache = useQueryClient()
+  const toasts = useToasts()
+  useEffect(() => () => stop.current?.abort(), [])
+
+  const finish = (progress: BulkProgress, message: string | null, isStopped: boolean) => {
+    void cache.invalidateQueries()
+    if (progress.failures.length === 0 && message === null && !isStopped) {
+      toasts.say(list.bulk[action].done(list.count(progress.done)), { kind: 'good' })
+      onClose()
+      onClear()
+    } else setStep({ kind: 'result', progress, message, isStopped })
+  }
+  const run = async (locale: string | undefined, changes: FieldChange, password: string) => {
+    if (password !== '' && !(await confirmPassword(password))) {
+      setStep({ kind: 'question', needsPassword: true, isWrong: true })
+      return
+    }
+    const controller = new AbortController()
+    stop.current = controller
+    const { signal } = controller
+    let latest = noProgress
+    setStep({ kind: 'running', progress: latest })
+    const chosen = [...selected].map((documentId) => ({ documentId, name: names.get(documentId) ?? documentId }))
+    try {
+      const progress = await runBulk({
+        documents: isAll ? allDocuments(type.uid, selection, mainField(type), list.untitled) : someDocuments(chosen),
+        act: (batch, key) =>
+          action === 'edit'
+            ? editDocuments(type.uid, locale, changes, batch, signal)
+            : actOnDocuments(action, type.uid, locale, batch, key),
+        isAway,
+        signal,
+        onProgress: (next) => {
+          latest = next
+          setStep({ kind: 'running', progress: next })
+        },
+      })
+      finish(progress, null, signal.aborted)
+    } catch (error) {
+      if (asksForPassword(error) && latest.done === 0) setStep({ kind: 'question', needsPassword: true })
+      else finish(latest, error instanceof Error ? error.message : String(error), false)
+    }
+  }
+  return { step, run, stop: () => stop.current?.abort() }
+}
+
+/** The question of an action on many documents, then its progress and its result. */
+export function BulkDialog(props: BulkDialogProps): ReactNode {
+  const { action, isAll, selected, total, onClose } = props
+  const { list, parts } = useWords()
+  const { step, run, stop } = useRun(props)
+  const known = isAll ? (total?.exact ? total.total : null) : selected.size
+  const count = known === null ? list.allMatches : list.count(known)
+  const texts = list.bulk[action]
+  if (step.kind === 'question') return <Question {...props} step={step} count={count} onConfirm={run} />
+  return (
+    <Dialog
+      isOpen
+      isKept
+      isForced={step.kind === 'running'}
+      size="small"
+      title={texts.title(count).replace(/\?$/, '')}
+      onClose={onClose}
+      footer={
+        step.kind === 'running' ? (
+          <Button onPress={stop} autoFocus>
+            {list.stop}
+          </Button>
+        ) : (
+          <Button kind="main" onPress={onClose} autoFocus>
+            {parts.close}
+          </Button>
+        )
+      }
+    >
+      {step.kind === 'running' ? (
+        <div className={styles.running} role="status">
+          <Progress label={list.working} value={known === null ? undefined : step.progress.done} max={known ?? undefined} />
+          <p>{known === null ? list.progressOpen(step.progress.done) : list.progress(step.progress.done, known)}</p>
+          {step.progress.failures.length > 0 && <p>{list.failed(step.progress.failures.length)}</p>}
+          {step.progress.isWaiting && <p>{list.offline}</p>}
+        </div>
+      ) : (
+        <Result {...step} />
+      )}
+    </Dialog>
+  )
+}
+
+interface QuestionProps extends BulkDialogProps {
+  readonly step: Extract<Step, { readonly kind: 'question' }>
+  readonly count: string
+  readonly onConfirm: (locale: string | undefined, changes: FieldChange, password: string) => Promise<void>
+}
+
+function Question({ action, type, state, locales, step, count, onConfirm, onClose }: QuestionProps): ReactNode {
+  const { list, parts } = useWords()
+  const format = useFormat()
+  const [isEverywhere, setEverywhere] = useState(action === 'delete')
+  const [changes, setChanges] = useState<FieldChange>({})
+  const [password, setPassword] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const texts = list.bulk[action]
+  const current = state.locale ?? locales.find(({ isDefault }) => isDefault)?.code ?? 'en'
+  const locale = type.localized ? (isEverywhere && action !== 'edit' ? '*' : current) : undefined
+  const isReady = (action !== 'edit' || Object.keys(changes).length > 0) && (step.needsPassword !== true || password !== '')
+  const confirm = () => {
+    if (!isReady || isBusy) return
+    setBusy(true)
+    void onConfirm(locale, changes, password).finally(() => setBusy(false))
+  }
+  return (
+    <Dialog
+      isOpen
+      isKept
+      size={action === 'edit' ? 'medium' : 'small'}
+      role={action === 'delete' ? 'alertdialog' : 'dialog'}
+      title={texts.title(count)}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onPress={onClose} autoFocus={action === 'delete'}>
+            {parts.cancel}
+          </Button>
+          <Button kind={action === 'delete' ? 'danger' : 'main'} isDisabled={!isReady} isBusy={isBusy} onPress={confirm}>
+            {texts.action(count)}
+          </Button>
+        </>
+      }
+    >
+      <form
+        className={styles.question}
+        onSubmit={(event) => {
+          event.preventDefault()
+          confirm()
+        }}
+      >
+        <p>{texts.text}</p>
+        {action === 'edit' && !type.draftAndPublish && <p className={styles.warning}>{list.editPublic}</p>}
+        {action === 'edit' && (
+          <EditFields type={type} lang={type.localized ? current : undefined} changes={changes} onChange={setChanges} />
+        )}
+        {type.localized && action !== 'edit' && locales.length > 1 && (
+          <Field label={list.inLanguages}>
+            {(control) => (
+              <Select
+                {...control}
+                value={isEverywhere ? 'all' : 'one'}
+                onChange={(value) => setEverywhere(value === 'all')}
+                choices={[
+                  { value: 'one', label: list.thisLanguage(format.languageName(current)) },
+                  { value: 'all', label: list.everyLanguage },
+                ]}
+              />
+            )}
+          </Field>
+        )}
+        {step.needsPassword && (
+          <Field label={list.password} description={list.passwordText} error={step.isWrong ? list.wrongPassword : undefined}>
+            {(control) => (
+              <TextInput {...control} type="password" autoComplete="current-password" value={password} onChange={setPassword} autoFocus />
+            )}
+          </Field>
+        )}
+      </form>
+    </Dialog>
+  )
+}
+
+interface ResultProps {
+  readonly progress: BulkProgress
+  readonly message: string | null
+  readonly isStopped: boolean
+}
+
+/** Failures that are listed; the number of the others is in the sentence above. */
+const shownFailures = 200
+
+function Result({ progress: { done, failures }, message, isStopped }: ResultProps): ReactNode {
+  const { list } = useWords()
+  return (
+    <div className={styles.running}>
+      <p role="status">
+        {isStopped && `${list.stopped}. `}
+        {list.doneOf(done, failures.length)}
+      </p>
+      {message !== null && (
+        <p className={styles.wrong} role="alert">
+          {message} {list.brokenOff}
+        </p>
+      )}
+      {failures.length > 0 && <Failures failures={failures.slice(0, shownFailures)} />}
+    </div>
+  )
+}
+
+function Failures({ failures }: { readonly failures: readonly BulkFailure[] }): ReactNode {
+  const { list } = useWords()
+  return (
+    <>
+      <h3>{list.failures}</h3>
+      <ul className={styles.failures}>
+        {failures.map(({ documentId, name, message }) => (
+          <li key={documentId}>
+            <strong>{name}</strong>
+            <span>{message}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

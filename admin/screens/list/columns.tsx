@@ -1,0 +1,216 @@
+// Columns of a list: a cell for each kind of attribute.
+import { Check, Minus } from 'lucide-react'
+import { type ReactNode, useMemo } from 'react'
+import { Hidden } from '../../parts/Hidden.js'
+import { RelativeTime } from '../../parts/RelativeTime.js'
+import { State, type StateName } from '../../parts/State.js'
+import type { Column } from '../../parts/Table.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import type { Words } from '../../words/catalog.js'
+import type { Format } from '../../words/format.js'
+import { isPersonAttribute } from './conditions.js'
+import styles from './list.module.css'
+import {
+  type AttributeInfo,
+  attributeOf,
+  isToMany,
+  labelOf,
+  localesColumn,
+  mainField,
+  relationField,
+  sortKey,
+  stateColumn,
+  type TypeInfo,
+} from './list-query.js'
+import { LocaleMarks, type LocaleState } from './locale-marks.js'
+
+/** A document of a list. */
+export interface Row {
+  readonly documentId: string
+  readonly locale?: string | null
+  readonly state?: StateName
+  readonly locales?: readonly LocaleState[]
+  readonly [attribute: string]: unknown
+}
+
+/** A locale of the installation. */
+export interface LocaleInfo {
+  readonly code: string
+  readonly name: string | null
+  readonly isDefault: boolean
+}
+
+/** The label of a column or of a field in filters. */
+export function columnLabel(words: Words, type: TypeInfo, name: string): string {
+  if (name === stateColumn) return words.list.state
+  if (name === localesColumn) return words.list.languages
+  return labelOf(type, name) ?? words.list.attributes[name] ?? name
+}
+
+/** The name of a document, or a text for one without. */
+export function rowName(words: Words, type: TypeInfo, row: Row): string {
+  const value = row[mainField(type)]
+  return value === null || value === undefined || value === '' ? words.list.untitled : String(value)
+}
+
+interface CellContext {
+  readonly words: Words
+  readonly format: Format
+  readonly type: TypeInfo
+}
+
+const widths: Readonly<Record<string, number>> = {
+  boolean: 90,
+  integer: 110,
+  decimal: 110,
+  float: 110,
+  biginteger: 110,
+  date: 120,
+  datetime: 150,
+  media: 80,
+  enumeration: 120,
+  [stateColumn]: 124,
+  [localesColumn]: 110,
+}
+
+/** The columns of a list; the same array until the type, the names or the language change. */
+export function useColumns(type: TypeInfo, names: readonly string[], locales: readonly LocaleInfo[]): readonly Column<Row>[] {
+  const words = useWords()
+  const format = useFormat()
+  const key = names.join()
+  return useMemo(
+    () =>
+      key.split(',').map((name): Column<Row> => {
+        const attribute = attributeOf(type, name)
+        const kind = attribute?.type ?? name
+        const isNumber = ['integer', 'decimal', 'float', 'biginteger'].includes(kind)
+        return {
+          id: name,
+          label: columnLabel(words, type, name),
+          isSortable: sortKey(type, name) !== null,
+          width: widths[kind] ?? 160,
+          ...(isNumber ? { align: 'end' } : {}),
+          cell: cellOf({ words, format, type }, name, attribute, locales),
+        }
+      }),
+    [type, key, words, format, locales],
+  )
+}
+
+function cellOf(
+  context: CellContext,
+  name: string,
+  attribute: AttributeInfo | undefined,
+  locales: readonly LocaleInfo[],
+): (row: Row) => ReactNode {
+  const { words, type } = context
+  if (name === stateColumn) return ({ state }) => (state === undefined ? null : <State state={state} />)
+  if (name === localesColumn) return (row) => <LocaleMarks row={row} locales={locales} hasDrafts={type.draftAndPublish} />
+  if (name === mainField(type))
+    return (row) => {
+      const text = rowName(words, type, row)
+      return (
+        <span lang={row.locale ?? undefined} dir="auto" className={row[name] ? undefined : styles.untitled}>
+          {text}
+        </span>
+      )
+    }
+  if (attribute === undefined) return () => null
+  return (row) => valueCell(context, name, attribute, row[name], row.locale ?? undefined)
+}
+
+function valueCell(context: CellContext, name: string, attribute: AttributeInfo, value: unknown, lang: string | undefined): ReactNode {
+  const { words, format } = context
+  if (value === null || value === undefined || value === '') return null
+  switch (attribute.type) {
+    case 'boolean':
+      return (
+        <>
+          {value === true ? <Check size={16} aria-hidden="true" /> : <Minus size={16} className={styles.off} aria-hidden="true" />}
+          <Hidden>{value === true ? words.list.yes : words.list.no}</Hidden>
+        </>
+      )
+    case 'integer':
+    case 'decimal':
+    case 'float':
+      return name === 'id' ? String(value) : format.number(Number(value))
+    case 'biginteger':
+      return String(value)
+    case 'datetime':
+      return <RelativeTime date={String(value)} />
+    case 'date':
+      return <time dateTime={String(value)}>{format.date(new Date(`${String(value)}T12:00:00`))}</time>
+    case 'media':
+      return <Picture value={value} />
+    case 'relation':
+      return <Linked context={context} name={name} attribute={attribute} value={value} />
+    case 'enumeration':
+    case 'uid':
+    case 'email':
+      return String(value)
+    default:
+      return (
+        <span lang={lang} dir="auto">
+          {String(value)}
+        </span>
+      )
+  }
+}
+
+/** Names that a cell shows of several links. */
+const shownLinks = 2
+
+interface LinkedProps {
+  readonly context: CellContext
+  readonly name: string
+  readonly attribute: AttributeInfo
+  readonly value: unknown
+}
+
+function Linked({ context: { words, format, type }, name, attribute, value }: LinkedProps): ReactNode {
+  if (isPersonAttribute(name)) {
+    const { firstname, lastname } = value as { readonly firstname?: string | null; readonly lastname?: string | null }
+    return [firstname, lastname].filter(Boolean).join(' ')
+  }
+  if (attribute.relation?.startsWith('morph')) {
+    const { count = 0 } = value as { readonly count?: number }
+    return count === 0 ? null : words.list.links(count)
+  }
+  const field = relationField(type, name)
+  const links = (isToMany(attribute) ? value : [value]) as readonly Readonly<Record<string, unknown>>[]
+  if (!Array.isArray(links) || links.length === 0) return null
+  const names = links.map((link) => String(link[field] ?? link.documentId ?? ''))
+  const more = names.length - shownLinks
+  return (
+    <span title={names.length > 1 ? format.list(names) : undefined}>
+      {names.slice(0, shownLinks).join(', ')}
+      {more > 0 && <span className={styles.more}> {words.list.more(more)}</span>}
+    </span>
+  )
+}
+
+interface FileValue {
+  readonly url?: string
+  readonly name?: string
+  readonly mime?: string
+  readonly alternativeText?: string | null
+  readonly formats?: { readonly thumbnail?: { readonly url?: string } } | null
+}
+
+function Picture({ value }: { readonly value: unknown }): ReactNode {
+  const words = useWords()
+  const files = (Array.isArray(value) ? value : [value]) as readonly FileValue[]
+  const [first] = files
+  if (first === undefined) return null
+  const url = first.formats?.thumbnail?.url ?? (first.mime?.startsWith('image/') ? first.url : undefined)
+  return (
+    <span className={styles.picture}>
+      {url === undefined ? (
+        first.name
+      ) : (
+        <img src={url} alt={first.alternativeText || first.name || ''} width={40} height={28} loading="lazy" decoding="async" />
+      )}
+      {files.length > 1 && <span className={styles.more}>{words.list.more(files.length - 1)}</span>}
+    </span>
+  )
+}

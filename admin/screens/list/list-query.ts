@@ -1,0 +1,188 @@
+// Columns, order and requests of a list, from its type and its address.
+import type { ListState } from '../../addresses.js'
+import type { Data } from '../../server/client.js'
+import type { QueryData } from '../../server/query-string.js'
+import { type ComparedKind, type FilterContext, isPersonAttribute, resolveFilters } from './conditions.js'
+
+/** A type as the API describes it. */
+export type TypeInfo = Data<'/types/{type}', 'GET'>
+
+/** An attribute of a type; the members depend on its kind. */
+export type AttributeInfo = TypeInfo['attributes'][string] & {
+  readonly relation?: string
+  readonly target?: string
+  readonly multiple?: boolean
+  readonly enum?: readonly string[]
+}
+
+/** Columns that are no attributes. */
+export const stateColumn = '$state'
+export const localesColumn = '$locales'
+
+const builtIn: Readonly<Record<string, AttributeInfo>> = {
+  id: { type: 'integer' },
+  documentId: { type: 'string' },
+  createdAt: { type: 'datetime' },
+  updatedAt: { type: 'datetime' },
+  createdBy: { type: 'relation', relation: 'oneToOne', target: 'admin::user' },
+  updatedBy: { type: 'relation', relation: 'oneToOne', target: 'admin::user' },
+}
+
+/** Kinds without a short text. */
+const unlisted = new Set(['json', 'blocks', 'richtext', 'component', 'dynamiczone', 'password'])
+
+/** An attribute by its name, also one of those that every type has. */
+export const attributeOf = (type: TypeInfo, name: string): AttributeInfo | undefined =>
+  (type.attributes[name] as AttributeInfo | undefined) ?? builtIn[name]
+
+/** The attribute that names a document. */
+export function mainField(type: TypeInfo): string {
+  const { mainField } = type.layout.settings
+  return typeof mainField === 'string' && attributeOf(type, mainField) !== undefined && type.fields.read.includes(mainField)
+    ? mainField
+    : 'documentId'
+}
+
+/** Columns that may be shown, the naming one first. */
+export function possibleColumns(type: TypeInfo): readonly string[] {
+  const main = mainField(type)
+  const names = [...Object.keys(type.attributes), 'createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'id', 'documentId']
+  const attributes = names.filter((name) => {
+    const kind = attributeOf(type, name)?.type
+    return name !== main && kind !== undefined && !unlisted.has(kind) && type.fields.read.includes(name)
+  })
+  return [main, ...(type.draftAndPublish ? [stateColumn] : []), ...(type.localized ? [localesColumn] : []), ...attributes]
+}
+
+/** Columns of the saved list settings, with state, languages and the last change. */
+function usualColumns(type: TypeInfo): readonly string[] {
+  const saved = type.layout.layouts.list.filter((name) => name !== 'id' && name !== mainField(type))
+  return [stateColumn, ...saved, localesColumn, 'updatedAt']
+}
+
+/** The shown columns: those of the address, or the usual ones. */
+export function shownColumns(type: TypeInfo, chosen: readonly string[] | null): readonly string[] {
+  const possible = possibleColumns(type)
+  const wanted = [mainField(type), ...(chosen ?? usualColumns(type))]
+  return [...new Set(wanted)].filter((name) => possible.includes(name))
+}
+
+/** The attribute of a relation's target that names it. */
+export function relationField(type: TypeInfo, name: string): string {
+  if (isPersonAttribute(name)) return 'firstname'
+  const field = type.layout.metadatas[name]?.edit.mainField
+  return typeof field === 'string' && field !== 'id' ? field : 'documentId'
+}
+
+/** True for relations to several documents. */
+export const isToMany = ({ relation = '' }: AttributeInfo): boolean => /ToMany$|^morph.*Many$|^morphMany$/.test(relation)
+
+/** The key of a column in `sort`; null where the order means nothing. */
+export function sortKey(type: TypeInfo, name: string): string | null {
+  const attribute = attributeOf(type, name)
+  if (attribute === undefined || attribute.type === 'media' || unlisted.has(attribute.type)) return null
+  if (type.layout.metadatas[name]?.list.sortable === false) return null
+  if (attribute.type !== 'relation') return name
+  const field = relationField(type, name)
+  return isToMany(attribute) || attribute.relation?.startsWith('morph') || field === 'documentId' ? null : `${name}.${field}`
+}
+
+/** The order of a list: that of the address, or of the saved settings. */
+export function orderOf(type: TypeInfo, sort: string | null): { readonly key: string; readonly isDescending: boolean } {
+  const { defaultSortBy, defaultSortOrder } = type.layout.settings
+  const saved = typeof defaultSortBy === 'string' ? `${defaultSortBy}:${String(defaultSortOrder ?? 'ASC').toLowerCase()}` : 'updatedAt:desc'
+  const [key = '', direction] = (sort ?? saved).split(':')
+  return { key, isDescending: direction === 'desc' }
+}
+
+/** How the API selects the documents of a tab. */
+const publicationFilters: Readonly<Record<string, string>> = {
+  draft: 'never-published',
+  changed: 'modified',
+  published: 'unmodified',
+}
+
+/** Rows of a page. */
+export const pageSize = 50
+
+/** Parameters that select the rows, for the list, its total, and actions on all of them. */
+export function selectionOf(type: TypeInfo, state: ListState, context: FilterContext): Readonly<Record<string, QueryData>> {
+  const { q, filters, locale } = state
+  const publication = state.state === null || !type.draftAndPublish ? undefined : publicationFilters[state.state]
+  return {
+    ...(q.trim() === '' ? {} : { q: q.trim() }),
+    ...(filters === null ? {} : { filters: resolveFilters(filters, context) }),
+    ...(locale === null || !type.localized ? {} : { locale }),
+    ...(publication === undefined ? {} : { publicationFilter: publication }),
+  }
+}
+
+/** Parameters of a page of rows: only the shown columns are asked for. */
+export function rowsQuery(type: TypeInfo, state: ListState, context: FilterContext) {
+  const columns = shownColumns(type, state.columns)
+  const { key, isDescending } = orderOf(type, state.sort)
+  const fields = columns.filter((name) => !name.startsWith('$') && !isPopulated(attributeOf(type, name)))
+  const populate: Record<string, unknown> = {}
+  for (const name of columns) {
+    const attribute = attributeOf(type, name)
+    if (attribute?.type === 'media') populate[name] = { fields: ['name', 'url', 'formats', 'mime', 'alternativeText'] }
+    else if (isPersonAttribute(name)) populate[name] = { fields: ['firstname', 'lastname'] }
+    else if (attribute?.type === 'relation')
+      populate[name] = attribute.relation?.startsWith('morph') ? { count: true } : { fields: [relationField(type, name)] }
+  }
+  return {
+    ...selectionOf(type, state, context),
+    fields: [...new Set([...fields, ...(type.localized ? ['locale'] : [])])].filter((name) => type.fields.read.includes(name)),
+    ...(Object.keys(populate).length > 0 ? { populate } : {}),
+    sort: `${key}:${isDescending ? 'desc' : 'asc'}`,
+    limit: pageSize,
+    ...(state.after === null ? {} : { after: state.after }),
+    ...(state.before === null || state.after !== null ? {} : { before: state.before }),
+  }
+}
+
+const isPopulated = (attribute: AttributeInfo | undefined) => attribute?.type === 'media' || attribute?.type === 'relation'
+
+/** Comparisons of an attribute in filters; null where it cannot be filtered by. */
+export function comparedKind(name: string, attribute: AttributeInfo | undefined): ComparedKind | null {
+  if (attribute === undefined) return null
+  if (isPersonAttribute(name)) return 'person'
+  switch (attribute.type) {
+    case 'integer':
+    case 'decimal':
+    case 'float':
+    case 'biginteger':
+      return 'number'
+    case 'date':
+    case 'datetime':
+      return 'date'
+    case 'boolean':
+      return 'boolean'
+    case 'enumeration':
+      return 'choice'
+    case 'relation':
+      return attribute.relation?.startsWith('morph') ? null : 'relation'
+    case 'string':
+    case 'text':
+    case 'email':
+    case 'uid':
+    case 'richtext':
+    case 'time':
+      return 'text'
+    default:
+      return null
+  }
+}
+
+/** A readable name of an attribute: that of the saved settings, or words made of its name. */
+export function labelOf(type: TypeInfo, name: string): string | null {
+  const label = type.layout.metadatas[name]?.list.label ?? type.layout.metadatas[name]?.edit.label
+  if (typeof label === 'string' && label !== name) return label
+  return type.attributes[name] === undefined ? null : wordsOf(name)
+}
+
+/** Words of a name in code: `readingMinutes` becomes "Reading minutes". */
+export function wordsOf(name: string): string {
+  const words = name.replaceAll(/[_-]+/g, ' ').replaceAll(/([a-z\d])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`)
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

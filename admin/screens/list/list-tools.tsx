@@ -1,0 +1,265 @@
+// Above a list: the search, tabs by state, filters, and the menu of columns, order and density.
+import { Columns3, ListFilter, Search, X } from 'lucide-react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { Link } from 'wouter'
+import { addresses, type ListState } from '../../addresses.js'
+import { Button } from '../../parts/Button.js'
+import { classes } from '../../parts/classes.js'
+import { type Density, setDensity, useDensity } from '../../parts/density.js'
+import { IconButton } from '../../parts/IconButton.js'
+import { Menu, MenuChoices, MenuItem, MenuLine } from '../../parts/Menu.js'
+import { Select } from '../../parts/Select.js'
+import { TextInput } from '../../parts/TextInput.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import { columnLabel, type LocaleInfo } from './columns.js'
+import { readConditions, writeConditions } from './conditions.js'
+import { FilterEditor } from './filter-editor.js'
+import { useConditionText } from './filter-text.js'
+import styles from './list.module.css'
+import { mainField, orderOf, possibleColumns, sortKey, type TypeInfo } from './list-query.js'
+import type { ChangeList } from './list-state.js'
+
+interface ToolsProps {
+  readonly type: TypeInfo
+  readonly state: ListState
+  readonly change: ChangeList
+}
+
+interface SearchedProps extends ToolsProps {
+  readonly search: RefObject<HTMLInputElement | null>
+  readonly isFiltering: boolean
+  readonly setFiltering: (isFiltering: boolean) => void
+}
+
+/** The search, the tabs and the filters of a list. */
+export function ListTools({ type, state, change, search, isFiltering, setFiltering }: SearchedProps): ReactNode {
+  return (
+    <div className={styles.tools}>
+      <SearchField q={state.q} change={change} input={search} />
+      {type.draftAndPublish && <StateTabs type={type} state={state} />}
+      <Filters type={type} state={state} change={change} isOpen={isFiltering} setOpen={setFiltering} />
+    </div>
+  )
+}
+
+/** Milliseconds without a key until the search is sent. */
+const pause = 250
+
+interface SearchFieldProps {
+  readonly q: string
+  readonly change: ChangeList
+  readonly input: RefObject<HTMLInputElement | null>
+}
+
+/** Keeps the text while it is typed: a key draws nothing but this field. */
+function SearchField({ q, change, input }: SearchFieldProps): ReactNode {
+  const { list, parts } = useWords()
+  const [text, setText] = useState(q)
+  const sent = useRef(q)
+  // Back and forward change the address without this field.
+  if (q !== sent.current) {
+    sent.current = q
+    if (q !== text.trim()) setText(q)
+  }
+  useEffect(() => {
+    const wanted = text.trim()
+    if (wanted === sent.current) return
+    const timer = setTimeout(() => {
+      sent.current = wanted
+      change({ q: wanted }, true)
+    }, pause)
+    return () => clearTimeout(timer)
+  }, [text, change])
+  return (
+    <search className={styles.search}>
+      <TextInput
+        ref={input}
+        type="search"
+        aria-label={list.searchLabel}
+        aria-keyshortcuts="/"
+        placeholder={parts.search}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={1000}
+        value={text}
+        onChange={setText}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape' && text !== '') setText('')
+        }}
+        start={<Search aria-hidden="true" />}
+        end={
+          text === '' ? (
+            <span className={styles.key} aria-hidden="true">
+              /
+            </span>
+          ) : (
+            <IconButton
+              label={parts.clear}
+              isSmall
+              onPress={() => {
+                setText('')
+                input.current?.focus()
+              }}
+            >
+              <X />
+            </IconButton>
+          )
+        }
+      />
+    </search>
+  )
+}
+
+const tabs = ['all', 'draft', 'changed', 'published'] as const
+
+function StateTabs({ type, state }: Pick<ToolsProps, 'type' | 'state'>): ReactNode {
+  const { list } = useWords()
+  return (
+    <nav className={styles.tabs} aria-label={list.tabs}>
+      {tabs.map((tab) => {
+        const value = tab === 'all' ? null : tab
+        return (
+          <Link
+            key={tab}
+            href={addresses.list(type.uid, { ...state, after: null, before: null, state: value })}
+            className={classes(styles.tab, state.state === value && styles.current)}
+            aria-current={state.state === value ? 'page' : undefined}
+          >
+            {list.states[tab]}
+          </Link>
+        )
+      })}
+    </nav>
+  )
+}
+
+interface FiltersProps extends ToolsProps {
+  readonly isOpen: boolean
+  readonly setOpen: (isOpen: boolean) => void
+}
+
+function Filters({ type, state, change, isOpen, setOpen }: FiltersProps): ReactNode {
+  const { list } = useWords()
+  const group = readConditions(state.filters)
+  const textOf = useConditionText(type)
+  return (
+    <div className={styles.filters}>
+      {group.items.map((item, index) => {
+        const text = textOf(item)
+        return (
+          <span key={index} className={styles.chip}>
+            <button type="button" className={styles.chipText} onClick={() => setOpen(true)}>
+              {index > 0 && group.join === 'or' && <em>{list.conditions.or.trim()} </em>}
+              {text}
+            </button>
+            <button
+              type="button"
+              className={styles.chipRemove}
+              aria-label={list.removeFilter(text)}
+              onClick={() => change({ filters: writeConditions({ ...group, items: group.items.filter((one) => one !== item) }) })}
+            >
+              <X size={14} aria-hidden="true" />
+            </button>
+          </span>
+        )
+      })}
+      <FilterEditor
+        type={type}
+        group={group}
+        isOpen={isOpen}
+        onOpenChange={setOpen}
+        onChange={(next) => change({ filters: writeConditions(next) })}
+        trigger={
+          <Button kind="quiet" icon={<ListFilter />} aria-keyshortcuts="f">
+            {list.filter}
+          </Button>
+        }
+      />
+    </div>
+  )
+}
+
+interface ViewMenuProps extends ToolsProps {
+  readonly columns: readonly string[]
+  readonly locales: readonly LocaleInfo[]
+}
+
+/** The language, and the menu of columns, order and density. */
+export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProps): ReactNode {
+  const words = useWords()
+  const format = useFormat()
+  const density = useDensity()
+  const { list } = words
+  const main = mainField(type)
+  const possible = possibleColumns(type).filter((name) => name !== main)
+  const choice = (name: string) => ({ value: name, label: columnLabel(words, type, name) })
+  const order = orderOf(type, state.sort)
+  const keys = [main, ...possible].flatMap((name) => {
+    const key = sortKey(type, name)
+    return key === null ? [] : [{ value: key, label: columnLabel(words, type, name) }]
+  })
+  const byDefault = locales.find(({ isDefault }) => isDefault)?.code ?? null
+  return (
+    <>
+      {type.localized && locales.length > 1 && (
+        <Select
+          isQuiet
+          aria-label={list.language}
+          value={state.locale ?? byDefault}
+          choices={locales.map(({ code }) => ({ value: code, label: format.languageName(code) }))}
+          onChange={(code) => change({ locale: code === byDefault ? null : code })}
+        />
+      )}
+      <Menu
+        label={list.view}
+        trigger={
+          <IconButton label={list.view} kind="plain">
+            <Columns3 />
+          </IconButton>
+        }
+      >
+        <MenuChoices
+          label={list.columns}
+          isTitled
+          choices={possible.map(choice)}
+          value={columns.filter((name) => name !== main)}
+          onChange={(chosen) =>
+            change({ columns: [main, ...possible.filter((name) => chosen.includes(name))], after: state.after, before: state.before }, true)
+          }
+        />
+        {state.columns !== null && (
+          <MenuItem onPress={() => change({ columns: null, after: state.after, before: state.before }, true)}>{list.usualColumns}</MenuItem>
+        )}
+        <MenuLine />
+        <MenuChoices
+          label={list.sort}
+          isTitled
+          isSingle
+          choices={keys}
+          value={[order.key]}
+          onChange={([key]) => key !== undefined && change({ sort: `${key}:${order.isDescending ? 'desc' : 'asc'}` })}
+        />
+        <MenuLine />
+        <MenuChoices
+          label={list.sort}
+          isSingle
+          choices={[
+            { value: 'asc', label: list.ascending },
+            { value: 'desc', label: list.descending },
+          ]}
+          value={[order.isDescending ? 'desc' : 'asc']}
+          onChange={([direction]) => direction !== undefined && change({ sort: `${order.key}:${direction}` })}
+        />
+        <MenuLine />
+        <MenuChoices
+          label={list.density}
+          isTitled
+          isSingle
+          choices={(['comfortable', 'compact'] as const).map((value) => ({ value, label: list.densities[value] }))}
+          value={[density]}
+          onChange={([value]) => value !== undefined && setDensity(value as Density)}
+        />
+      </Menu>
+    </>
+  )
+}
