@@ -96,14 +96,9 @@ export async function* allDocuments(
   do {
     const query: Record<string, unknown> = { ...selection, fields: [naming], sort: 'id:asc', limit: rowsAtOnce }
     if (after !== null) query.after = after
-    const page: { data: readonly object[]; meta: { next: string | null } } = await request('GET', '/content/{type}', {
-      path: { type },
-      query,
-    })
-    yield (page.data as readonly (BulkDocument & Readonly<Record<string, unknown>>)[]).map((row) => ({
-      documentId: row.documentId,
-      name: String(row[naming] ?? untitled),
-    }))
+    const page: { data: readonly { documentId: string; values: Readonly<Record<string, unknown>> }[]; meta: { next: string | null } } =
+      await request('GET', '/content/{type}', { path: { type }, query })
+    yield page.data.map(({ documentId, values }) => ({ documentId, name: String(values[naming] ?? untitled) }))
     after = page.meta.next
   } while (after !== null)
 }

@@ -8,20 +8,8 @@ import type { Column } from '../../parts/Table.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import type { Words } from '../../words/catalog.js'
 import type { Format } from '../../words/format.js'
-import { isPersonAttribute } from './conditions.js'
 import styles from './list.module.css'
-import {
-  type AttributeInfo,
-  attributeOf,
-  isToMany,
-  labelOf,
-  localesColumn,
-  mainField,
-  relationField,
-  sortKey,
-  stateColumn,
-  type TypeInfo,
-} from './list-query.js'
+import { type AttributeInfo, attributeOf, labelOf, localesColumn, mainField, sortKey, stateColumn, type TypeInfo } from './list-query.js'
 import { LocaleMarks, type LocaleState } from './locale-marks.js'
 
 /** A document of a list. */
@@ -30,7 +18,7 @@ export interface Row {
   readonly locale?: string | null
   readonly state?: StateName
   readonly locales?: readonly LocaleState[]
-  readonly [attribute: string]: unknown
+  readonly values: Readonly<Record<string, unknown>>
 }
 
 /** A locale of the installation. */
@@ -44,12 +32,12 @@ export interface LocaleInfo {
 export function columnLabel(words: Words, type: TypeInfo, name: string): string {
   if (name === stateColumn) return words.list.state
   if (name === localesColumn) return words.list.languages
-  return labelOf(type, name) ?? words.list.attributes[name] ?? name
+  return words.list.attributes[name] ?? labelOf(type, name)
 }
 
 /** The name of a document, or a text for one without. */
 export function rowName(words: Words, type: TypeInfo, row: Row): string {
-  const value = row[mainField(type)]
+  const value = row.values[mainField(type)]
   return value === null || value === undefined || value === '' ? words.list.untitled : String(value)
 }
 
@@ -110,13 +98,13 @@ function cellOf(
     return (row) => {
       const text = rowName(words, type, row)
       return (
-        <span lang={row.locale ?? undefined} dir="auto" className={row[name] ? undefined : styles.untitled}>
+        <span lang={row.locale ?? undefined} dir="auto" className={row.values[name] ? undefined : styles.untitled}>
           {text}
         </span>
       )
     }
   if (attribute === undefined) return () => null
-  return (row) => valueCell(context, name, attribute, row[name], row.locale ?? undefined)
+  return (row) => valueCell(context, name, attribute, row.values[name], row.locale ?? undefined)
 }
 
 function valueCell(context: CellContext, name: string, attribute: AttributeInfo, value: unknown, lang: string | undefined): ReactNode {
@@ -135,7 +123,7 @@ function valueCell(context: CellContext, name: string, attribute: AttributeInfo,
     case 'float':
       return name === 'id' ? String(value) : format.number(Number(value))
     case 'biginteger':
-      return String(value)
+      return Number.isSafeInteger(Number(value)) ? format.number(Number(value)) : String(value)
     case 'datetime':
       return <RelativeTime date={String(value)} />
     case 'date':
@@ -143,7 +131,7 @@ function valueCell(context: CellContext, name: string, attribute: AttributeInfo,
     case 'media':
       return <Picture value={value} />
     case 'relation':
-      return <Linked context={context} name={name} attribute={attribute} value={value} />
+      return <Linked value={value} />
     case 'enumeration':
     case 'uid':
     case 'email':
@@ -157,58 +145,40 @@ function valueCell(context: CellContext, name: string, attribute: AttributeInfo,
   }
 }
 
-/** Names that a cell shows of several links. */
-const shownLinks = 2
-
-interface LinkedProps {
-  readonly context: CellContext
-  readonly name: string
-  readonly attribute: AttributeInfo
-  readonly value: unknown
+interface Named {
+  readonly name?: string | null
+  readonly firstname?: string | null
+  readonly lastname?: string | null
+  readonly count?: number
 }
 
-function Linked({ context: { words, format, type }, name, attribute, value }: LinkedProps): ReactNode {
-  if (isPersonAttribute(name)) {
-    const { firstname, lastname } = value as { readonly firstname?: string | null; readonly lastname?: string | null }
-    return [firstname, lastname].filter(Boolean).join(' ')
-  }
-  if (attribute.relation?.startsWith('morph')) {
-    const { count = 0 } = value as { readonly count?: number }
-    return count === 0 ? null : words.list.links(count)
-  }
-  const field = relationField(type, name)
-  const links = (isToMany(attribute) ? value : [value]) as readonly Readonly<Record<string, unknown>>[]
-  if (!Array.isArray(links) || links.length === 0) return null
-  const names = links.map((link) => String(link[field] ?? link.documentId ?? ''))
-  const more = names.length - shownLinks
-  return (
-    <span title={names.length > 1 ? format.list(names) : undefined}>
-      {names.slice(0, shownLinks).join(', ')}
-      {more > 0 && <span className={styles.more}> {words.list.more(more)}</span>}
-    </span>
-  )
+/** One link by its name, several by their number. */
+function Linked({ value }: { readonly value: unknown }): ReactNode {
+  const { list } = useWords()
+  const { name, firstname, lastname, count } = value as Named
+  if (count !== undefined) return count === 0 ? null : list.links(count)
+  return name ?? ([firstname, lastname].filter(Boolean).join(' ') || list.untitled)
 }
 
-interface FileValue {
-  readonly url?: string
+interface Thumbnail {
+  readonly url?: string | null
   readonly name?: string
-  readonly mime?: string
+  readonly mime?: string | null
   readonly alternativeText?: string | null
-  readonly formats?: { readonly thumbnail?: { readonly url?: string } } | null
 }
 
 function Picture({ value }: { readonly value: unknown }): ReactNode {
   const words = useWords()
-  const files = (Array.isArray(value) ? value : [value]) as readonly FileValue[]
+  const files = (Array.isArray(value) ? value : [value]) as readonly Thumbnail[]
   const [first] = files
   if (first === undefined) return null
-  const url = first.formats?.thumbnail?.url ?? (first.mime?.startsWith('image/') ? first.url : undefined)
+  const isPicture = typeof first.url === 'string' && first.mime?.startsWith('image/') !== false
   return (
     <span className={styles.picture}>
-      {url === undefined ? (
-        first.name
+      {isPicture ? (
+        <img src={first.url!} alt={first.alternativeText ?? ''} width={40} height={28} loading="lazy" decoding="async" />
       ) : (
-        <img src={url} alt={first.alternativeText || first.name || ''} width={40} height={28} loading="lazy" decoding="async" />
+        (first.name ?? first.mime)
       )}
       {files.length > 1 && <span className={styles.more}>{words.list.more(files.length - 1)}</span>}
     </span>

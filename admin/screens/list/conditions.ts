@@ -50,7 +50,7 @@ const comparisons = {
 export type Operator = keyof typeof comparisons
 
 /** Kinds of attributes by their comparisons. */
-export type ComparedKind = 'text' | 'number' | 'date' | 'boolean' | 'choice' | 'relation' | 'person'
+export type ComparedKind = 'text' | 'number' | 'date' | 'boolean' | 'choice' | 'relation' | 'person' | 'state'
 
 /** Comparisons of a kind of attribute, the usual one first. */
 export const operatorsOf: Readonly<Record<ComparedKind, readonly Operator[]>> = {
@@ -61,10 +61,14 @@ export const operatorsOf: Readonly<Record<ComparedKind, readonly Operator[]>> = 
   choice: ['is', 'isNot', 'empty', 'filled'],
   relation: ['empty', 'filled'],
   person: ['me', 'notMe', 'empty', 'filled'],
+  state: ['is'],
 }
 
 /** Comparisons without a value. */
 export const takesNoValue = (operator: Operator): boolean => ['empty', 'filled', 'me', 'notMe'].includes(operator)
+
+/** The condition on the state of a document; it takes the state itself. */
+const stateName = '$state'
 
 /** The reader in a filter: replaced by their id in requests, so that a shared address means everybody's own. */
 const meToken = 'me'
@@ -91,6 +95,7 @@ function membersOf(name: string, value: QueryData): readonly ConditionItem[] {
     if (list === null) return [raw]
     return [{ kind: 'group', join: name === '$and' ? 'and' : 'or', items: list.map(itemOf) }]
   }
+  if (name === stateName && typeof value === 'string') return [{ kind: 'condition', path: [name], operator: 'is', value }]
   return name.startsWith('$') ? [raw] : (comparisonsOf([name], value) ?? [raw])
 }
 
@@ -140,6 +145,7 @@ function filtersOf(item: ConditionItem): Filters | null {
   if (item.kind === 'raw') return item.filters
   if (item.kind === 'group') return writeConditions(item)
   const { operator } = item
+  if (item.path[0] === stateName) return { [stateName]: item.value }
   const isMe = operator === 'me' || operator === 'notMe'
   const value = isMe ? meToken : operator === 'last' ? `-${item.value}d` : takesNoValue(operator) ? 'true' : item.value
   const path = isMe ? [...item.path, 'id'] : item.path

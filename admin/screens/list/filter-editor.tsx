@@ -21,7 +21,7 @@ import {
   takesNoValue,
 } from './conditions.js'
 import styles from './filter-editor.module.css'
-import { attributeOf, comparedKind, mainField, relationField, type TypeInfo } from './list-query.js'
+import { attributeOf, comparedKind, mainField, relationField, stateColumn, type TypeInfo } from './list-query.js'
 
 interface FilterEditorProps {
   readonly type: TypeInfo
@@ -93,9 +93,15 @@ function withoutBlanks(group: ConditionGroup): ConditionGroup {
 
 /** Attributes that a list can be filtered by. */
 const filteredBy = (type: TypeInfo): readonly string[] =>
-  [...Object.keys(type.attributes), 'createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'documentId'].filter(
-    (name) => type.fields.read.includes(name) && comparedKind(name, attributeOf(type, name)) !== null,
-  )
+  [
+    ...(type.draftAndPublish ? [stateColumn] : []),
+    ...Object.keys(type.attributes),
+    'createdAt',
+    'updatedAt',
+    'createdBy',
+    'updatedBy',
+    'documentId',
+  ].filter((name) => (name === stateColumn || type.fields.read.includes(name)) && comparedKind(name, attributeOf(type, name)) !== null)
 
 /** A condition on an attribute with its usual comparison; through a relation, on the name of its target. */
 function conditionOn(type: TypeInfo, name: string): Condition {
@@ -114,7 +120,7 @@ const firstCondition = (type: TypeInfo): Condition => {
 const usualDays = '7'
 
 const startValue = (kind: ComparedKind, operator: Operator): string =>
-  operator === 'last' ? usualDays : kind === 'boolean' && operator === 'is' ? 'true' : ''
+  operator === 'last' ? usualDays : kind === 'state' ? 'draft' : kind === 'boolean' && operator === 'is' ? 'true' : ''
 
 interface GroupFormProps {
   readonly type: TypeInfo
@@ -209,7 +215,7 @@ function ConditionForm({ type, condition, onChange }: ConditionFormProps): React
   const attribute = attributeOf(type, first)
   const isRelation = comparedKind(first, attribute) === 'relation'
   const target = useQuery({ ...typeQuery(attribute?.target ?? ''), enabled: isRelation && attribute?.target !== undefined })
-  const targetType = target.data?.data
+  const targetType = target.data && { ...target.data.data, naming: null, draftAndPublish: false }
   const compared = second === undefined ? attribute : targetType === undefined ? undefined : attributeOf(targetType, second)
   const kind = comparedKind(second ?? first, compared) ?? (second === undefined ? 'relation' : 'text')
   const operators = operatorsOf[kind]
@@ -280,7 +286,7 @@ interface ValueFormProps {
 const mostDays = 9999
 
 function ValueForm({ kind, choices, condition, onChange }: ValueFormProps): ReactNode {
-  const { list } = useWords()
+  const { list, parts } = useWords()
   const set = (value: string) => onChange({ ...condition, value })
   if (condition.operator === 'last')
     return (
@@ -304,6 +310,16 @@ function ValueForm({ kind, choices, condition, onChange }: ValueFormProps): Reac
           { value: 'true', label: list.yes },
           { value: 'false', label: list.no },
         ]}
+      />
+    )
+  if (kind === 'state')
+    return (
+      <Select
+        isSmall
+        aria-label={list.value}
+        value={condition.value}
+        onChange={set}
+        choices={(['draft', 'changed', 'published'] as const).map((value) => ({ value, label: parts.state[value] }))}
       />
     )
   if (kind === 'choice')

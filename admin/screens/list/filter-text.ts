@@ -2,7 +2,7 @@
 import { useFormat, useWords } from '../../parts/words.js'
 import { columnLabel } from './columns.js'
 import { type Condition, type ConditionItem, takesNoValue } from './conditions.js'
-import { attributeOf, comparedKind, type TypeInfo, wordsOf } from './list-query.js'
+import { attributeOf, comparedKind, stateColumn, type TypeInfo, wordsOf } from './list-query.js'
 
 /** Returns a function that says a condition in the reader's language. */
 export function useConditionText(type: TypeInfo): (item: ConditionItem) => string {
@@ -14,6 +14,7 @@ export function useConditionText(type: TypeInfo): (item: ConditionItem) => strin
   const saidValue = ({ path, value }: Condition) => {
     const [first = ''] = path
     const attribute = path.length === 1 ? attributeOf(type, first) : undefined
+    if (first === stateColumn) return words.parts.state[value as 'draft'] ?? value
     if (value === 'true') return list.yes
     if (value === 'false') return list.no
     const isDate = attribute === undefined ? /^\d{4}-\d{2}-\d{2}$/.test(value) : comparedKind(first, attribute) === 'date'

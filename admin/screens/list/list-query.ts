@@ -4,8 +4,8 @@ import type { Data } from '../../server/client.js'
 import type { QueryData } from '../../server/query-string.js'
 import { type ComparedKind, type FilterContext, isPersonAttribute, resolveFilters } from './conditions.js'
 
-/** A type as the API describes it. */
-export type TypeInfo = Data<'/types/{type}', 'GET'>
+/** A type as the API describes it, with the attribute that names its documents. */
+export type TypeInfo = Data<'/types/{type}', 'GET'> & { readonly naming: string | null }
 
 /** An attribute of a type; the members depend on its kind. */
 export type AttributeInfo = TypeInfo['attributes'][string] & {
@@ -36,12 +36,7 @@ export const attributeOf = (type: TypeInfo, name: string): AttributeInfo | undef
   (type.attributes[name] as AttributeInfo | undefined) ?? builtIn[name]
 
 /** The attribute that names a document. */
-export function mainField(type: TypeInfo): string {
-  const { mainField } = type.layout.settings
-  return typeof mainField === 'string' && attributeOf(type, mainField) !== undefined && type.fields.read.includes(mainField)
-    ? mainField
-    : 'documentId'
-}
+export const mainField = ({ naming }: TypeInfo): string => naming ?? 'documentId'
 
 /** Columns that may be shown, the naming one first. */
 export function possibleColumns(type: TypeInfo): readonly string[] {
@@ -74,8 +69,7 @@ export function relationField(type: TypeInfo, name: string): string {
   return typeof field === 'string' && field !== 'id' ? field : 'documentId'
 }
 
-/** True for relations to several documents. */
-export const isToMany = ({ relation = '' }: AttributeInfo): boolean => /ToMany$|^morph.*Many$|^morphMany$/.test(relation)
+const isToMany = ({ relation = '' }: AttributeInfo): boolean => /ToMany$|^morph.*Many$|^morphMany$/.test(relation)
 
 /** The key of a column in `sort`; null where the order means nothing. */
 export function sortKey(type: TypeInfo, name: string): string | null {
@@ -95,45 +89,35 @@ export function orderOf(type: TypeInfo, sort: string | null): { readonly key: st
   return { key, isDescending: direction === 'desc' }
 }
 
-/** How the API selects the documents of a tab. */
-const publicationFilters: Readonly<Record<string, string>> = {
-  draft: 'never-published',
-  changed: 'modified',
-  published: 'unmodified',
-}
-
 /** Rows of a page. */
 export const pageSize = 50
 
-/** Parameters that select the rows, for the list, its total, and actions on all of them. */
-export function selectionOf(type: TypeInfo, state: ListState, context: FilterContext): Readonly<Record<string, QueryData>> {
-  const { q, filters, locale } = state
-  const publication = state.state === null || !type.draftAndPublish ? undefined : publicationFilters[state.state]
+/** Parameters of a query. */
+type Query = Readonly<Record<string, QueryData>>
+
+/** Parameters that select the rows of all tabs. */
+export function tabsSelection(type: TypeInfo, { q, filters, locale }: ListState, context: FilterContext): Query {
   return {
     ...(q.trim() === '' ? {} : { q: q.trim() }),
     ...(filters === null ? {} : { filters: resolveFilters(filters, context) }),
     ...(locale === null || !type.localized ? {} : { locale }),
-    ...(publication === undefined ? {} : { publicationFilter: publication }),
   }
+}
+
+/** Parameters that select the rows, for the list and for actions on all of them. */
+export function rowsSelection(type: TypeInfo, state: ListState, context: FilterContext): Query {
+  const { filters, ...rest } = tabsSelection(type, state, context)
+  if (state.state === null || !type.draftAndPublish) return filters === undefined ? rest : { ...rest, filters }
+  const tab = { $state: state.state }
+  return { ...rest, filters: filters === undefined ? tab : { $and: [filters, tab] } }
 }
 
 /** Parameters of a page of rows: only the shown columns are asked for. */
 export function rowsQuery(type: TypeInfo, state: ListState, context: FilterContext) {
-  const columns = shownColumns(type, state.columns)
   const { key, isDescending } = orderOf(type, state.sort)
-  const fields = columns.filter((name) => !name.startsWith('$') && !isPopulated(attributeOf(type, name)))
-  const populate: Record<string, unknown> = {}
-  for (const name of columns) {
-    const attribute = attributeOf(type, name)
-    if (attribute?.type === 'media') populate[name] = { fields: ['name', 'url', 'formats', 'mime', 'alternativeText'] }
-    else if (isPersonAttribute(name)) populate[name] = { fields: ['firstname', 'lastname'] }
-    else if (attribute?.type === 'relation')
-      populate[name] = attribute.relation?.startsWith('morph') ? { count: true } : { fields: [relationField(type, name)] }
-  }
   return {
-    ...selectionOf(type, state, context),
-    fields: [...new Set([...fields, ...(type.localized ? ['locale'] : [])])].filter((name) => type.fields.read.includes(name)),
-    ...(Object.keys(populate).length > 0 ? { populate } : {}),
+    ...rowsSelection(type, state, context),
+    fields: shownColumns(type, state.columns).filter((name) => !name.startsWith('$')),
     sort: `${key}:${isDescending ? 'desc' : 'asc'}`,
     limit: pageSize,
     ...(state.after === null ? {} : { after: state.after }),
@@ -141,10 +125,9 @@ export function rowsQuery(type: TypeInfo, state: ListState, context: FilterConte
   }
 }
 
-const isPopulated = (attribute: AttributeInfo | undefined) => attribute?.type === 'media' || attribute?.type === 'relation'
-
 /** Comparisons of an attribute in filters; null where it cannot be filtered by. */
 export function comparedKind(name: string, attribute: AttributeInfo | undefined): ComparedKind | null {
+  if (name === stateColumn) return 'state'
   if (attribute === undefined) return null
   if (isPersonAttribute(name)) return 'person'
   switch (attribute.type) {
@@ -174,11 +157,10 @@ export function comparedKind(name: string, attribute: AttributeInfo | undefined)
   }
 }
 
-/** A readable name of an attribute: that of the saved settings, or words made of its name. */
-export function labelOf(type: TypeInfo, name: string): string | null {
+/** The label of an attribute of the type in the saved settings. */
+export function labelOf(type: TypeInfo, name: string): string {
   const label = type.layout.metadatas[name]?.list.label ?? type.layout.metadatas[name]?.edit.label
-  if (typeof label === 'string' && label !== name) return label
-  return type.attributes[name] === undefined ? null : wordsOf(name)
+  return typeof label === 'string' && label !== '' && label !== name ? label : wordsOf(name)
 }
 
 /** Words of a name in code: `readingMinutes` becomes "Reading minutes". */

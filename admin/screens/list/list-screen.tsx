@@ -16,7 +16,7 @@ import { listQuery, startQuery, totalQuery, typeQuery } from '../../server/queri
 import { BulkBar } from './bulk-bar.js'
 import { type LocaleInfo, type Row, rowName, useColumns } from './columns.js'
 import styles from './list.module.css'
-import { orderOf, rowsQuery, selectionOf, shownColumns, sortKey, type TypeInfo } from './list-query.js'
+import { orderOf, rowsQuery, rowsSelection, shownColumns, sortKey, type TypeInfo, tabsSelection } from './list-query.js'
 import { type ChangeList, useListState } from './list-state.js'
 import { ListTools, ViewMenu } from './list-tools.js'
 import { Pages, type Total } from './pages.js'
@@ -26,12 +26,15 @@ import { useListKeys } from './use-list-keys.js'
 export default function ListScreen({ type }: { readonly type: string }): ReactNode {
   const start = useQuery(startQuery())
   const info = useQuery(typeQuery(type))
-  const name = start.data?.data.types.find(({ uid }) => uid === type)?.displayName ?? type
-  if (info.data !== undefined && start.data !== undefined) return <List key={type} type={info.data.data} start={start.data.data} />
+  const known = start.data?.data.types.find(({ uid }) => uid === type)
+  const naming = known?.naming ?? null
+  const described = info.data?.data
+  const whole = useMemo(() => (described === undefined ? undefined : { ...described, naming }), [described, naming])
+  if (whole !== undefined && start.data !== undefined) return <List key={type} type={whole} start={start.data.data} />
   return (
     <section className={styles.screen}>
       <header className={styles.head}>
-        <h1 className={styles.title}>{name}</h1>
+        <h1 className={styles.title}>{known?.displayName ?? type}</h1>
       </header>
       {info.isError ? <ErrorState onRetry={() => void info.refetch()} isBusy={info.isFetching} /> : <Skeleton lines={8} />}
     </section>
@@ -43,14 +46,20 @@ interface ListProps {
   readonly start: Data<'/start', 'GET'>
 }
 
-/** Rows and total of the address. */
+/** Rows and totals of the address: one total for each tab. */
 function useRowsOf(type: TypeInfo, state: ListState, me: number) {
   const day = new Date().toDateString()
   const context = useMemo(() => ({ me, today: new Date(day) }), [me, day])
   const rows = useQuery({ ...listQuery(type.uid, rowsQuery(type, state, context)), placeholderData: keepPreviousData })
-  const selection = useMemo(() => selectionOf(type, state, context), [type, state, context])
-  const total = useQuery({ ...totalQuery(type.uid, selection), placeholderData: keepPreviousData })
-  return { rows, total, selection }
+  const by = type.draftAndPublish ? { by: 'state' } : {}
+  const totals = useQuery({
+    ...totalQuery(type.uid, { ...tabsSelection(type, state, context), ...by }),
+    placeholderData: keepPreviousData,
+  })
+  const counted = totals.data?.data
+  const total = state.state === null ? counted : counted?.states?.[state.state as 'draft']
+  const selection = useMemo(() => rowsSelection(type, state, context), [type, state, context])
+  return { rows, total: total ?? null, states: counted, selection }
 }
 
 const noRows: readonly Row[] = []
@@ -68,7 +77,7 @@ const keyOf = (row: Row) => row.documentId
 function List({ type, start }: ListProps): ReactNode {
   const words = useWords()
   const [state, change] = useListState(type.uid)
-  const { rows, total, selection } = useRowsOf(type, state, start.me.id)
+  const { rows, total, states, selection } = useRowsOf(type, state, start.me.id)
   const data = (rows.data?.data as readonly Row[] | undefined) ?? noRows
   const { selected, select, names } = useSelection(words, type, data)
   const columnNames = shownColumns(type, state.columns)
@@ -89,7 +98,7 @@ function List({ type, start }: ListProps): ReactNode {
     onSelectAll: () => select(new Set([...selected, ...data.map(keyOf)])),
     onClear: () => select(new Set()),
   })
-  useSaid(total.data?.data, rows.isPlaceholderData, state)
+  useSaid(total, rows.isPlaceholderData, state)
 
   const onSort = (column: string) => {
     const key = sortKey(type, column)
@@ -111,7 +120,15 @@ function List({ type, start }: ListProps): ReactNode {
           )}
         </div>
       </header>
-      <ListTools type={type} state={state} change={change} search={search} isFiltering={isFiltering} setFiltering={setFiltering} />
+      <ListTools
+        type={type}
+        state={state}
+        states={states}
+        change={change}
+        search={search}
+        isFiltering={isFiltering}
+        setFiltering={setFiltering}
+      />
       <div className={styles.card}>
         {data.length > 0 ? (
           <Table
@@ -141,25 +158,25 @@ function List({ type, start }: ListProps): ReactNode {
           selected={selected}
           names={names}
           pageKeys={data.map(keyOf)}
-          total={total.data?.data ?? null}
+          total={total}
           onClear={() => {
             select(new Set())
             table.current?.focusRow(0)
           }}
         />
       )}
-      {data.length > 0 && <Pages meta={rows.data?.meta ?? null} total={total.data?.data ?? null} change={change} />}
+      {data.length > 0 && <Pages meta={rows.data?.meta ?? null} total={total} change={change} />}
     </section>
   )
 }
 
 /** Announces the number of results after a search or another filter. */
-function useSaid(total: Total | undefined, isStale: boolean, state: ListState): void {
+function useSaid(total: Total | null, isStale: boolean, state: ListState): void {
   const words = useWords()
   const key = JSON.stringify([state.q, state.filters, state.state])
   const said = useRef(key)
   useEffect(() => {
-    if (isStale || total === undefined || said.current === key) return
+    if (isStale || total === null || said.current === key) return
     said.current = key
     announce(total.exact ? words.parts.found(total.total) : words.list.manyTotal(total.total))
   }, [key, isStale, total, words])

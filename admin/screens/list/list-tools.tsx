@@ -1,5 +1,5 @@
 // Above a list: the search, tabs by state, filters, and the menu of columns, order and density.
-import { Columns3, ListFilter, Search, X } from 'lucide-react'
+import { ArrowUpDown, Columns3, ListFilter, Search, X } from 'lucide-react'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { addresses, type ListState } from '../../addresses.js'
@@ -18,6 +18,7 @@ import { useConditionText } from './filter-text.js'
 import styles from './list.module.css'
 import { mainField, orderOf, possibleColumns, sortKey, type TypeInfo } from './list-query.js'
 import type { ChangeList } from './list-state.js'
+import type { Total } from './pages.js'
 
 interface ToolsProps {
   readonly type: TypeInfo
@@ -26,17 +27,19 @@ interface ToolsProps {
 }
 
 interface SearchedProps extends ToolsProps {
+  /** Totals of the tabs. */
+  readonly states: TabTotals | undefined
   readonly search: RefObject<HTMLInputElement | null>
   readonly isFiltering: boolean
   readonly setFiltering: (isFiltering: boolean) => void
 }
 
 /** The search, the tabs and the filters of a list. */
-export function ListTools({ type, state, change, search, isFiltering, setFiltering }: SearchedProps): ReactNode {
+export function ListTools({ type, state, states, change, search, isFiltering, setFiltering }: SearchedProps): ReactNode {
   return (
     <div className={styles.tools}>
       <SearchField q={state.q} change={change} input={search} />
-      {type.draftAndPublish && <StateTabs type={type} state={state} />}
+      {type.draftAndPublish && <StateTabs type={type} state={state} states={states} />}
       <Filters type={type} state={state} change={change} isOpen={isFiltering} setOpen={setFiltering} />
     </div>
   )
@@ -112,12 +115,16 @@ function SearchField({ q, change, input }: SearchFieldProps): ReactNode {
 
 const tabs = ['all', 'draft', 'changed', 'published'] as const
 
-function StateTabs({ type, state }: Pick<ToolsProps, 'type' | 'state'>): ReactNode {
+type TabTotals = Total & { readonly states?: Readonly<Record<'draft' | 'changed' | 'published', Total>> }
+
+function StateTabs({ type, state, states }: Pick<SearchedProps, 'type' | 'state' | 'states'>): ReactNode {
   const { list } = useWords()
+  const format = useFormat()
   return (
     <nav className={styles.tabs} aria-label={list.tabs}>
       {tabs.map((tab) => {
         const value = tab === 'all' ? null : tab
+        const total = tab === 'all' ? states : states?.states?.[tab]
         return (
           <Link
             key={tab}
@@ -126,6 +133,12 @@ function StateTabs({ type, state }: Pick<ToolsProps, 'type' | 'state'>): ReactNo
             aria-current={state.state === value ? 'page' : undefined}
           >
             {list.states[tab]}
+            {total !== undefined && (
+              <span className={styles.tabTotal}>
+                {format.number(total.total)}
+                {!total.exact && '+'}
+              </span>
+            )}
           </Link>
         )
       })}
@@ -198,6 +211,7 @@ export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProp
     const key = sortKey(type, name)
     return key === null ? [] : [{ value: key, label: columnLabel(words, type, name) }]
   })
+  const setColumns = (chosen: readonly string[] | null) => change({ columns: chosen, after: state.after, before: state.before }, true)
   const byDefault = locales.find(({ isDefault }) => isDefault)?.code ?? null
   return (
     <>
@@ -211,37 +225,15 @@ export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProp
         />
       )}
       <Menu
-        label={list.view}
+        label={list.sort}
         trigger={
-          <IconButton label={list.view} kind="plain">
-            <Columns3 />
+          <IconButton label={list.sort} kind="plain">
+            <ArrowUpDown />
           </IconButton>
         }
       >
         <MenuChoices
-          label={list.columns}
-          isTitled
-          choices={possible.map(choice)}
-          value={columns.filter((name) => name !== main)}
-          onChange={(chosen) =>
-            change({ columns: [main, ...possible.filter((name) => chosen.includes(name))], after: state.after, before: state.before }, true)
-          }
-        />
-        {state.columns !== null && (
-          <MenuItem onPress={() => change({ columns: null, after: state.after, before: state.before }, true)}>{list.usualColumns}</MenuItem>
-        )}
-        <MenuLine />
-        <MenuChoices
-          label={list.sort}
-          isTitled
-          isSingle
-          choices={keys}
-          value={[order.key]}
-          onChange={([key]) => key !== undefined && change({ sort: `${key}:${order.isDescending ? 'desc' : 'asc'}` })}
-        />
-        <MenuLine />
-        <MenuChoices
-          label={list.sort}
+          label={list.direction}
           isSingle
           choices={[
             { value: 'asc', label: list.ascending },
@@ -252,6 +244,23 @@ export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProp
         />
         <MenuLine />
         <MenuChoices
+          label={list.sort}
+          isTitled
+          isSingle
+          choices={keys}
+          value={[order.key]}
+          onChange={([key]) => key !== undefined && change({ sort: `${key}:${order.isDescending ? 'desc' : 'asc'}` })}
+        />
+      </Menu>
+      <Menu
+        label={list.view}
+        trigger={
+          <IconButton label={list.view} kind="plain">
+            <Columns3 />
+          </IconButton>
+        }
+      >
+        <MenuChoices
           label={list.density}
           isTitled
           isSingle
@@ -259,6 +268,15 @@ export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProp
           value={[density]}
           onChange={([value]) => value !== undefined && setDensity(value as Density)}
         />
+        <MenuLine />
+        <MenuChoices
+          label={list.columns}
+          isTitled
+          choices={possible.map(choice)}
+          value={columns.filter((name) => name !== main)}
+          onChange={(chosen) => setColumns([main, ...possible.filter((name) => chosen.includes(name))])}
+        />
+        {state.columns !== null && <MenuItem onPress={() => setColumns(null)}>{list.usualColumns}</MenuItem>}
       </Menu>
     </>
   )

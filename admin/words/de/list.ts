@@ -19,6 +19,7 @@ export const list = {
   densities: { comfortable: 'Bequem', compact: 'Kompakt' },
   language: 'Sprache',
   sort: 'Sortieren nach',
+  direction: 'Richtung',
   ascending: 'Aufsteigend',
   descending: 'Absteigend',
   tabs: 'Nach Zustand',

@@ -18,6 +18,7 @@ export const list = {
   densities: { comfortable: 'Comfortable', compact: 'Compact' },
   language: 'Language',
   sort: 'Sort by',
+  direction: 'Direction',
   ascending: 'Ascending',
   descending: 'Descending',
   tabs: 'By state',
