@@ -36,7 +36,7 @@ export async function actOnDocuments(
   })
 }
 
-/** Times that a change is sent again when somebody else's came first. */
+/** Attempts of a change that meets newer revisions. */
 const attempts = 3
 
 /** Sets fields of some documents, one after the other. */
@@ -85,7 +85,7 @@ async function editDocument(
 /** Rows of one request for the documents of a list. */
 const rowsAtOnce = 200
 
-/** All documents that a list selects, page by page: those that leave it meanwhile do not disturb the others. */
+/** All documents of a list, page by page in the order of their ids, which the action does not change. */
 export async function* allDocuments(
   type: string,
   selection: Readonly<Record<string, QueryData>>,

@@ -39,7 +39,7 @@ type Step =
 
 const noProgress: BulkProgress = { done: 0, failures: [], isWaiting: false }
 
-/** The run of an action, and what becomes of it. */
+/** The run of an action and its result. */
 function useRun({ action, isAll, type, selection, selected, names, onClear, onClose }: BulkDialogProps) {
   const { list } = useWords()
   const [step, setStep] = useState<Step>({ kind: 'question' })

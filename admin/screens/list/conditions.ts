@@ -9,7 +9,7 @@ export interface Condition {
   readonly value: string
 }
 
-/** Conditions of which all or any must hold. */
+/** Conditions joined by "and" or "or". */
 export interface ConditionGroup {
   readonly kind: 'group'
   readonly join: 'and' | 'or'
@@ -82,7 +82,7 @@ export function readConditions(filters: QueryData | null): ConditionGroup {
   return item.kind === 'group' && item.join === 'and' ? item : { kind: 'group', join: 'and', items: [item] }
 }
 
-/** An item of filters with any number of members, all of which must hold. */
+/** The members of an object, joined by "and". */
 function itemOf(filters: Filters): ConditionItem {
   const items = Object.entries(filters).flatMap(([name, value]) => membersOf(name, value))
   return items.length === 1 ? items[0]! : { kind: 'group', join: 'and', items }
