@@ -35,7 +35,7 @@ export function useRefused(store: DocumentStore, path: string): boolean {
   return useForm(store, path, () => store.isRefused(path))
 }
 
-/** The conflict of a value with somebody else's. */
+/** The conflict at a value. */
 export function useConflict(store: DocumentStore, path: string): Conflict | undefined {
   return useForm(store, path, () => store.conflict(path))
 }

@@ -36,7 +36,7 @@ export const copyDelay = 300
 
 /** Keeps the copy of a form up to date. */
 export interface CopyKeeper {
-  /** Writes what has changed; resolves when it is stored. */
+  /** Writes the copy; resolves when it is stored. */
   flush(): Promise<void>
   /** False after a failure of the storage: the page has to say so. */
   readonly isWorking: boolean

@@ -1,10 +1,215 @@
-// The editor screen.
-import type { ReactNode } from 'react'
+// The editor of a document: head, fields in one or two languages, and side panel.
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useCallback, useMemo, useState } from 'react'
+import { useLocation, useSearch } from 'wouter'
+import { addresses } from '../../addresses.js'
+import { createFolding } from '../../fields/folding.js'
+import type { Entry } from '../../form/values.js'
+import { EmptyState } from '../../parts/EmptyState.js'
+import { ErrorState } from '../../parts/ErrorState.js'
+import { Panel } from '../../parts/Panel.js'
+import { Skeleton } from '../../parts/Skeleton.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import { startQuery } from '../../server/queries.js'
+import { readQuery } from '../../server/query-string.js'
+import { Comparison } from './comparison.js'
+import { DeleteDialog } from './delete-dialog.js'
+import type { DocumentForm } from './document-form.js'
+import { DocumentPane } from './document-pane.js'
+import styles from './editor.module.css'
+import { EditorHeader, type EditorWindow, LocaleActionDialog } from './editor-header.js'
+import { useEditorKeys } from './editor-keys.js'
+import { FillDialog } from './fill-dialog.js'
+import { focusPath } from './focus-path.js'
+import { HistoryPanel } from './history-panel.js'
+import { Notices } from './notices.js'
+import { PublishDialog } from './publish-dialog.js'
+import { SidePanel } from './side-panel.js'
+import { isMissing, useDocumentForm, useMeta } from './use-document-form.js'
 
-export default function EditorScreen({ type, document }: { readonly type: string; readonly document: string | null }): ReactNode {
+interface EditorScreenProps {
+  readonly type: string
+  /** Null: a new document. */
+  readonly document: string | null
+}
+
+/** The state of the editor in its address. */
+interface EditorAddress {
+  readonly locale: string | null
+  readonly beside: string | null
+}
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+
+/** The editor of a document. */
+export default function EditorScreen({ type, document }: EditorScreenProps): ReactNode {
+  const words = useWords().editor
+  const [, navigate] = useLocation()
+  const { data: start } = useQuery(startQuery())
+  const given = readQuery(useSearch())
+  const isLocalized = start?.data.types.find(({ uid }) => uid === type)?.localized === true
+  const locales = start?.data.locales ?? []
+  const defaultLocale = locales.find(({ isDefault }) => isDefault)?.code ?? null
+  const address: EditorAddress = {
+    locale: isLocalized ? (textOrNull(given.locale) ?? defaultLocale) : null,
+    beside: textOrNull(given.beside),
+  }
+  const { locale } = address
+  const onCreated = useCallback(
+    (documentId: string) => navigate(addresses.document(type, documentId, locale), { replace: true }),
+    [navigate, type, locale],
+  )
+  const { opened, replace } = useDocumentForm(start === undefined ? null : type, document, locale, onCreated)
+  if (opened.kind === 'failed')
+    return isMissing(opened.error) ? (
+      <div className={styles.alone}>
+        <EmptyState title={words.missing} />
+      </div>
+    ) : (
+      <div className={styles.alone}>
+        <ErrorState text={opened.error.message} />
+      </div>
+    )
+  if (opened.kind === 'loading')
+    return (
+      <div className={styles.alone}>
+        <Skeleton lines={8} isField />
+      </div>
+    )
+  return <Editor {...{ form: opened.form, replace, locales, address, onCreated }} />
+}
+
+interface EditorProps {
+  readonly form: DocumentForm
+  readonly replace: (form: DocumentForm) => void
+  readonly locales: readonly { readonly code: string; readonly isDefault: boolean }[]
+  readonly address: EditorAddress
+  readonly onCreated: (documentId: string) => void
+}
+
+function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
+  const words = useWords().editor
+  const format = useFormat()
+  const [, navigate] = useLocation()
+  const [open, setOpen] = useState<EditorWindow | null>(null)
+  const folding = useMemo(() => createFolding(), [])
+  const close = () => setOpen(null)
+  const { documentId } = form.saver.state
+  const goTo = (locale: string | null, beside: string | null) =>
+    navigate(
+      documentId === null ? addresses.create(form.type.uid, locale) : addresses.document(form.type.uid, documentId, locale, { beside }),
+    )
+  const onLocale = (locale: string) => goTo(locale, address.beside === locale ? form.locale : address.beside)
+  const onGo = (path: string) => {
+    close()
+    // After the window has closed and given the focus back.
+    setTimeout(() => focusPath(folding, mainPrefix, path), 50)
+  }
+  const onUndo = (isRedo: boolean) => {
+    const [path] = (isRedo ? form.store.redo() : form.store.undo()) ?? []
+    if (path !== undefined) focusPath(folding, mainPrefix, path)
+  }
+  useEditorKeys({
+    onSave: () => void form.saver.save(),
+    onPublish: () => (form.type.draftAndPublish ? setOpen('publish') : void form.saver.save()),
+    onUndo,
+    onError: (isBackwards) => goToError(form, onGo, isBackwards),
+    onLanguage: () => {
+      const codes = locales.map(({ code }) => code)
+      const next = codes[(codes.indexOf(form.locale ?? '') + 1) % codes.length]
+      if (next !== undefined && form.locale !== null) onLocale(next)
+    },
+  })
+  const panel = <SidePanel form={form} onPublish={() => setOpen('publish')} onGo={onGo} onLocale={onLocale} />
+  const label = form.locale === null ? words.form : format.languageName(form.locale)
   return (
-    <h1>
-      {type} {document}
-    </h1>
+    <div className={styles.screen}>
+      <EditorHeader
+        {...{ form, locales, onLocale, onUndo }}
+        beside={address.beside}
+        onBeside={(beside) => goTo(form.locale, beside)}
+        onOpen={setOpen}
+      />
+      <div className={styles.body}>
+        <div className={styles.main}>
+          <Notices form={form} replace={replace} onCreated={onCreated} />
+          <div className={styles.panes} data-beside={address.beside !== null}>
+            <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} />
+            {address.beside !== null && documentId !== null && <Beside form={form} beside={address.beside} document={documentId} />}
+          </div>
+        </div>
+        <aside className={styles.aside} aria-label={words.panel}>
+          {panel}
+        </aside>
+      </div>
+      {open === 'panel' && (
+        <Panel isOpen onClose={close} title={words.openPanel} size="small">
+          {panel}
+        </Panel>
+      )}
+      {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={onGo} />}
+      {open === 'history' && <HistoryPanel form={form} onClose={close} />}
+      {open === 'delete' && <DeleteDialog form={form} onClose={close} onDeleted={() => navigate(addresses.list(form.type.uid))} />}
+      {(open === 'unpublish' || open === 'discard') && <LocaleActionDialog form={form} action={open} onClose={close} />}
+      {open?.startsWith('fill ') === true && <FillDialog form={form} from={open.slice('fill '.length)} onClose={close} />}
+    </div>
+  )
+}
+
+const mainPrefix = 'field-'
+const besidePrefix = 'beside-'
+
+/** Goes to the error after the focused field, or before it. */
+function goToError({ store }: DocumentForm, onGo: (path: string) => void, isBackwards: boolean): void {
+  const paths = [...new Set([...store.allErrors().map(({ path }) => path), ...store.conflicts().map(({ path }) => path)])]
+  if (paths.length === 0) return
+  const focused = document.activeElement?.closest(`[id^="${mainPrefix}"]`)?.id.slice(mainPrefix.length) ?? ''
+  const index = paths.indexOf(focused)
+  const next = index < 0 ? (isBackwards ? paths.length - 1 : 0) : (index + (isBackwards ? paths.length - 1 : 1)) % paths.length
+  onGo(paths[next]!)
+}
+
+interface BesideProps {
+  readonly form: DocumentForm
+  readonly beside: string
+  readonly document: string
+}
+
+/** The second column: another language or the public version. */
+function Beside({ form, beside, document }: BesideProps) {
+  return beside === 'published' ? <PublishedBeside form={form} /> : <LanguageBeside form={form} document={document} locale={beside} />
+}
+
+function PublishedBeside({ form }: { readonly form: DocumentForm }) {
+  const words = useWords().editor
+  const { view } = useMeta(form)
+  if (view?.published == null) return <p className={styles.soft}>{words.publish.never}</p>
+  return (
+    <section className={styles.pane} aria-label={words.besides.published}>
+      <Comparison
+        type={form.type}
+        left={{ title: words.compare.published, data: view.published as Entry, lang: form.locale }}
+        right={{ title: words.compare.draft, data: form.store.get('') as Entry, lang: form.locale }}
+        same={words.publish.same}
+      />
+    </section>
+  )
+}
+
+function LanguageBeside({ form, document, locale }: { readonly form: DocumentForm; readonly document: string; readonly locale: string }) {
+  const format = useFormat()
+  const words = useWords().editor
+  const nothing = useCallback(() => {}, [])
+  const folding = useMemo(() => createFolding(), [])
+  const { opened, replace } = useDocumentForm(form.type.uid, document, locale, nothing)
+  if (opened.kind === 'failed') return <ErrorState text={opened.error.message} />
+  if (opened.kind === 'loading') return <Skeleton lines={8} isField />
+  const isNew = opened.form.saver.state.revision === null
+  return (
+    <div className={styles.besidePane}>
+      <Notices form={opened.form} replace={replace} onCreated={nothing} />
+      {isNew && <p className={styles.soft}>{words.fill.create(format.languageName(locale))}</p>}
+      <DocumentPane form={opened.form} folding={folding} idPrefix={besidePrefix} label={format.languageName(locale)} />
+    </div>
   )
 }

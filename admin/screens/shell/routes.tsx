@@ -30,7 +30,7 @@ export function Routes({ start }: { readonly start: Start }): ReactNode {
       </Route>
       <Route path={patterns.document}>
         {({ type, document }) => (
-          <ScreenBoundary key={`${type} ${document}`}>
+          <ScreenBoundary key={`${type} editor`}>
             <EditorScreen type={type} document={document === newDocument ? null : document} />
           </ScreenBoundary>
         )}

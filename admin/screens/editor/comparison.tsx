@@ -1,0 +1,115 @@
+// Differences of two versions of a document by attribute, with their words marked.
+import type { ReactNode } from 'react'
+import { type Entry, isEqual, readDocument } from '../../form/values.js'
+import { Button } from '../../parts/Button.js'
+import { Hidden } from '../../parts/Hidden.js'
+import { useWords } from '../../parts/words.js'
+import styles from './comparison.module.css'
+import { shapeOf, type TypeDescription } from './document-form.js'
+import { labelOf } from './path-labels.js'
+import { compareWords, textOf } from './word-difference.js'
+
+/** Words of two texts: those of one of them are marked. */
+export function WordDifference({
+  before,
+  after,
+  side,
+}: {
+  readonly before: string
+  readonly after: string
+  readonly side?: 'before' | 'after'
+}) {
+  const words = useWords().editor.compare
+  const parts = compareWords(before, after).filter(
+    ({ kind }) => side === undefined || kind === 'same' || kind === (side === 'before' ? 'removed' : 'added'),
+  )
+  if (parts.length === 0) return <span className={styles.empty}>{words.empty}</span>
+  return (
+    <span className={styles.words} dir="auto">
+      {parts.map(({ kind, text }, index) => {
+        if (kind === 'same') return <span key={index}>{text}</span>
+        const Mark = kind === 'removed' ? 'del' : 'ins'
+        return (
+          <Mark key={index} className={styles[kind]}>
+            <Hidden>{kind === 'removed' ? words.removed : words.added} </Hidden>
+            {text}
+          </Mark>
+        )
+      })}
+    </span>
+  )
+}
+
+/** A version of a document. */
+export interface Side {
+  readonly title: ReactNode
+  readonly data: Entry
+  readonly lang?: string | null
+}
+
+interface ComparisonProps {
+  readonly type: TypeDescription
+  readonly left: Side
+  readonly right: Side
+  /** Takes the value of the left side. */
+  readonly onTake?: (name: string) => void
+  readonly isEverything?: boolean
+  readonly same: string
+}
+
+/** Attributes that differ between two versions, without regard to ids. */
+export function differingAttributes(type: TypeDescription, left: Entry, right: Entry): readonly string[] {
+  const shape = shapeOf(type)
+  let position = 0
+  const byPosition = () => `p${position++}`
+  const read = (data: Entry): Entry => {
+    position = 0
+    return readDocument(shape, data, byPosition)
+  }
+  const names = type.layout.layouts.edit.flat().map(({ name }) => name)
+  const others = Object.keys(type.attributes).filter((name) => !names.includes(name) && (name in left || name in right))
+  return [...names, ...others].filter((name) => {
+    if (type.attributes[name] === undefined || !(name in left) || !(name in right)) return false
+    return !isEqual(read({ [name]: left[name] })[name], read({ [name]: right[name] })[name])
+  })
+}
+
+/** The attributes of two versions, in the order of the layout. */
+export function Comparison({ type, left, right, onTake, isEverything = false, same }: ComparisonProps) {
+  const words = useWords().editor
+  const differing = differingAttributes(type, left.data, right.data)
+  const all = type.layout.layouts.edit.flat().map(({ name }) => name)
+  const names = isEverything ? all.filter((name) => name in left.data || name in right.data) : differing
+  if (names.length === 0) return <p className={styles.same}>{same}</p>
+  return (
+    <div className={styles.comparison}>
+      <div className={styles.heads}>
+        <span>{left.title}</span>
+        <span>{right.title}</span>
+      </div>
+      {names.map((name) => {
+        const [before, after] = [textOf(left.data[name]), textOf(right.data[name])]
+        return (
+          <section key={name} className={styles.row}>
+            <div className={styles.head}>
+              <h3>{labelOf(type.layout, name)}</h3>
+              {onTake !== undefined && differing.includes(name) && (
+                <Button isSmall kind="quiet" onPress={() => onTake(name)}>
+                  {words.history.restore}
+                </Button>
+              )}
+            </div>
+            <div className={styles.sides}>
+              <div className={styles.side} lang={left.lang ?? undefined}>
+                <WordDifference before={before} after={after} side="before" />
+              </div>
+              <div className={styles.side} lang={right.lang ?? undefined}>
+                <WordDifference before={before} after={after} side="after" />
+              </div>
+            </div>
+          </section>
+        )
+      })}
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+// The two sides of a conflict, and the choice between them.
+import { useConflict } from '../../form/hooks.js'
+import type { Conflict } from '../../form/merge.js'
+import type { DocumentStore } from '../../form/store.js'
+import { Button } from '../../parts/Button.js'
+import { useWords } from '../../parts/words.js'
+import { WordDifference } from './comparison.js'
+import styles from './conflict.module.css'
+import { textOf } from './word-difference.js'
+
+interface ConflictProps {
+  readonly store: DocumentStore
+  readonly path: string
+  readonly person: string | null
+}
+
+/** The other side of a conflict, under its field; nothing where there is none. */
+export function ConflictBelow({ store, path, person }: ConflictProps) {
+  const conflict = useConflict(store, path)
+  return conflict === undefined ? null : <ConflictChoice {...{ store, conflict, person }} />
+}
+
+interface ChoiceProps {
+  readonly store: DocumentStore
+  readonly conflict: Conflict
+  readonly person: string | null
+}
+
+/** Both sides of a conflict with their buttons. */
+export function ConflictChoice({ store, conflict, person }: ChoiceProps) {
+  const words = useWords().editor.conflict
+  const { path, mine, theirs } = conflict
+  const isRemoval = mine === undefined || theirs === undefined
+  const removes = mine === undefined ? 'mine' : 'theirs'
+  return (
+    <section className={styles.conflict} aria-label={words.title(person)}>
+      <p className={styles.title}>
+        {mine === undefined ? words.removedMine : theirs === undefined ? words.removedTheirs : words.title(person)}
+      </p>
+      {!isRemoval && (
+        <div className={styles.text}>
+          <WordDifference before={textOf(store.get(path))} after={textOf(theirs)} />
+        </div>
+      )}
+      <p className={styles.help}>{words.help}</p>
+      <div className={styles.buttons}>
+        {isRemoval ? (
+          <>
+            <Button isSmall onPress={() => store.decide(path, removes === 'mine' ? 'theirs' : 'mine')}>
+              {words.keep}
+            </Button>
+            <Button isSmall kind="danger" onPress={() => store.decide(path, removes)}>
+              {words.remove}
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button isSmall onPress={() => store.decide(path, 'mine')}>
+              {words.mine}
+            </Button>
+            <Button isSmall onPress={() => store.decide(path, 'theirs')}>
+              {words.theirs}
+            </Button>
+          </>
+        )}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,55 @@
+// Deleting a document, with the documents that link to it.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Entry } from '../../form/values.js'
+import { AlertDialog } from '../../parts/AlertDialog.js'
+import { CheckBox } from '../../parts/CheckBox.js'
+import { useToasts } from '../../parts/toasts.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import { deleteDocument, readUses } from './document-actions.js'
+import type { DocumentForm } from './document-form.js'
+import styles from './editor.module.css'
+import { nameOfDocument } from './path-labels.js'
+import { useMeta } from './use-document-form.js'
+
+interface DeleteDialogProps {
+  readonly form: DocumentForm
+  readonly onClose: () => void
+  readonly onDeleted: () => void
+}
+
+/** Asks before a document is deleted. */
+export function DeleteDialog({ form, onClose, onDeleted }: DeleteDialogProps) {
+  const words = useWords().editor.remove
+  const format = useFormat()
+  const { say } = useToasts()
+  const { view } = useMeta(form)
+  const [isAll, setAll] = useState(true)
+  const { data: uses = [] } = useQuery({ queryKey: ['uses of', form.saver.state.documentId], queryFn: () => readUses(form) })
+  const count = uses.reduce((sum, { documents }) => sum + documents.length, 0)
+  const name = nameOfDocument(form.type, form.store.get('') as Entry)
+  const hasLanguages = (view?.locales ?? []).length > 1 && form.locale !== null
+  const confirm = async () => {
+    try {
+      await deleteDocument(form, isAll || !hasLanguages)
+    } catch (error) {
+      say((error as Error).message, { kind: 'wrong' })
+      throw error
+    }
+    say(words.done(name))
+    onDeleted()
+  }
+  return (
+    <AlertDialog isOpen onClose={onClose} title={words.title(name)} action={words.confirm} onConfirm={confirm}>
+      <div className={styles.sheet}>
+        <p>{words.text}</p>
+        {count > 0 && <p className={styles.problem}>{words.used(count)}</p>}
+        {hasLanguages && (
+          <CheckBox isSelected={isAll} onChange={setAll}>
+            {isAll ? words.all : words.one(format.languageName(form.locale ?? ''))}
+          </CheckBox>
+        )}
+      </div>
+    </AlertDialog>
+  )
+}

@@ -1,0 +1,191 @@
+// The form of an open document: its values, its saver, its copy in the browser, and facts from the server.
+import { createBrowserStorage, holdCopy, isCopyHeld } from '../../form/browser-storage.js'
+import { type CopyKeeper, createCopyKeeper, findCopies, type LocalCopy, restoreCopy } from '../../form/local-copy.js'
+import { type Clock, createSaver, type DoubtfulRequest, type Saver } from '../../form/saver.js'
+import { createDocumentStore, createNewDocumentStore, type DocumentStore } from '../../form/store.js'
+import type { Received } from '../../form/storing.js'
+import type { Entry, Shape } from '../../form/values.js'
+import type { Data } from '../../server/client.js'
+import { createDocumentNetwork, type DocumentView, toServerDocument } from './document-network.js'
+
+/** A type with its components and layouts. */
+export type TypeDescription = Data<'/types/{type}', 'GET'>
+
+/** Changes of others that were merged. */
+export interface TheirChanges {
+  readonly person: string | null
+  readonly paths: readonly string[]
+}
+
+/** Facts about the document apart from its values. */
+export interface DocumentMeta {
+  readonly view: DocumentView | null
+  /** Copies of earlier pages that were not saved. */
+  readonly copies: readonly LocalCopy[]
+  readonly theirs: TheirChanges | null
+}
+
+/** The form of an open document. */
+export interface DocumentForm {
+  readonly type: TypeDescription
+  readonly locale: string | null
+  readonly user: string
+  readonly store: DocumentStore
+  readonly saver: Saver
+  readonly keeper: CopyKeeper
+  readonly meta: DocumentMeta
+  subscribe(this: void, listener: () => void): () => void
+  update(changes: Partial<DocumentMeta>): void
+  /** Ends the form; unsaved changes remain as a copy. */
+  close(): void
+}
+
+/** The document of a form. */
+export interface FormOptions {
+  readonly type: TypeDescription
+  readonly locale: string | null
+  /** Id of the administrator. */
+  readonly user: string
+  /** Null: a new document. */
+  readonly view: DocumentView | null
+  /** For a locale that a document does not have yet. */
+  readonly documentId: string | null
+  readonly onCreated: (documentId: string) => void
+}
+
+/** Copies of all forms of the page. */
+export const copyStorage = createBrowserStorage()
+
+const clock: Clock = {
+  now: () => Date.now(),
+  wait(milliseconds, callback) {
+    const timer = setTimeout(callback, milliseconds)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** The attributes of a type in the terms of the form. */
+export const shapeOf = ({ attributes, components }: TypeDescription): Shape => ({ attributes, components }) as unknown as Shape
+
+/** Default values of a new document. */
+function defaultsOf({ attributes }: Shape): Entry {
+  const given = Object.entries(attributes).filter(([, { default: value }]) => value !== undefined)
+  return Object.fromEntries(given.map(([name, { default: value }]) => [name, value]))
+}
+
+/** Opens the form of a document as the server has it. */
+export function openForm(options: FormOptions): DocumentForm {
+  const { type, view } = options
+  const shape = shapeOf(type)
+  const store =
+    options.documentId === null
+      ? createNewDocumentStore(shape, defaultsOf(shape))
+      : createDocumentStore({ shape, data: (view?.draft ?? {}) as Entry, partial: view?.more ?? [] })
+  return startForm(options, { store, revision: view?.revision ?? null, doubtful: null })
+}
+
+/** Opens the form of a copy, merged with the document of the server. */
+export async function openCopy(options: FormOptions, copy: LocalCopy): Promise<DocumentForm> {
+  const { type, view } = options
+  const document = view === null ? null : toServerDocument(view)
+  const form = startForm(options, restoreCopy(copy, document, { shape: shapeOf(type), partial: view?.more ?? [] }))
+  await form.keeper.flush()
+  if (form.keeper.isWorking) await copyStorage.delete(copy.id)
+  return form
+}
+
+interface StartedForm {
+  readonly store: DocumentStore
+  readonly revision: string | null
+  readonly doubtful: DoubtfulRequest | null
+}
+
+function startForm(
+  { type, locale, user, view, documentId, onCreated }: FormOptions,
+  { store, revision, doubtful }: StartedForm,
+): DocumentForm {
+  const id = crypto.randomUUID()
+  const listeners = new Set<() => void>()
+  let meta: DocumentMeta = { view, copies: [], theirs: null }
+  const update = (changes: Partial<DocumentMeta>): void => {
+    meta = { ...meta, ...changes }
+    for (const listener of [...listeners]) listener()
+  }
+  const network = createDocumentNetwork(type.uid, locale, ({ state, updatedAt }) => {
+    const present = meta.view
+    if (present === null) return
+    const locales = present.locales.map((one) => (one.locale === present.locale && state !== null ? { ...one, state, updatedAt } : one))
+    update({ view: { ...present, state, locales } })
+  })
+  const saver: Saver = createSaver({
+    store,
+    network,
+    clock,
+    documentId,
+    revision,
+    doubtful,
+    isAutomatic: type.draftAndPublish,
+    newIdempotencyKey: () => crypto.randomUUID(),
+    beforeRequest: () => keeper.flush(),
+    onReceived: ({ taken }: Received, { savedBy = null }) => {
+      if (taken.length > 0) update({ theirs: { person: savedBy, paths: taken } })
+    },
+    onCreated,
+  })
+  const keeper = createCopyKeeper({
+    id,
+    storage: copyStorage,
+    store,
+    clock,
+    saver: () => saver,
+    document: () => ({ user, type: type.uid, documentId: saver.state.documentId, locale }),
+  })
+  const release = holdCopy(id)
+  const leave = () => {
+    void keeper.flush()
+    if (type.draftAndPublish) void saver.save()
+  }
+  globalThis.addEventListener?.('pagehide', leave)
+  return {
+    type,
+    locale,
+    user,
+    store,
+    saver,
+    keeper,
+    get meta() {
+      return meta
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    update,
+    close() {
+      globalThis.removeEventListener?.('pagehide', leave)
+      const isSaved = saver.state.phase === 'saved' || saver.state.phase === 'held' || !type.draftAndPublish
+      const end = async () => {
+        if (!isSaved) await saver.save()
+        await keeper.flush()
+        saver.stop()
+        keeper.stop()
+        release()
+      }
+      void end()
+    },
+  }
+}
+
+/** Unsaved copies of a document that no open page works on. */
+export async function findUnsaved(
+  user: string,
+  type: string,
+  documentId: string | null,
+  locale: string | null,
+): Promise<readonly LocalCopy[]> {
+  try {
+    return await findCopies(copyStorage, { user, type, documentId, locale }, isCopyHeld)
+  } catch {
+    return []
+  }
+}

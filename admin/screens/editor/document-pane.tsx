@@ -1,0 +1,62 @@
+// The fields of one document in one language.
+import { useCallback, useMemo } from 'react'
+import { DocumentFieldsProvider, documentSection } from '../../fields/document.js'
+import { FieldRows } from '../../fields/field-rows.js'
+import type { Folding } from '../../fields/folding.js'
+import { useConflict, useRefused, useSaver } from '../../form/hooks.js'
+import { useWords } from '../../parts/words.js'
+import { ConflictBelow } from './conflict.js'
+import type { DocumentForm } from './document-form.js'
+import styles from './editor.module.css'
+import { useMeta } from './use-document-form.js'
+
+interface DocumentPaneProps {
+  readonly form: DocumentForm
+  readonly folding: Folding
+  /** Begins the ids of fields. */
+  readonly idPrefix: string
+  readonly label: string
+}
+
+/** The fields of a form. Leaving one saves it. */
+export function DocumentPane({ form, folding, idPrefix, label }: DocumentPaneProps) {
+  const { store, type, locale, saver } = form
+  const { view, theirs } = useMeta(form)
+  const { documentId } = useSaver(saver)
+  const person = theirs?.person ?? null
+  const renderBelow = useCallback((path: string) => <Below form={form} path={path} person={person} />, [form, person])
+  const fields = type.fields
+  const mayUpdate = documentId === null ? fields.create : (view?.may.update ?? fields.update)
+  const isPublished = view?.published != null
+  const context = useMemo(
+    () => ({ store, type, document: documentId, locale, isPublished, mayUpdate, folding, idPrefix, renderBelow }),
+    [store, type, documentId, locale, isPublished, mayUpdate, folding, idPrefix, renderBelow],
+  )
+  const section = useMemo(() => documentSection(type), [type])
+  const leave = () => {
+    store.pause()
+    saver.hurry()
+  }
+  return (
+    <section className={styles.pane} aria-label={label} onBlur={leave}>
+      <DocumentFieldsProvider value={context}>
+        <FieldRows section={section} />
+      </DocumentFieldsProvider>
+    </section>
+  )
+}
+
+interface BelowProps {
+  readonly form: DocumentForm
+  readonly path: string
+  readonly person: string | null
+}
+
+/** Under a field: the other side of a conflict, or that the value is not saved. */
+function Below({ form: { store }, path, person }: BelowProps) {
+  const words = useWords().editor.saving
+  const isRefused = useRefused(store, path)
+  const conflict = useConflict(store, path)
+  if (conflict !== undefined) return <ConflictBelow store={store} path={path} person={person} />
+  return isRefused ? <p className={styles.unsaved}>{words.waiting}</p> : null
+}

@@ -1,0 +1,229 @@
+// The head of the editor: name, state, languages, second column, and actions.
+import { ArrowLeft, Columns2, Ellipsis, History, PanelRight, Redo2, Undo2 } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { addresses } from '../../addresses.js'
+import { useFormState, useSaver, useValue } from '../../form/hooks.js'
+import type { Entry } from '../../form/values.js'
+import { AlertDialog } from '../../parts/AlertDialog.js'
+import { IconButton } from '../../parts/IconButton.js'
+import { Menu, MenuItem, MenuLine } from '../../parts/Menu.js'
+import { type Choice, Select } from '../../parts/Select.js'
+import { State } from '../../parts/State.js'
+import { useToasts } from '../../parts/toasts.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import { actInLocales, cloneDocument, saveAll } from './document-actions.js'
+import type { DocumentForm } from './document-form.js'
+import styles from './editor.module.css'
+import { nameOfDocument } from './path-labels.js'
+import { SavingStatus } from './saving-status.js'
+import { useMeta } from './use-document-form.js'
+
+/** A window of the editor. */
+export type EditorWindow = 'publish' | 'history' | 'delete' | 'unpublish' | 'discard' | 'panel' | `fill ${string}`
+
+interface EditorHeaderProps {
+  readonly form: DocumentForm
+  readonly locales: readonly { readonly code: string; readonly isDefault: boolean }[]
+  /** A locale or `published`; null: nothing. */
+  readonly beside: string | null
+  readonly onLocale: (locale: string) => void
+  readonly onBeside: (beside: string | null) => void
+  readonly onOpen: (window: EditorWindow) => void
+  readonly onUndo: (isRedo: boolean) => void
+}
+
+/** The head of the editor. */
+export function EditorHeader(props: EditorHeaderProps) {
+  const { form, onOpen } = props
+  const words = useWords().editor
+  const { view } = useMeta(form)
+  const { type } = form
+  const isSingle = type.kind === 'singleType'
+  useValue(form.store, String(type.layout.settings.mainField))
+  const name = nameOfDocument(type, form.store.get('') as Entry)
+  const { documentId } = useSaver(form.saver)
+  return (
+    <header className={styles.header}>
+      <div className={styles.headLine}>
+        {!isSingle && (
+          <Link href={addresses.list(type.uid)} className={styles.back} aria-label={words.back(type.displayName)}>
+            <ArrowLeft size={16} aria-hidden="true" />
+            <span className={styles.backText}>{type.displayName}</span>
+          </Link>
+        )}
+        <h1 className={styles.name} lang={form.locale ?? undefined} dir="auto">
+          {isSingle ? type.displayName : name || (documentId === null ? words.newDocument(type.displayName) : words.untitled)}
+        </h1>
+        {type.draftAndPublish && view?.state != null && <State state={view.state} />}
+        <span className={styles.spring} />
+        <SavingStatus form={form} />
+        <UndoButtons {...props} />
+        <span className={styles.panelButton}>
+          <IconButton label={words.openPanel} onPress={() => onOpen('panel')}>
+            <PanelRight />
+          </IconButton>
+        </span>
+        <MoreMenu {...props} />
+      </div>
+      <Views {...props} />
+    </header>
+  )
+}
+
+function UndoButtons({ form, onUndo }: EditorHeaderProps) {
+  const words = useWords().editor
+  const { canUndo, canRedo } = useFormState(form.store, (store) => ({ canUndo: store.canUndo, canRedo: store.canRedo }))
+  return (
+    <span className={styles.undo}>
+      <IconButton label={words.undo} keys="Ctrl Z" isDisabled={!canUndo} onPress={() => onUndo(false)}>
+        <Undo2 />
+      </IconButton>
+      <IconButton label={words.redo} keys="Ctrl Shift Z" isDisabled={!canRedo} onPress={() => onUndo(true)}>
+        <Redo2 />
+      </IconButton>
+    </span>
+  )
+}
+
+/** Choices of the language and of the second column. */
+function Views({ form, locales, beside, onLocale, onBeside, onOpen }: EditorHeaderProps) {
+  const words = useWords().editor
+  const format = useFormat()
+  const { view } = useMeta(form)
+  const { documentId } = useSaver(form.saver)
+  const isLocalized = form.type.localized && locales.length > 1
+  const hasPublished = view?.published != null
+  const languageChoices: readonly Choice[] = locales.map(({ code, isDefault }) => {
+    const isThere = view?.locales.some(({ locale }) => locale === code) ?? false
+    const notes = [...(isDefault ? [words.isDefault] : []), ...(isThere || documentId === null ? [] : [words.missingLanguage])]
+    return { value: code, label: format.languageName(code), ...(notes.length > 0 ? { description: notes.join(', ') } : {}) }
+  })
+  const besides: readonly Choice[] = [
+    { value: '', label: words.besides.nothing },
+    ...(hasPublished ? [{ value: 'published', label: words.besides.published }] : []),
+    ...(isLocalized ? languageChoices.filter(({ value }) => value !== form.locale) : []),
+  ]
+  if (!isLocalized && documentId === null) return null
+  return (
+    <div className={styles.views}>
+      {isLocalized && (
+        <span className={styles.language}>
+          <Select isSmall aria-label={words.language} choices={languageChoices} value={form.locale} onChange={onLocale} />
+        </span>
+      )}
+      {besides.length > 1 && documentId !== null && (
+        <span className={styles.beside}>
+          <Columns2 size={16} aria-hidden="true" />
+          <Select
+            isSmall
+            isQuiet
+            aria-label={words.besides.beside}
+            choices={besides}
+            value={beside ?? ''}
+            onChange={(value) => onBeside(value === '' ? null : value)}
+          />
+        </span>
+      )}
+      <span className={styles.spring} />
+      {documentId !== null && (
+        <IconButton label={words.history.open} onPress={() => onOpen('history')}>
+          <History />
+        </IconButton>
+      )}
+    </div>
+  )
+}
+
+function MoreMenu({ form, locales, onOpen }: EditorHeaderProps) {
+  const words = useWords().editor
+  const format = useFormat()
+  const [, navigate] = useLocation()
+  const { say } = useToasts()
+  const { view } = useMeta(form)
+  const { documentId } = useSaver(form.saver)
+  const { may, state, published } = view ?? {}
+  const { type, locale } = form
+  const clone = async () => {
+    try {
+      await saveAll(form)
+      const copy = await cloneDocument(form)
+      if (copy === null) return
+      navigate(addresses.document(type.uid, copy, locale))
+      say(words.clone.done)
+    } catch (error) {
+      say((error as Error).message, { kind: 'wrong' })
+    }
+  }
+  const others = locales.filter(({ code }) => code !== locale && view?.locales.some((one) => one.locale === code))
+  if (documentId === null) return null
+  return (
+    <Menu
+      label={words.more}
+      trigger={
+        <IconButton label={words.more}>
+          <Ellipsis />
+        </IconButton>
+      }
+    >
+      <MenuItem onPress={() => onOpen('history')}>{words.history.open}</MenuItem>
+      {published != null && (
+        <MenuItem href={addresses.compare(type.uid, documentId, locale === null ? {} : { locale })}>{words.compare.title}</MenuItem>
+      )}
+      {type.localized &&
+        others.map(({ code }) => (
+          <MenuItem key={code} onPress={() => onOpen(`fill ${code}`)}>
+            {words.fill.action(format.languageName(code))}
+          </MenuItem>
+        ))}
+      {type.kind === 'collectionType' && type.actions.includes('create') && (
+        <MenuItem onPress={() => void clone()}>{words.clone.action}</MenuItem>
+      )}
+      {may?.discardDraft === true && state === 'changed' && <MenuItem onPress={() => onOpen('discard')}>{words.publish.discard}</MenuItem>}
+      {may?.unpublish === true && published != null && <MenuItem onPress={() => onOpen('unpublish')}>{words.publish.unpublish}</MenuItem>}
+      {may?.delete === true && <MenuLine />}
+      {may?.delete === true && (
+        <MenuItem isDanger onPress={() => onOpen('delete')}>
+          {words.remove.action}
+        </MenuItem>
+      )}
+    </Menu>
+  )
+}
+
+interface LocaleActionProps {
+  readonly form: DocumentForm
+  readonly action: 'unpublish' | 'discard'
+  readonly onClose: () => void
+}
+
+/** Asks before a document is taken back, or its changes discarded. */
+export function LocaleActionDialog({ form, action, onClose }: LocaleActionProps) {
+  const words = useWords().editor.publish
+  const format = useFormat()
+  const { say } = useToasts()
+  const [name] = useState(() => nameOfDocument(form.type, form.store.get('') as Entry))
+  const run = async () => {
+    try {
+      await saveAll(form)
+      await actInLocales(form, action, form.locale === null ? [] : [form.locale])
+      form.update({ theirs: null })
+      say(action === 'unpublish' ? words.unpublished : words.discarded)
+    } catch (error) {
+      say((error as Error).message, { kind: 'wrong' })
+      throw error
+    }
+  }
+  const isUnpublish = action === 'unpublish'
+  return (
+    <AlertDialog
+      isOpen
+      onClose={onClose}
+      title={isUnpublish ? words.unpublishTitle(name) : words.discardTitle}
+      action={isUnpublish ? words.unpublish : words.discard}
+      onConfirm={run}
+    >
+      <p>{isUnpublish ? words.unpublishText(format.languageName(form.locale ?? '')) : words.discardText}</p>
+    </AlertDialog>
+  )
+}

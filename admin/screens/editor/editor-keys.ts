@@ -1,0 +1,56 @@
+// Keys of the editor, which work in fields too.
+import { useEffect, useRef } from 'react'
+
+/** Actions that have keys. */
+export interface EditorKeys {
+  readonly onSave: () => void
+  readonly onPublish: () => void
+  readonly onUndo: (isRedo: boolean) => void
+  readonly onError: (isBackwards: boolean) => void
+  readonly onLanguage: () => void
+}
+
+/** Editors of texts with their own undo. */
+const ownUndo = '[contenteditable="true"], .cm-editor'
+
+/** Listens for keys while the editor is open. Windows over the page have their own. */
+export function useEditorKeys(keys: EditorKeys): void {
+  const latest = useRef(keys)
+  useEffect(() => {
+    latest.current = keys
+  })
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      const { target, key, shiftKey } = event
+      if (
+        event.defaultPrevented ||
+        event.isComposing ||
+        !(target instanceof Element) ||
+        target.closest('[role="dialog"], [role="alertdialog"]') !== null
+      )
+        return
+      const action = actionOf(event, target.closest(ownUndo) !== null)
+      if (action === null) return
+      event.preventDefault()
+      if (action === 'save') latest.current.onSave()
+      else if (action === 'publish') latest.current.onPublish()
+      else if (action === 'language') latest.current.onLanguage()
+      else if (action === 'error') latest.current.onError(shiftKey)
+      else latest.current.onUndo(shiftKey || key.toLowerCase() === 'y')
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [])
+}
+
+type Action = 'save' | 'publish' | 'undo' | 'error' | 'language'
+
+function actionOf({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent, hasOwnUndo: boolean): Action | null {
+  if (key === 'F8') return 'error'
+  if (!(ctrlKey || metaKey) || altKey) return null
+  const letter = key.toLowerCase()
+  if (letter === 's' && !shiftKey) return 'save'
+  if (letter === 'enter') return 'publish'
+  if (letter === 'l' && shiftKey) return 'language'
+  return (letter === 'z' || letter === 'y') && !hasOwnUndo ? 'undo' : null
+}

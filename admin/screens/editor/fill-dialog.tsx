@@ -1,0 +1,84 @@
+// Filling of fields from another language.
+import { useState } from 'react'
+import type { Entry, FormAttribute } from '../../form/values.js'
+import { Button } from '../../parts/Button.js'
+import { CheckBox } from '../../parts/CheckBox.js'
+import { Dialog } from '../../parts/Dialog.js'
+import { useToasts } from '../../parts/toasts.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import { fillFrom, saveAll } from './document-actions.js'
+import type { DocumentForm, TypeDescription } from './document-form.js'
+import styles from './editor.module.css'
+import { labelOf } from './path-labels.js'
+import { textOf } from './word-difference.js'
+
+/** Attributes that have a value of each language. */
+function fillable({ attributes, layout }: TypeDescription): readonly string[] {
+  const names = layout.layouts.edit.flat().map(({ name }) => name)
+  return names.filter((name) => {
+    const attribute = attributes[name] as unknown as FormAttribute | undefined
+    const { i18n } = (attribute?.pluginOptions ?? {}) as { readonly i18n?: { readonly localized?: boolean } }
+    return attribute !== undefined && attribute.type !== 'password' && (i18n?.localized === true || attribute.type === 'relation')
+  })
+}
+
+interface FillDialogProps {
+  readonly form: DocumentForm
+  readonly from: string
+  readonly onClose: () => void
+}
+
+/** Chooses fields, empty ones first, and fills them. */
+export function FillDialog({ form, from, onClose }: FillDialogProps) {
+  const words = useWords().editor.fill
+  const format = useFormat()
+  const { say } = useToasts()
+  const names = fillable(form.type)
+  const values = form.store.get('') as Entry
+  const empty = names.filter((name) => textOf(values[name]) === '')
+  const [chosen, setChosen] = useState<readonly string[]>(empty.filter((name) => form.type.attributes[name]?.type !== 'relation'))
+  const [isBusy, setBusy] = useState(false)
+  const confirm = async () => {
+    setBusy(true)
+    try {
+      await saveAll(form)
+      await fillFrom(form, from, chosen)
+      form.update({ theirs: null })
+      say(words.done(chosen.length), { kind: 'good' })
+      onClose()
+    } catch (error) {
+      say((error as Error).message, { kind: 'wrong' })
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={words.title(format.languageName(from))}
+      footer={
+        <Button kind="main" isBusy={isBusy} isDisabled={chosen.length === 0} onPress={() => void confirm()}>
+          {words.confirm(chosen.length)}
+        </Button>
+      }
+    >
+      <div className={styles.sheet}>
+        <p>{words.text}</p>
+        <Button isSmall onPress={() => setChosen(empty)}>
+          {words.emptyOnly}
+        </Button>
+        <div className={styles.choices}>
+          {names.map((name) => (
+            <CheckBox
+              key={name}
+              isSelected={chosen.includes(name)}
+              onChange={(isChosen) => setChosen(isChosen ? [...chosen, name] : chosen.filter((one) => one !== name))}
+            >
+              {labelOf(form.type.layout, name)}
+            </CheckBox>
+          ))}
+        </div>
+      </div>
+    </Dialog>
+  )
+}

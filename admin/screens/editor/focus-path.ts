@@ -1,0 +1,36 @@
+// Goes to a field: opens folded entries above it, scrolls, and focuses its control.
+import { parentPath } from '../../form/paths.js'
+
+/** The open entries of a form. */
+interface Revealing {
+  reveal(path: string): void
+}
+
+const ofPath = (idPrefix: string, path: string): HTMLElement | null => document.getElementById(`${idPrefix}${path}`)
+
+const focusable = 'input, textarea, select, button, [tabindex], [contenteditable="true"]'
+
+/** Attempts to find a field, which is drawn after the entries above it. */
+const attempts = 20
+
+/** Goes to a field, or to the nearest thing above it that is drawn. */
+export function focusPath(folding: Revealing, idPrefix: string, path: string): void {
+  folding.reveal(path)
+  const attempt = (left: number): void => {
+    const found = ofPath(idPrefix, path)
+    if (found === null && left > 0) {
+      requestAnimationFrame(() => attempt(left - 1))
+      return
+    }
+    let at = path
+    let element = found
+    while (element === null && at !== '') {
+      at = parentPath(at)
+      element = ofPath(idPrefix, at)
+    }
+    const target = element?.matches(focusable) === true ? element : (element?.querySelector<HTMLElement>(focusable) ?? element)
+    target?.focus({ preventScroll: true })
+    element?.scrollIntoView({ block: 'center' })
+  }
+  attempt(attempts)
+}

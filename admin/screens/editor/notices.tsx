@@ -1,0 +1,131 @@
+// Messages about the whole document: lost network, deletion, copies of earlier pages, and changes of others.
+import { type ReactNode, useEffect, useSyncExternalStore } from 'react'
+import { useSaver } from '../../form/hooks.js'
+import { parentPath } from '../../form/paths.js'
+import { announce } from '../../parts/announce.js'
+import { Button } from '../../parts/Button.js'
+import { classes } from '../../parts/classes.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import { copyStorage, type DocumentForm, openCopy } from './document-form.js'
+import styles from './editor.module.css'
+import { labelOfPath } from './path-labels.js'
+import { useMeta } from './use-document-form.js'
+
+interface NoticesProps {
+  readonly form: DocumentForm
+  readonly replace: (form: DocumentForm) => void
+  readonly onCreated: (documentId: string) => void
+}
+
+/** Messages above the fields. */
+export function Notices({ form, replace, onCreated }: NoticesProps) {
+  const { phase, message } = useSaver(form.saver)
+  const words = useWords().editor.notices
+  const { copies, theirs } = useMeta(form)
+  const isCopied = useSyncExternalStore(form.keeper.subscribe, () => form.keeper.isWorking)
+  return (
+    <div className={styles.notices}>
+      {phase === 'offline' && <Notice kind="warning">{words.offline}</Notice>}
+      {phase === 'failed' && (
+        <Notice
+          kind="wrong"
+          actions={
+            <Button isSmall onPress={() => form.saver.resume()}>
+              {words.retry}
+            </Button>
+          }
+        >
+          {words.failed(message ?? '')}
+        </Notice>
+      )}
+      {phase === 'gone' && (
+        <Notice
+          kind="wrong"
+          actions={
+            <Button isSmall onPress={() => form.saver.createAgain()}>
+              {words.createAgain}
+            </Button>
+          }
+        >
+          {words.gone}
+        </Notice>
+      )}
+      {!isCopied && <Notice kind="warning">{words.noCopy}</Notice>}
+      {copies.length > 0 && <FoundCopy {...{ form, replace, onCreated }} />}
+      {theirs !== null && <TheirChanges form={form} />}
+    </div>
+  )
+}
+
+interface NoticeProps {
+  readonly kind: 'info' | 'warning' | 'wrong'
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+function Notice({ kind, actions, children }: NoticeProps) {
+  return (
+    <div className={classes(styles.notice, styles[kind])} role={kind === 'wrong' ? 'alert' : 'status'}>
+      <p>{children}</p>
+      {actions !== undefined && <div className={styles.noticeActions}>{actions}</div>}
+    </div>
+  )
+}
+
+/** A copy of an earlier page that was not saved. */
+function FoundCopy({ form, replace, onCreated }: NoticesProps) {
+  const words = useWords().editor.notices
+  const { copies, view } = useMeta(form)
+  const format = useFormat()
+  const copy = copies[0]!
+  const restore = async () => {
+    const { type, locale, user, saver } = form
+    const restored = await openCopy({ type, locale, user, view, documentId: saver.state.documentId, onCreated }, copy)
+    restored.update({ copies: copies.slice(1) })
+    replace(restored)
+  }
+  const discard = async () => {
+    await copyStorage.delete(copy.id)
+    form.update({ copies: copies.slice(1) })
+  }
+  return (
+    <Notice
+      kind="info"
+      actions={
+        <>
+          <Button isSmall kind="main" onPress={() => void restore()}>
+            {words.restore}
+          </Button>
+          <Button isSmall kind="quiet" onPress={() => void discard()}>
+            {words.discardCopy}
+          </Button>
+        </>
+      }
+    >
+      {words.copyFound(format.dateTime(new Date(copy.time)))}
+    </Notice>
+  )
+}
+
+function TheirChanges({ form }: { readonly form: DocumentForm }) {
+  const words = useWords().editor.notices
+  const format = useFormat()
+  const { theirs } = useMeta(form)
+  const labels = (theirs?.paths ?? []).map(
+    (path) => labelOfPath(form.type, form.store, path) || labelOfPath(form.type, form.store, parentPath(path)),
+  )
+  const text = words.theirs(theirs?.person ?? null, format.list([...new Set(labels)]))
+  useEffect(() => announce(text), [text])
+  return (
+    <Notice
+      kind="info"
+      actions={
+        <Button isSmall kind="quiet" onPress={() => form.update({ theirs: null })}>
+          {words.close}
+        </Button>
+      }
+    >
+      {text}
+    </Notice>
+  )
+}

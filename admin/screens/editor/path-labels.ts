@@ -1,0 +1,51 @@
+// Labels of paths in the form: those of attributes, and the positions of entries.
+import { joinPath, splitPath } from '../../form/paths.js'
+import type { DocumentStore } from '../../form/store.js'
+import { type Entry, isKeyed, keyOf } from '../../form/values.js'
+import type { TypeDescription } from './document-form.js'
+
+type Layout = TypeDescription['layout']
+
+/** The label of an attribute: as an administrator wrote it, or its name as words. */
+export function labelOf({ metadatas }: Layout, name: string): string {
+  const label = metadatas[name]?.edit.label
+  if (typeof label === 'string' && label !== '' && label !== name) return label
+  const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase()
+}
+
+/** A path as a person reads it: `Sections › 2 Quote › Text`. */
+export function labelOfPath(type: TypeDescription, store: DocumentStore, path: string): string {
+  const labels: string[] = []
+  let layout: Layout | undefined = type.layout
+  let attributes: Readonly<Record<string, { readonly type: string; readonly component?: unknown }>> = type.attributes
+  let component: unknown
+  let at = ''
+  let list: unknown
+  for (const part of splitPath(path)) {
+    at = joinPath(at, part)
+    if (isKeyed(list) && list.length > 0) {
+      const index = list.findIndex((item) => keyOf(item) === part)
+      const entry = list[index] as Entry | undefined
+      component = entry?.__component ?? component
+      labels.push(`${index + 1} ${type.components[String(component)]?.displayName ?? ''}`.trim())
+    } else if (layout !== undefined) {
+      labels.push(labelOf(layout, part))
+      component = attributes[part]?.component
+    }
+    list = store.get(at)
+    const next: TypeDescription['components'][string] | undefined = type.components[String(component)]
+    if (next !== undefined) {
+      layout = next.layout
+      attributes = next.attributes
+    }
+  }
+  return labels.join(' › ')
+}
+
+/** The name of a document: the value of the attribute that its layout names. */
+export function nameOfDocument({ layout }: TypeDescription, values: Entry | null | undefined): string {
+  const { mainField } = layout.settings
+  const value = values?.[String(mainField)]
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}

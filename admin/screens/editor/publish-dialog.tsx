@@ -1,0 +1,185 @@
+// Preview of a publication: values that become public, missing values, and links that will wait.
+import { useEffect, useState } from 'react'
+import type { Entry } from '../../form/values.js'
+import { Button } from '../../parts/Button.js'
+import { CheckBox } from '../../parts/CheckBox.js'
+import { Dialog } from '../../parts/Dialog.js'
+import { Skeleton } from '../../parts/Skeleton.js'
+import { State } from '../../parts/State.js'
+import { useToasts } from '../../parts/toasts.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import { differingAttributes } from './comparison.js'
+import { checkPublication, type PublicationCheck, publish, saveAll } from './document-actions.js'
+import type { DocumentForm } from './document-form.js'
+import styles from './editor.module.css'
+import { labelOf, labelOfPath, nameOfDocument } from './path-labels.js'
+import { useMeta } from './use-document-form.js'
+
+interface PublishDialogProps {
+  readonly form: DocumentForm
+  readonly onClose: () => void
+  /** Goes to a field. */
+  readonly onGo: (path: string) => void
+}
+
+/** Loads what a publication would do, after everything is saved. */
+function useChecks(form: DocumentForm) {
+  const [checks, setChecks] = useState<readonly PublicationCheck[] | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const words = useWords().editor
+  useEffect(() => {
+    let isCurrent = true
+    const load = async () => {
+      const isSaved = await saveAll(form)
+      const conflicts = form.store.conflicts().length
+      if (!isSaved && isCurrent) setProblem(conflicts > 0 ? words.publish.conflictsFirst(conflicts) : words.publish.refusedFirst)
+      const found = await checkPublication(form)
+      if (isCurrent) setChecks(found)
+    }
+    load().catch((error: Error) => {
+      if (isCurrent) setProblem(error.message)
+    })
+    return () => {
+      isCurrent = false
+    }
+  }, [form, words])
+  return { checks, problem }
+}
+
+/** Shows what a publication would do, and publishes. */
+export function PublishDialog({ form, onClose, onGo }: PublishDialogProps) {
+  const words = useWords().editor.publish
+  const { say } = useToasts()
+  const { view } = useMeta(form)
+  const { checks, problem } = useChecks(form)
+  const [others, setOthers] = useState<readonly string[]>([])
+  const [isBusy, setBusy] = useState(false)
+  const own = checks?.find(({ locale }) => locale === form.locale)
+  const candidates = (view?.locales ?? []).filter(({ locale, state }) => locale !== form.locale && locale !== null && state !== 'published')
+  const errors = form.store.allErrors().filter(({ source }) => source === 'publication' || source === 'refused')
+  const isReady = checks !== null && problem === null && errors.length === 0
+  const name = nameOfDocument(form.type, form.store.get('') as Entry)
+  const confirm = async () => {
+    setBusy(true)
+    try {
+      await publish(form, [...(form.locale === null ? [] : [form.locale]), ...others])
+      say(words.done(name), { kind: 'good' })
+      onClose()
+    } catch (error) {
+      say((error as Error).message, { kind: 'wrong' })
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={words.title}
+      footer={
+        <Button kind="main" isBusy={isBusy} isDisabled={!isReady} onPress={() => void confirm()} autoFocus>
+          {others.length > 0 ? words.publishLanguages(others.length + 1) : words.publishNow}
+        </Button>
+      }
+    >
+      <div className={styles.sheet}>
+        {problem !== null && <p className={styles.problem}>{problem}</p>}
+        {checks === null && problem === null ? (
+          <>
+            <p>{words.checking}</p>
+            <Skeleton lines={3} />
+          </>
+        ) : (
+          <>
+            <Missing form={form} onGo={onGo} errors={errors} />
+            <Changes form={form} />
+            {own !== undefined && own.waiting.length > 0 && <Waiting form={form} check={own} />}
+            {candidates.length > 0 && <OtherLanguages candidates={candidates} checks={checks ?? []} chosen={others} onChange={setOthers} />}
+          </>
+        )}
+      </div>
+    </Dialog>
+  )
+}
+
+interface MissingProps {
+  readonly form: DocumentForm
+  readonly errors: readonly { readonly path: string; readonly message: string }[]
+  readonly onGo: (path: string) => void
+}
+
+function Missing({ form, errors, onGo }: MissingProps) {
+  const words = useWords().editor
+  if (errors.length === 0) return <p className={styles.ready}>{words.publish.ready}</p>
+  return (
+    <section className={styles.part}>
+      <h3>{words.publish.missing(errors.length)}</h3>
+      <ul className={styles.links}>
+        {errors.map(({ path, message }) => (
+          <li key={`${path} ${message}`}>
+            <button type="button" className={styles.link} onClick={() => onGo(path)}>
+              {labelOfPath(form.type, form.store, path) || words.errors.atDocument}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Changes({ form }: { readonly form: DocumentForm }) {
+  const words = useWords().editor.publish
+  const format = useFormat()
+  const { view } = useMeta(form)
+  if (view?.published == null) return null
+  const names = differingAttributes(form.type, view.published as Entry, form.store.get('') as Entry)
+  return (
+    <section className={styles.part}>
+      <h3>{words.becomesPublic}</h3>
+      <p>{names.length === 0 ? words.nothing : format.list(names.map((name) => labelOf(form.type.layout, name)))}</p>
+    </section>
+  )
+}
+
+function Waiting({ form, check }: { readonly form: DocumentForm; readonly check: PublicationCheck }) {
+  const words = useWords().editor.publish
+  const format = useFormat()
+  const labels = [...new Set(check.waiting.map(({ path }) => labelOf(form.type.layout, path[0] ?? '')))]
+  return (
+    <section className={styles.part}>
+      <h3>{words.waiting(check.waiting.length)}</h3>
+      <p>{format.list(labels)}</p>
+    </section>
+  )
+}
+
+interface OtherLanguagesProps {
+  readonly candidates: readonly { readonly locale: string | null; readonly state: 'draft' | 'changed' | 'published' }[]
+  readonly checks: readonly PublicationCheck[]
+  readonly chosen: readonly string[]
+  readonly onChange: (chosen: readonly string[]) => void
+}
+
+function OtherLanguages({ candidates, checks, chosen, onChange }: OtherLanguagesProps) {
+  const words = useWords().editor.publish
+  const format = useFormat()
+  return (
+    <fieldset className={styles.part}>
+      <legend>{words.languages}</legend>
+      {candidates.map(({ locale, state }) => {
+        const code = locale ?? ''
+        const count = checks.find((check) => check.locale === locale)?.errors.length ?? 0
+        return (
+          <CheckBox
+            key={code}
+            isSelected={chosen.includes(code)}
+            disabled={count > 0}
+            description={count > 0 ? words.missing(count) : undefined}
+            onChange={(isChosen) => onChange(isChosen ? [...chosen, code] : chosen.filter((one) => one !== code))}
+          >
+            {format.languageName(code)} <State state={state} isQuiet />
+          </CheckBox>
+        )
+      })}
+    </fieldset>
+  )
+}

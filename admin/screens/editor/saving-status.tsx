@@ -1,0 +1,35 @@
+// The state of saving, in the head of the editor.
+import { CircleAlert, CircleCheck, CloudOff, LoaderCircle, PencilLine } from 'lucide-react'
+import { useSaver } from '../../form/hooks.js'
+import type { SaverPhase } from '../../form/saver.js'
+import { classes } from '../../parts/classes.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import type { DocumentForm } from './document-form.js'
+import styles from './editor.module.css'
+
+const icons: Readonly<Record<SaverPhase, typeof CircleCheck>> = {
+  saved: CircleCheck,
+  waiting: PencilLine,
+  saving: LoaderCircle,
+  held: CircleAlert,
+  offline: CloudOff,
+  signedOut: CloudOff,
+  gone: CircleAlert,
+  failed: CircleAlert,
+}
+
+/** Says whether everything is stored. */
+export function SavingStatus({ form }: { readonly form: DocumentForm }) {
+  const { phase, savedAt } = useSaver(form.saver)
+  const words = useWords().editor.saving
+  const format = useFormat()
+  const Icon = icons[phase]
+  const text = phase === 'saved' && savedAt !== null ? words.savedAt(format.time(new Date(savedAt))) : words[phase]
+  const isWrong = phase === 'held' || phase === 'gone' || phase === 'failed' || phase === 'offline' || phase === 'signedOut'
+  return (
+    <span className={classes(styles.status, isWrong && styles.statusWrong)} data-phase={phase}>
+      <Icon size={16} aria-hidden="true" />
+      <span>{text}</span>
+    </span>
+  )
+}

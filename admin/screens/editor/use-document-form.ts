@@ -1,0 +1,118 @@
+// The form of the document of the address: loaded, opened, and closed when the address changes.
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { ApiFailure } from '../../server/client.js'
+import { isOnline, subscribeToConnection } from '../../server/connection.js'
+import { documentQuery, typeQuery } from '../../server/queries.js'
+import { sessionState, subscribeToSession } from '../../server/session.js'
+import { type DocumentForm, type DocumentMeta, findUnsaved, openForm } from './document-form.js'
+import type { DocumentView } from './document-network.js'
+
+/** A form, or its state before that. */
+export type OpenedForm =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'failed'; readonly error: Error }
+  | { readonly kind: 'open'; readonly form: DocumentForm }
+
+/** Opens the form of a document. `replace` puts another form in its position, such as that of a copy. */
+export function useDocumentForm(
+  type: string | null,
+  document: string | null,
+  locale: string | null,
+  onCreated: (documentId: string) => void,
+): { readonly opened: OpenedForm; readonly replace: (form: DocumentForm) => void } {
+  const queries = useQueryClient()
+  const [opened, setOpened] = useState<OpenedForm>({ kind: 'loading' })
+  const session = useSession(document)
+  const current = useRef<DocumentForm>(null)
+  useEffect(() => {
+    let isCurrent = true
+    setOpened((before) => (before.kind === 'open' && before.form.locale !== locale ? before : { kind: 'loading' }))
+    if (type === null) return
+    const open = async () => {
+      const user = userOf()
+      const key = session.document
+      const [{ data: description }, view, copies] = await Promise.all([
+        queries.fetchQuery(typeQuery(type)),
+        key === null ? null : load(key),
+        findUnsaved(user, type, key, locale),
+      ])
+      if (!isCurrent) return
+      const note = (documentId: string) => {
+        session.created = documentId
+        latest.current(documentId)
+      }
+      const form = openForm({ type: description, locale, user, view, documentId: key, onCreated: note })
+      if (copies.length > 0) form.update({ copies })
+      current.current = form
+      setOpened({ kind: 'open', form })
+    }
+    const load = async (documentId: string): Promise<DocumentView> => {
+      const query = { ...documentQuery(type, documentId, locale), staleTime: 0 }
+      return (await queries.fetchQuery(query)).data
+    }
+    open().catch((error: Error) => {
+      if (isCurrent) setOpened({ kind: 'failed', error })
+    })
+    return () => {
+      isCurrent = false
+      current.current?.close()
+      current.current = null
+    }
+  }, [queries, type, session, locale])
+  const latest = useRef(onCreated)
+  useEffect(() => {
+    latest.current = onCreated
+  })
+  useResuming(opened)
+  const replace = (form: DocumentForm) => {
+    current.current?.close()
+    current.current = form
+    setOpened({ kind: 'open', form })
+  }
+  return { opened, replace }
+}
+
+interface Session {
+  document: string | null
+  created: string | null
+}
+
+/** Another session begins with another document, but not when a new document gets its id: its form stays. */
+function useSession(document: string | null): Session {
+  const [session, setSession] = useState<Session>({ document, created: null })
+  if (session.document === document) return session
+  if (session.document === null && session.created === document) {
+    session.document = document
+    return session
+  }
+  const next = { document, created: null }
+  setSession(next)
+  return next
+}
+
+const userOf = (): string => {
+  const session = sessionState()
+  return 'administrator' in session ? String(session.administrator) : ''
+}
+
+/** Saves again as soon as the network or the session is back. */
+function useResuming(opened: OpenedForm): void {
+  const form = opened.kind === 'open' ? opened.form : null
+  useEffect(() => {
+    if (form === null) return
+    const ends = [
+      subscribeToConnection(() => isOnline() && form.saver.resume()),
+      subscribeToSession(() => sessionState().kind === 'signedIn' && form.saver.resume()),
+    ]
+    return () => {
+      for (const end of ends) end()
+    }
+  }, [form])
+}
+
+/** Facts about the document of a form. */
+export const useMeta = (form: DocumentForm): DocumentMeta => useSyncExternalStore(form.subscribe, () => form.meta)
+
+/** True for a document that does not exist, or may not be seen. */
+export const isMissing = (error: Error): boolean => error instanceof ApiFailure && error.status === 404

@@ -1,0 +1,102 @@
+// The difference of two texts, word by word.
+import type { Entry } from '../../form/values.js'
+
+/** A part of a text: in both, or in one of them alone. */
+export interface TextPart {
+  readonly kind: 'same' | 'removed' | 'added'
+  readonly text: string
+}
+
+/** Longest texts that are compared by word; others are removed and added as a whole. */
+const maxWords = 4_000
+
+const split = (text: string): readonly string[] => text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []
+
+/** The words that two texts have in common, and those of one of them. */
+export function compareWords(before: string, after: string): readonly TextPart[] {
+  const [one, other] = [split(before), split(after)]
+  let start = 0
+  while (start < one.length && start < other.length && one[start] === other[start]) start += 1
+  let end = 0
+  while (end < one.length - start && end < other.length - start && one.at(-1 - end) === other.at(-1 - end)) end += 1
+  const middle = compareMiddle(one.slice(start, one.length - end), other.slice(start, other.length - end))
+  return join([
+    { kind: 'same', text: one.slice(0, start).join('') },
+    ...middle,
+    { kind: 'same', text: one.slice(one.length - end).join('') },
+  ])
+}
+
+function compareMiddle(one: readonly string[], other: readonly string[]): readonly TextPart[] {
+  if (one.length * other.length === 0 || one.length + other.length > maxWords)
+    return [
+      { kind: 'removed', text: one.join('') },
+      { kind: 'added', text: other.join('') },
+    ]
+  // Lengths of the longest common subsequences of the ends.
+  const width = other.length + 1
+  const lengths = new Uint16Array((one.length + 1) * width)
+  for (let row = one.length - 1; row >= 0; row--)
+    for (let column = other.length - 1; column >= 0; column--)
+      lengths[row * width + column] =
+        one[row] === other[column]
+          ? lengths[(row + 1) * width + column + 1]! + 1
+          : Math.max(lengths[(row + 1) * width + column]!, lengths[row * width + column + 1]!)
+  const parts: TextPart[] = []
+  let [row, column] = [0, 0]
+  while (row < one.length || column < other.length) {
+    if (row < one.length && column < other.length && one[row] === other[column]) {
+      parts.push({ kind: 'same', text: one[row]! })
+      row += 1
+      column += 1
+    } else if (row < one.length && (column === other.length || lengths[(row + 1) * width + column]! >= lengths[row * width + column + 1]!))
+      parts.push({ kind: 'removed', text: one[row++]! })
+    else parts.push({ kind: 'added', text: other[column++]! })
+  }
+  return parts
+}
+
+function join(parts: readonly TextPart[]): readonly TextPart[] {
+  const joined: TextPart[] = []
+  for (const part of parts) {
+    const last = joined.at(-1)
+    if (part.text === '') continue
+    if (last?.kind === part.kind) joined[joined.length - 1] = { ...last, text: last.text + part.text }
+    else joined.push(part)
+  }
+  return joined
+}
+
+/** Deepest level of a value that is shown as a text. */
+const maxDepth = 12
+
+/** Any value as a text that can be compared: links and files by their names, entries by their members, blocks by their texts. */
+export function textOf(value: unknown, depth = 0): string {
+  if (value === null || value === undefined || depth > maxDepth) return ''
+  if (Array.isArray(value))
+    return value
+      .map((item) => textOf(item, depth + 1))
+      .filter(Boolean)
+      .join(depth === 0 ? '\n' : ' ')
+  if (typeof value !== 'object') return String(value)
+  const entry = value as Entry
+  if (typeof entry.text === 'string' && entry.type === 'text') return entry.text
+  if (Array.isArray(entry.children)) return entry.children.map((child) => textOf(child, depth + 1)).join('')
+  if (typeof entry.documentId === 'string' || typeof entry.mime === 'string') return nameOf(entry)
+  const members = Object.entries(entry).filter(([name]) => name !== 'id' && name !== '__component')
+  return members
+    .map(([, member]) => textOf(member, depth + 1))
+    .filter(Boolean)
+    .join('\n')
+}
+
+/** The name of a linked document or a file. */
+export function nameOf(link: Entry): string {
+  const name =
+    link.name ??
+    link.title ??
+    Object.entries(link).find(
+      ([key, value]) => typeof value === 'string' && !/^(documentId|locale|__type|type|publishedAt)$/.test(key),
+    )?.[1]
+  return String(name ?? link.documentId ?? link.id ?? '')
+}
