@@ -37,7 +37,7 @@ export const documentQuery = (type: string, document: string, locale: string | n
   readQuery('/content/{type}/{document}', { path: { type, document }, query: locale === null ? {} : { locale } })
 
 /** Types, documents and files by a text. */
-export const findQuery = (text: string) => readQuery('/find', { query: { q: text } })
+export const findQuery = (text: string) => readQuery('/find', { query: { q: text, limit: 10 } })
 
 const maxDelayMs = 15_000
 

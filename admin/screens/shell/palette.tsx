@@ -6,6 +6,7 @@ import { useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { announce } from '../../parts/announce.js'
 import { Hidden } from '../../parts/Hidden.js'
+import { State, type StateName } from '../../parts/State.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { findQuery } from '../../server/queries.js'
 import { signOut } from '../../server/session.js'
@@ -27,6 +28,9 @@ interface Entry {
   readonly note?: string
   readonly keys?: string
   readonly lang?: string
+  readonly state?: StateName
+  /** The address of a picture, in place of the icon. */
+  readonly picture?: string
   readonly Icon: LucideIcon
   readonly run: () => void
 }
@@ -117,7 +121,7 @@ const generalActions = (shell: ShellWords, onKeyList: () => void): readonly Scre
 ]
 
 /** Documents and files that the service finds. */
-function useFoundGroups({ start, onClose }: PaletteProps, text: string) {
+function useFoundGroups({ onClose }: Pick<PaletteProps, 'onClose'>, text: string) {
   const { shell } = useWords()
   const [, navigate] = useLocation()
   const wanted = useDebounced(text)
@@ -125,20 +129,16 @@ function useFoundGroups({ start, onClose }: PaletteProps, text: string) {
   const { data, isFetching, isError } = useQuery({ ...findQuery(wanted), enabled: isEnabled, placeholderData: (before) => before })
   const groups = useMemo((): readonly Group[] => {
     if (!isEnabled || data === undefined) return []
-    const typeOf = (uid: string) => start.types.find((type) => type.uid === uid)
-    const seen = new Set<string>()
-    const documents = data.data.documents.filter(({ type, documentId }) => {
-      const key = `${type} ${documentId}`
-      return !seen.has(key) && seen.add(key)
-    })
-    const files = data.data.files as readonly { readonly id: number; readonly name?: unknown; readonly url?: unknown }[]
+    const { documents, files } = data.data
     return [
       {
         title: shell.palette.documents,
-        entries: documents.slice(0, 2 * maxShown).map(({ type, documentId, locale, name }) => ({
+        entries: documents.map(({ type, documentId, locale, name, displayName, thumbnail, state }) => ({
           id: `document ${type} ${documentId}`,
-          label: name === '' ? shell.startPage.untitled : name,
-          note: typeOf(type)?.displayName ?? type,
+          label: name || shell.startPage.untitled,
+          note: displayName,
+          state,
+          picture: thumbnail?.url,
           lang: locale ?? undefined,
           Icon: FileText,
           run: () => {
@@ -149,18 +149,19 @@ function useFoundGroups({ start, onClose }: PaletteProps, text: string) {
       },
       {
         title: shell.palette.files,
-        entries: files.slice(0, maxShown).map(({ id, name, url }) => ({
+        entries: files.map(({ id, name, thumbnail }) => ({
           id: `file ${id}`,
-          label: String(name),
+          label: name,
+          picture: thumbnail?.url,
           Icon: File,
           run: () => {
             onClose()
-            window.open(String(url), '_blank', 'noopener')
+            if (thumbnail !== null) window.open(thumbnail.url, '_blank', 'noopener')
           },
         })),
       },
     ]
-  }, [data, isEnabled, start.types, shell, navigate, onClose])
+  }, [data, isEnabled, shell, navigate, onClose])
   return {
     groups,
     isSearching: text.length >= minLength && (isFetching || wanted !== text),
@@ -257,10 +258,15 @@ export default function Palette(props: PaletteProps): ReactNode {
                 onClick={entry.run}
                 onPointerMove={() => entry !== active && choose(entry.id)}
               >
-                <entry.Icon size={16} aria-hidden="true" />
+                {entry.picture === undefined ? (
+                  <entry.Icon size={16} aria-hidden="true" />
+                ) : (
+                  <img src={entry.picture} alt="" width={28} height={28} loading="lazy" />
+                )}
                 <span className={styles.label} lang={entry.lang}>
                   {entry.label}
                 </span>
+                {entry.state !== undefined && <State state={entry.state} isQuiet />}
                 {entry.note !== undefined && <small>{entry.note}</small>}
                 {entry.keys !== undefined && <kbd>{entry.keys}</kbd>}
               </div>

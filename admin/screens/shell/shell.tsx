@@ -1,5 +1,5 @@
 // The frame of every screen: menu, skip link, palette, keys, and dialogs about the session.
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Menu as MenuIcon, Search, X } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { useLocation } from 'wouter'
@@ -8,6 +8,7 @@ import { ErrorState } from '../../parts/ErrorState.js'
 import { IconButton } from '../../parts/IconButton.js'
 import { useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
+import { followStale } from '../../server/stale.js'
 import { focusRegion, useKeys } from './keys.js'
 import { Logo } from './logo.js'
 import { MainMenu } from './menu.js'
@@ -53,6 +54,8 @@ function Frame({ start }: { readonly start: Start }): ReactNode {
   const [window, open] = useState<Window>(null)
   const [location, navigate] = useLocation()
   const content = useScreenFocus(location)
+  const queries = useQueryClient()
+  useEffect(() => followStale(queries), [queries])
   useEffect(() => {
     // The drawer and the palette lead to another address.
     if (location !== '') open(null)
