@@ -2,11 +2,11 @@
 import type { FieldError } from '../form/errors.js'
 import type { Words } from '../words/catalog.js'
 
-type ErrorText = (label: string, params: Readonly<Record<string, unknown>>) => string
+type Errors = Words['errors']
+
+const isKnown = (errors: Errors, code: string): code is keyof Errors => Object.hasOwn(errors, code)
 
 /** The text for the code of an error, or the sentence of the service. */
 export function errorText({ errors }: Words, { code, params, message }: FieldError, label: string): string {
-  const text = (errors as Readonly<Record<string, unknown>>)[code]
-  if (typeof text === 'function') return (text as ErrorText)(label, params)
-  return typeof text === 'string' ? text : message
+  return isKnown(errors, code) ? errors[code](label, params) : message
 }

@@ -11,6 +11,7 @@ export function LinkView({ link, documentLocale }: { readonly link: Entry; reado
   const { thumbnail, locale } = link as { readonly thumbnail?: { readonly url?: unknown } | null; readonly locale?: string | null }
   const state = linkState(link)
   const line = linkLine(link)
+  const isForeign = typeof locale === 'string' && locale !== documentLocale
   return (
     <span className={styles.link}>
       {typeof thumbnail?.url === 'string' && <img className={styles.picture} src={thumbnail.url} alt="" loading="lazy" />}
@@ -18,14 +19,18 @@ export function LinkView({ link, documentLocale }: { readonly link: Entry; reado
         <span className={styles.name} lang={locale ?? undefined} dir="auto">
           {linkName(link, words.unnamed)}
         </span>
-        {line !== '' && (
-          <span className={styles.line} lang={locale ?? undefined} dir="auto">
-            {line}
+        {(state !== undefined || line !== '' || isForeign) && (
+          <span className={styles.line}>
+            {state !== undefined && <State state={state} isQuiet />}
+            {isForeign && <span className={styles.locale}>{locale}</span>}
+            {line !== '' && (
+              <span className={styles.values} lang={locale ?? undefined} dir="auto">
+                {line}
+              </span>
+            )}
           </span>
         )}
       </span>
-      {typeof locale === 'string' && locale !== documentLocale && <span className={styles.locale}>{locale}</span>}
-      {state !== undefined && <State state={state} isQuiet />}
     </span>
   )
 }

@@ -1,4 +1,51 @@
-// German texts: errors.
+// German texts: errors by the codes of the service.
 import type { errors as en } from '../en/errors.js'
+import { formatOf } from '../format.js'
 
-export const errors = {} satisfies typeof en
+const { number, plural, list } = formatOf('de')
+
+const of = (value: unknown): number => (typeof value === 'number' ? value : Number(value ?? 0))
+const names = (value: unknown): string => list(Array.isArray(value) ? value.map(String) : [])
+
+const forms: Readonly<Record<string, string>> = {
+  ...{
+    email: 'eine E-Mail-Adresse',
+    date: 'ein Datum',
+    time: 'eine Uhrzeit',
+    datetime: 'Datum und Uhrzeit',
+    timestamp: 'Datum und Uhrzeit',
+  },
+  ...{ integer: 'eine ganze Zahl', biginteger: 'eine ganze Zahl', number: 'eine Zahl', float: 'eine Zahl', decimal: 'eine Zahl' },
+  ...{ string: 'einen Text', boolean: 'Ja oder Nein', array: 'eine Liste', object: 'ein Objekt', json: 'JSON', link: 'einen Link' },
+  uid: 'einen Wert aus Buchstaben, Ziffern, Bindestrichen, Punkten, Unterstrichen und Tilden',
+}
+
+const expected = (form: unknown): string => `Bitte geben Sie ${forms[String(form)] ?? String(form ?? 'einen anderen Wert')} ein.`
+
+export const errors = {
+  required: () => 'Hier fehlt ein Wert.',
+  type: (_label, params) => expected(params.expected),
+  format: (_label, params) => expected(params.expected),
+  enum: (_label, { allowed }) => `Bitte wählen Sie einen der Werte ${names(allowed)}.`,
+  minLength: (_label, { min, actual }) =>
+    actual === undefined
+      ? `Mindestens ${number(of(min))} Zeichen sind nötig.`
+      : `Mindestens ${number(of(min))} Zeichen: ${plural(of(min) - of(actual), { one: '1 fehlt', other: '{} fehlen' })}.`,
+  maxLength: (_label, { max, actual }) =>
+    actual === undefined
+      ? `Höchstens ${number(of(max))} Zeichen passen.`
+      : `Höchstens ${number(of(max))} Zeichen: ${plural(of(actual) - of(max), { one: '1 ist', other: '{} sind' })} zu viel.`,
+  min: (_label, { min }) => `Der kleinste Wert ist ${number(of(min))}.`,
+  max: (_label, { max }) => `Der größte Wert ist ${number(of(max))}.`,
+  minItems: (_label, { min }) => `Mindestens ${plural(of(min), { one: '1 Eintrag ist', other: '{} Einträge sind' })} nötig.`,
+  maxItems: (_label, { max }) => `Höchstens ${plural(of(max), { one: '1 Eintrag passt', other: '{} Einträge passen' })}.`,
+  pattern: (_label, { pattern }) => `Der Text muss dem Muster ${String(pattern)} entsprechen.`,
+  unique: (label) => `Ein anderes Dokument hat denselben Wert bei ${label}.`,
+  notFound: () => 'Das verknüpfte Dokument oder die Datei gibt es nicht mehr.',
+  unknown: (label) => `${label} gibt es nicht mehr. Bitte laden Sie die Seite neu.`,
+  forbidden: (label) => `Sie dürfen ${label} nicht ändern.`,
+  unsupported: (label) => `${label} kann hier nicht geändert werden.`,
+  conflict: (label) => `${label} wurde auf zwei Arten zugleich geändert.`,
+  duplicate: () => 'Derselbe Wert ist zweimal da.',
+  tooMany: (_label, { max }) => `Nicht mehr als ${number(of(max))} auf einmal.`,
+} satisfies typeof en
