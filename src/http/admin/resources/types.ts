@@ -4,7 +4,7 @@ import type { Layout } from '../../../admin/layouts/layouts.js'
 import { configurableSchema, layoutRevision, readLayouts, replaceLayout } from '../../../admin/layouts/layouts.js'
 import { readTypeView } from '../../../admin/layouts/type-view.js'
 import type { Immutable } from '../../../admin/manage/operation.js'
-import type { Schema } from '../../../model/schema/types.js'
+import type { AttributeSource, Schema } from '../../../model/schema/types.js'
 import { typeInput } from '../content.js'
 import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
 import { cacheable, orCurrent } from '../revisions.js'
@@ -59,16 +59,26 @@ const shownLayout = ({ settings: given, metadatas, layouts }: Layout): Immutable
   layouts,
 })
 
+/** The layout of a type or component: known settings with valid values. */
+const typeLayout = z.strictObject({
+  settings: z.strictObject(settings).partial(),
+  metadatas: z.record(z.string(), z.strictObject({ edit: z.strictObject(edit).partial(), list: z.strictObject(list).partial() })),
+  layouts: layoutAnswer.shape.layouts,
+})
+
+/** The known values of their types. */
+const valid = (values: Readonly<Record<string, unknown>>, known: Readonly<Record<string, z.ZodType>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([key, value]) => known[key]?.safeParse(value).success))
+
 /** A layout whose labels are words where they repeat the name of the attribute: `metaTitle` becomes `Meta title`. */
-function labelledLayout(layout: Layout): ReturnType<typeof shownLayout> {
-  const { metadatas, ...rest } = shownLayout(layout)
+function labelledLayout(layout: Layout): Immutable<z.input<typeof typeLayout>> {
   const labelled = (name: string, values: Readonly<Record<string, unknown>>) =>
     values.label === name ? { ...values, label: toWords(name) } : values
-  const entries = Object.entries(metadatas).map(([name, { edit, list }]) => [
+  const entries = Object.entries(layout.metadatas).map(([name, stored]) => [
     name,
-    { edit: labelled(name, edit), list: labelled(name, list) },
+    { edit: labelled(name, valid(stored.edit, edit)), list: labelled(name, valid(stored.list, list)) },
   ])
-  return { ...rest, metadatas: Object.fromEntries(entries) }
+  return { settings: valid(layout.settings, settings), metadatas: Object.fromEntries(entries), layouts: layout.layouts }
 }
 
 /** The words of a name; abbreviations stay: `sourceURL` becomes `Source URL`. */
@@ -83,7 +93,31 @@ function toWords(name: string): string {
   return words === '' ? name : words[0]!.toUpperCase() + words.slice(1)
 }
 
-const attributes = z.record(z.string(), z.looseObject({ type: z.string() }))
+const flag = z.boolean()
+const text = z.string()
+const bound = z.union([z.number(), text])
+/** Known options of attributes. A schema may have others, and values of other kinds, which are left out. */
+const attributeOptions = {
+  ...{ required: flag, unique: flag, private: flag, configurable: flag, repeatable: flag, multiple: flag },
+  ...{ minLength: z.number(), maxLength: z.number(), min: bound, max: bound, regex: text },
+  ...{ relation: text, target: text, mappedBy: text, inversedBy: text, targetField: text, component: text, customField: text },
+  ...{ components: z.array(text), allowedTypes: z.array(text), enum: z.array(text) },
+  pluginOptions: z.looseObject({ i18n: z.looseObject({ localized: flag.optional() }).optional() }),
+  conditions: z.looseObject({ visible: z.record(text, z.unknown()).optional() }),
+}
+const attributeSchema = z.looseObject({ type: text, ...z.object(attributeOptions).partial().shape })
+const attributes = z.record(text, attributeSchema)
+
+/** Attributes as in their schema, with known options of the right kinds only. */
+const shownAttributes = (sources: Readonly<Record<string, AttributeSource>>): Immutable<z.input<typeof attributes>> =>
+  Object.fromEntries(
+    Object.entries(sources).map(([attribute, { type, ...source }]) => {
+      const options = Object.entries(source).filter(
+        ([option, value]) => attributeOptions[option as keyof typeof attributeOptions]?.safeParse(value).success !== false,
+      )
+      return [attribute, { type, ...Object.fromEntries(options) }]
+    }),
+  )
 const typeAnswer = z.strictObject({
   uid: z.string(),
   kind: z.enum(['collectionType', 'singleType']),
@@ -93,8 +127,8 @@ const typeAnswer = z.strictObject({
   draftAndPublish: z.boolean(),
   localized: z.boolean(),
   attributes,
-  components: z.record(z.string(), z.strictObject({ displayName: z.string(), attributes, layout: layoutAnswer })),
-  layout: layoutAnswer,
+  components: z.record(z.string(), z.strictObject({ displayName: z.string(), attributes, layout: typeLayout })),
+  layout: typeLayout,
   /** By right, the attributes that a role names; each document may show or take fewer. */
   fields: z.strictObject({ read: z.array(z.string()), create: z.array(z.string()), update: z.array(z.string()) }),
   actions: z.array(z.enum(['create', 'read', 'update', 'delete', 'publish'])),
@@ -129,11 +163,15 @@ export const typeResources: readonly Resource[] = [
         localized,
         displayName: found.displayName,
         kind: singleType ? ('singleType' as const) : ('collectionType' as const),
-        attributes: found.attributes,
+        attributes: shownAttributes(found.attributes),
         components: Object.fromEntries(
           found.components.map((component) => [
             component.uid,
-            { displayName: component.displayName, attributes: component.attributes, layout: labelledLayout(component.layout) },
+            {
+              displayName: component.displayName,
+              attributes: shownAttributes(component.attributes),
+              layout: labelledLayout(component.layout),
+            },
           ]),
         ),
         layout: labelledLayout(found.layout),
