@@ -33,6 +33,7 @@ interface SearchResult {
 
 /** A document that was found: its draft in the locale with the best name. */
 interface SearchedDocument extends LinkView {
+  readonly name: string
   /** The display name of the type. */
   readonly displayName: string
   /** Only of types with locales. */
@@ -116,6 +117,7 @@ async function searchDocuments(
   const localesOf = type.localized ? await readRowLocales(access, type, best) : null
   return best.map((link) => ({
     ...link,
+    name: link.name ?? '',
     displayName: type.displayName,
     ...(localesOf === null ? {} : { locales: localesOf(link.documentId) }),
   }))

@@ -315,7 +315,7 @@ const check = z.strictObject({
 
 const found = z.strictObject({
   types: z.array(z.strictObject({ uid: text, displayName: text })),
-  documents: z.array(linkSchema.extend({ displayName: text, locales: rowLocales })),
+  documents: z.array(linkSchema.extend({ name: text, displayName: text, locales: rowLocales })),
   files: z.array(
     z.strictObject({
       id: z.int(),
