@@ -1,6 +1,7 @@
 // Errors of the content API with positions, codes and parameters, which Strapi leaves out.
 
 import { checkKeys, type WriteAccess } from '../content/documents/input/keys.js'
+import { namesTargets, relationForm } from '../content/documents/input/relations.js'
 import type { Body } from '../content/documents/input/types.js'
 import { ApiError } from '../foundation/errors/errors.js'
 import type { InputMistake, IssueCode, IssueParams } from '../foundation/errors/issues.js'
@@ -104,6 +105,20 @@ function locate(access: ContentAccess, type: ContentType, data: Body, error: Api
       paths.map((path) => ({ path, message: error.message, code: 'notFound' })),
     )
   }
+  if (situation?.kind === 'entries') {
+    const { attribute: name, ids } = situation
+    const paths = findAttributes(model, type, data, []).flatMap(({ attribute, path, value }) =>
+      attribute.name === name
+        ? findEntries(attribute, value, path).flatMap(({ entry, at }) => (ids.includes(Number(entry.id)) ? [at] : []))
+        : [],
+    )
+    return withMistakes(
+      error,
+      paths.map((path) => ({ path, message: error.message, code: 'notFound' })),
+    )
+  }
+  if (error.mistakes?.some(({ path }) => path.length === 0) === true)
+    return withMistakes(error, locateLinks(model, type, data, error.mistakes))
   if (error.details?.source !== 'body') return error
   const wrong = findWrongKeys(model, { grants, addedByHooks: new Set() }, type, data, error)
   return withMistakes(
@@ -112,6 +127,18 @@ function locate(access: ContentAccess, type: ContentType, data: Body, error: Api
     wrong.map((mistake) => (mayKnow(access, type, mistake.path) ? mistake : { ...mistake, code: 'unknown' })),
   )
 }
+
+/** The same errors, where one about links in the data as a whole is one for each attribute whose links name nothing. */
+function locateLinks(model: Model, type: ContentType, data: Body, mistakes: readonly InputMistake[]): readonly InputMistake[] {
+  const places = findAttributes(model, type, data, []).filter(
+    ({ attribute, value }) => isLink(attribute) && !namesTargets(relationForm(value, attribute)),
+  )
+  return mistakes.flatMap((mistake) =>
+    mistake.path.length > 0 || places.length === 0 ? [mistake] : places.map(({ path }) => ({ ...mistake, path })),
+  )
+}
+
+const isLink = ({ kind }: Attribute): boolean => kind !== 'scalar' && kind !== 'component' && kind !== 'dynamiczone'
 
 /** True if the administrator may read the attribute at a path of a document. */
 export function mayKnow({ grants }: Pick<ContentAccess, 'grants'>, type: ContentType, path: InputMistake['path']): boolean {

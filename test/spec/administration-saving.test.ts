@@ -406,3 +406,163 @@ rule('administration-saving.6', 'a document is made with its first value, once',
   expect((await ada.send('POST', pages, { data: { kind: 'note' } }, { 'idempotency-key': 'first-value' })).status).toBe(422)
   expect((await ada.get(`${pages}/total?filters[kind]=note`)).body.data.total).toBe(1)
 })
+
+const lenient = { prefer: 'handling=lenient' }
+const refusedOf = ({ body }: TestResponse): string[] =>
+  body.refused.map(({ path, code }: { path: string[]; code: string }) => `${path.join('/')} ${code}`).sort()
+
+rule('administration-saving.7', 'a lenient change stores what it can and names the rest', async () => {
+  const taken = await make({ title: 'Taken', code: 'taken' })
+  await ok(ada.send('POST', `${pathOf(taken)}/publish`, undefined, ifMatch(taken)))
+  const made = await make({ title: 'Lenient', parts: [{ label: 'a', count: 1 }], body: [{ __component: 'block.group', name: 'g' }] })
+  const { parts, body } = made.body.data.draft
+  const [a, group] = [nameOf(parts[0]), nameOf(body[0])]
+  const changes = {
+    title: 'Stored',
+    kind: 'none',
+    nothing: 1,
+    locale: 'de',
+    related: ['nobody'],
+    lead: { label: 'kept', count: 'x' },
+    groups: [{ name: 'kept', parts: [{ count: {} }, { label: 'kept' }] }],
+    [`parts/${a}/label`]: 'A',
+    [`parts/${a}/count`]: 'x',
+    'parts/#999999/label': 'x',
+    [`body/${group}/name`]: { not: 'a text' },
+    [`body/${group}/parts`]: [{ label: 'p' }],
+  }
+  const lists = {
+    parts: [
+      { insert: { label: 'n', count: 'x' }, key: 'n' },
+      { insert: { nothing: 1, label: 'o' }, after: 'n', key: 'o' },
+      { move: '#999999', at: 'end' },
+      { insert: { label: 'after nothing' }, after: '#999999', key: 'lost' },
+    ],
+    body: [
+      { insert: { __component: 'block.none' }, key: 'k1' },
+      { insert: { label: 'no component' }, key: 'k2' },
+      { insert: { __component: 'block.part', label: 'z' }, key: 'k3' },
+    ],
+  }
+  // Strict: everything is refused.
+  const strict = await patch(made, { changes, lists })
+  expect(strict.status).toBe(400)
+  expect((await ada.get(pathOf(made))).body.data.revision).toBe(made.body.data.revision)
+  const response = await ok(patch(made, { changes, lists }, made, lenient))
+  expect(response.headers.get('preference-applied')).toBe('handling=lenient')
+  expect(refusedOf(response)).toEqual(
+    [
+      'kind enum',
+      'nothing unknown',
+      'locale forbidden',
+      'related notFound',
+      'lead/count type',
+      'groups/0/parts/0/count type',
+      `parts/${a}/count type`,
+      'parts/#999999/label unknown',
+      'parts/#999999 notFound',
+      'parts/lost notFound',
+      'parts/n/count type',
+      'parts/o/nothing unknown',
+      `body/${group}/name type`,
+      'body/k1/__component enum',
+      'body/k2/__component required',
+    ].sort(),
+  )
+  const { draft } = response.body.data
+  expect(draft).toMatchObject({ title: 'Stored', kind: null, related: [], lead: { label: 'kept', count: null } })
+  expect(draft.groups).toMatchObject([{ name: 'kept', parts: [{ label: null, count: null }, { label: 'kept' }] }])
+  expect(draft.parts).toMatchObject([{ label: 'A', count: 1 }, { label: 'n', count: null }, { label: 'o' }])
+  expect(draft.body).toMatchObject([{ name: 'g', parts: [{ label: 'p' }] }, { label: 'z' }])
+  // Nothing refused.
+  const fine = await ok(patch(made, { changes: { title: 'Fine' } }, response, lenient))
+  expect([fine.body.refused, fine.body.data.draft.title]).toEqual([[], 'Fine'])
+  // Nothing left.
+  const none = await patch(
+    made,
+    { changes: { kind: 'none', related: ['nobody'] }, lists: { parts: [{ remove: '#999999' }] } },
+    fine,
+    lenient,
+  )
+  expect([none.status, none.headers.get('preference-applied')]).toEqual([400, null])
+  expect(
+    errorsOf(none)
+      .map(([path]) => path)
+      .sort(),
+  ).toEqual(['kind', 'parts/#999999', 'related'])
+  expect((await ada.get(pathOf(made))).body.data.revision).toBe(fine.body.data.revision)
+  // A minimal response has both.
+  const both = await ok(patch(made, { changes: { kind: 'none', title: 'Both' } }, fine, { prefer: 'return=minimal, handling=lenient' }))
+  expect([both.headers.get('preference-applied'), both.body.data.state]).toEqual(['return=minimal, handling=lenient', 'draft'])
+  expect(refusedOf(both)).toEqual(['kind enum'])
+  const outdated = await patch(made, { changes: { kind: 'none', title: 'x' } }, fine, lenient)
+  expect(outdated.status).toBe(412)
+})
+
+rule('administration-saving.7', 'links and entries that name nothing are left out alone', async () => {
+  const made = await make({ title: 'Links', parts: [{ label: 'a' }] })
+  const other = await make({ title: 'Other', parts: [{ label: 'b' }] })
+  const [foreign] = other.body.data.draft.parts
+  for (const related of [
+    [{}],
+    'nobody',
+    { connect: [{ documentId: 'nobody' }] },
+    { set: [{ id: 999_999 }] },
+    999_999,
+    [other.body.data.documentId, 'nobody'],
+  ]) {
+    const state = await ada.get(pathOf(made))
+    const response = await ok(patch(made, { changes: { related, title: JSON.stringify(related) } }, state, lenient))
+    expect([related, response.body.refused.map(({ path }: { path: string[] }) => path)]).toEqual([related, [['related']]])
+    expect(response.body.data.draft).toMatchObject({ title: JSON.stringify(related), related: [] })
+  }
+  const state = await ada.get(pathOf(made))
+  const response = await ok(
+    patch(
+      made,
+      { changes: { parts: [{ id: foreign.id, label: 'stolen' }], body: [{ __component: 'block.part', id: foreign.id }], title: 'Own' } },
+      state,
+      lenient,
+    ),
+  )
+  expect(refusedOf(response)).toEqual(['body/0 notFound', 'parts/0 notFound'])
+  expect(response.body.data.draft).toMatchObject({ title: 'Own', parts: [{ label: 'a' }], body: [] })
+})
+
+rule('administration-saving.7', 'values that are unique, required or not permitted are left out', async () => {
+  // Types without drafts are published by each write.
+  const notes = '/content/api::note.note'
+  const note = await ada.send('POST', notes, { data: { text: 'one', code: 'first' } })
+  await ok(ada.send('POST', notes, { data: { text: 'two', code: 'second' } }))
+  const path = `${notes}/${note.body.data.documentId}`
+  const changed = await ok(ada.send('PATCH', path, { changes: { text: null, code: 'second', count: 5 } }, { ...ifMatch(note), ...lenient }))
+  expect(refusedOf(changed)).toEqual(['code unique', 'text required'])
+  expect(changed.body.data.draft).toMatchObject({ text: 'one', code: 'first', count: 5 })
+  await giveRights(served, 'some', [
+    { action: 'read', subject: page },
+    { action: 'update', subject: page, properties: { fields: ['title', 'parts.label'], locales: null } },
+  ])
+  const bob = await signInClient(served, 'bob@lenient.example', ['some'])
+  const made = await make({ title: 'Some', parts: [{ label: 'a', count: 1 }, { label: 'b' }] })
+  const [a, b] = made.body.data.draft.parts.map(nameOf)
+  const response = await ok(
+    patch(
+      made,
+      {
+        changes: { title: 'Permitted', kind: 'note', slug: 'x', code: 'x', [`parts/${a}/count`]: 2, [`parts/${a}/label`]: 'A', lead: {} },
+        lists: { parts: [{ remove: b }, { insert: { label: 'n', count: 1 }, key: 'n' }], groups: [{ insert: {}, key: 'k' }] },
+      },
+      made,
+      lenient,
+      bob,
+    ),
+  )
+  expect(refusedOf(response).map((one) => one.split(' ')[0])).toEqual([
+    ...['code', 'groups/k', 'kind', 'lead', `parts/${b}`, `parts/${a}/count`, 'parts/n/count', 'slug'].sort(),
+  ])
+  expect(response.body.data.draft).toMatchObject({
+    title: 'Permitted',
+    kind: null,
+    parts: [{ label: 'A', count: 1 }, { label: 'b' }, { label: 'n' }],
+  })
+})

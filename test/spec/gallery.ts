@@ -37,6 +37,17 @@ const files = {
       related: { type: 'relation', relation: 'oneToMany', target: page },
     },
   },
+  'src/api/note/content-types/note/schema.json': {
+    kind: 'collectionType',
+    collectionName: 'notes',
+    info: { singularName: 'note', pluralName: 'notes', displayName: 'Note' },
+    options: { draftAndPublish: false },
+    attributes: {
+      text: { type: 'string', required: true },
+      code: { type: 'string', unique: true },
+      count: { type: 'integer' },
+    },
+  },
 }
 
 /** Serves the project. */

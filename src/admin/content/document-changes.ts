@@ -133,8 +133,9 @@ function toTree({ mistakes }: Conversion, { changes, lists }: DocumentChanges): 
     }
   }
   for (const [path, operations] of Object.entries(lists)) {
+    if (operations.length === 0) continue
     add(path, (node) => {
-      if (operations.length > 0) node.operations = operations
+      node.operations = operations
       return true
     })
   }
@@ -252,7 +253,8 @@ function toList({ mistakes, names }: Conversion, list: ChangedList, changed: Cha
   return data
 }
 
-const operationName = (operation: ListOperation): string =>
+/** The name or key of the entry of an operation. */
+export const operationName = (operation: ListOperation): string =>
   'insert' in operation ? operation.key : 'move' in operation ? operation.move : operation.remove
 
 /** Applies operations in their order. Positions next to new entries name their keys. */

@@ -5,6 +5,7 @@ import type { Body } from '../../content/documents/input/types.js'
 import type { WriteRequest, WriteStart } from '../../content/documents/operation.js'
 import { isSameRow } from '../../content/documents/read/find.js'
 import { ApiError, forbidden, mistakenInput, notFound } from '../../foundation/errors/errors.js'
+import type { InputMistake } from '../../foundation/errors/issues.js'
 import { noAttributes } from '../../foundation/grants.js'
 import type { HookAction } from '../../foundation/public/documents.js'
 import type { ContentType } from '../../model/schema/types.js'
@@ -20,6 +21,7 @@ import {
   type RequestPath,
   toData,
 } from './document-changes.js'
+import { type Attempt, storeLeniently, toAttributePath } from './lenient-changes.js'
 import { administratorPolicy, type Expected, type PolicyTerms } from './write-policy.js'
 import { readWritten, type WriteReport } from './written-document.js'
 
@@ -95,23 +97,41 @@ export async function createDocument(
   return outcome.documentId
 }
 
-/** Changes values at paths of a draft, and lists of components. @throws ApiError 400, 403, 404, 412 */
+interface ChangeTerms extends Pick<UpdateTerms, 'expected' | 'report'> {
+  /** Stores the valid part of the changes. */
+  readonly isLenient: boolean
+}
+
+/**
+ * Changes values at paths of a draft, and lists of components. Returns the errors of what was left out.
+ * @throws ApiError 400, 403, 404, 412
+ */
 export async function changeDocument(
   access: ContentAccess,
   name: DocumentName,
   given: DocumentChanges,
-  { expected, report }: Pick<UpdateTerms, 'expected' | 'report'>,
-): Promise<void> {
+  { expected, report, isLenient }: ChangeTerms,
+): Promise<readonly InputMistake[]> {
   const { type } = name
   const row = await readDraft(access, name, given, expected)
   if (row !== null && isNothing(given)) {
     if (!access.grants.may(`${type.uid}.update`)) throw forbidden(`${type.uid}.update`)
-    return
+    return []
   }
+  const { model } = access.documents.context
   const readable = access.grants.content.readable.get(type.uid) ?? noAttributes
-  const { data, mistakes, toRequestPath } = toData({ model: access.documents.context.model, shape: type, readable }, given, row ?? {})
-  if (mistakes.length > 0) throw mistakenInput(mistakes)
-  await updateDocument(access, name, data, { fields: changedPaths(given), expected, report, toRequestPath })
+  const attempt: Attempt = async (changes, note) => {
+    const { data, mistakes, toRequestPath } = toData({ model, shape: type, readable }, changes, row ?? {})
+    if (mistakes.length > 0) throw mistakenInput(mistakes)
+    const toErrorPath = (path: RequestPath): RequestPath => {
+      note(toRequestPath(path), toRequestPath(toAttributePath(model, type, data, path)))
+      return toRequestPath(path)
+    }
+    await updateDocument(access, name, data, { fields: changedPaths(changes), expected, report, toRequestPath, toErrorPath })
+  }
+  if (isLenient) return storeLeniently(given, attempt)
+  await attempt(given, () => {})
+  return []
 }
 
 /** The stored draft with the ids of its components, if changes need it; null: there is none. @throws ApiError 404, 412 */
@@ -131,6 +151,8 @@ interface UpdateTerms extends Pick<BegunTerms, 'alwaysRecords' | 'copiedFiles' |
   readonly expected: Expected
   /** The path in the request of a value in the data; absent: the same. */
   readonly toRequestPath?: (path: RequestPath) => RequestPath
+  /** The same for errors. */
+  readonly toErrorPath?: (path: RequestPath) => RequestPath
 }
 
 /** Writes to a draft. @throws ApiError 400, 403, 404, 412 */
@@ -140,11 +162,11 @@ export async function updateDocument(
   data: Body,
   terms: UpdateTerms,
 ): Promise<void> {
-  const { toRequestPath, report: wanted, ...policyTerms } = terms
+  const { toRequestPath, toErrorPath, report: wanted, ...policyTerms } = terms
   const report = wanted === undefined ? undefined : { ...wanted, toRequestPath }
   const update = beginWrite(access, type, 'update', locale, { ...policyTerms, report })
   const write = () => access.writes({ ...update, documentId, body: async () => ({ data }) })
-  const outcome = await withErrorPaths({ access, type, data, toRequestPath }, write)
+  const outcome = await withErrorPaths({ access, type, data, toRequestPath: toErrorPath }, write)
   if (outcome === null) throw notFound()
 }
 

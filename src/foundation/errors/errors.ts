@@ -41,6 +41,8 @@ type Situation =
   | { readonly kind: 'data' }
   /** The body names documents or rows of this type that do not exist. */
   | { readonly kind: 'targets'; readonly uid: string; readonly named: readonly (string | number)[] }
+  /** Entries of this component or zone that belong to another document, or to none, by row id. */
+  | { readonly kind: 'entries'; readonly attribute: string; readonly ids: readonly number[] }
   /** A form has no files in the field `files`, but in these. */
   | { readonly kind: 'files'; readonly fields: readonly string[] }
 

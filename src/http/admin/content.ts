@@ -5,11 +5,14 @@ import { logActivities } from '../../admin/activity.js'
 import { type ContentAccess, type DocumentName, parseLocale, readableType } from '../../admin/content/content-access.js'
 import { type DocumentView, viewDocument } from '../../admin/content/document-view.js'
 import { toWritten, type WriteReport, type WrittenDocument } from '../../admin/content/written-document.js'
+import { toErrorView } from '../../admin/error-paths.js'
 import type { FormerResult } from '../../admin/idempotency.js'
 import { pageInput } from '../../admin/values.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
+import type { InputMistake } from '../../foundation/errors/issues.js'
 import { documentStates } from '../../query/request.js'
 import { publicationFilters } from '../../query/rest/versions.js'
+import { inputErrorSchema } from './input.js'
 import { appliedHeader, type Preference } from './preferences.js'
 import { type AdmittedRequest, type HeaderInput, type ResourceResponse, respond } from './resource.js'
 import { documentTag } from './revisions.js'
@@ -127,6 +130,11 @@ const writtenSchema = z.strictObject({
 /** A written document in a response, or the result of the write. */
 export const writtenDocumentSchema = z.strictObject({ data: z.union([documentSchema.shape.data, writtenSchema]) })
 
+/** A changed document in a response, or the result of the change. */
+export const changedDocumentSchema = writtenDocumentSchema.extend({
+  refused: z.array(inputErrorSchema).optional().describe('With `handling=lenient`: the errors of the values that were left out'),
+})
+
 /** Content for the administrator of a request. */
 export async function contentAccess(context: AdmittedRequest): Promise<ContentAccess> {
   const { administration, administrator, actor, installation, request } = context
@@ -214,13 +222,13 @@ export async function respondWritten<Value = z.input<typeof documentSchema>>(
   return present()
 }
 
-type WrittenResponse = ResourceResponse<z.input<typeof writtenDocumentSchema>>
+type WrittenResponse = ResourceResponse<z.input<typeof changedDocumentSchema>>
 
 interface PreferredResponse {
   /** For the write; undefined: the response has the document. */
   readonly report: WriteReport | undefined
-  /** Responds after the write. */
-  present(access: ContentAccess, name: DocumentName): Promise<WrittenResponse>
+  /** Responds after the write. `refused`: what was left out; undefined: the write was not lenient. */
+  present(access: ContentAccess, name: DocumentName, refused?: readonly InputMistake[]): Promise<WrittenResponse>
 }
 
 /** The response to a write as the client prefers it. `former`: the same request was carried out before. */
@@ -229,18 +237,22 @@ export function preferredResponse(
   locale: string | null,
   former: FormerResult | null = null,
 ): PreferredResponse {
-  if (!preferred.has('return=minimal')) return { report: undefined, present: respondDocument as never }
+  const isMinimal = preferred.has('return=minimal')
   let written = (former?.responseData ?? null) as WrittenDocument | null
-  return {
-    report: {
-      locale,
-      done: (result) => {
-        written = result
-      },
+  const report: WriteReport = {
+    locale,
+    done: (result) => {
+      written = result
     },
-    present: async (access, name) => {
-      const data = written ?? toWritten(await readDocument(access, name))
-      return respond({ data }, { etag: `"${data.revision ?? 'none'}"`, ...appliedHeader(preferred) })
+  }
+  return {
+    report: isMinimal ? report : undefined,
+    present: async (access, name, refused) => {
+      const view = isMinimal && written !== null ? null : await readDocument(access, name)
+      const minimal = written ?? toWritten(view!)
+      const etag = isMinimal ? `"${minimal.revision ?? 'none'}"` : documentTag(view!)
+      const left = refused === undefined ? {} : { refused: refused.map(toErrorView) as never }
+      return respond({ data: (isMinimal ? minimal : view) as never, ...left }, { etag, ...appliedHeader(preferred) })
     },
   }
 }

@@ -52,7 +52,8 @@ async function writeEntries(
   const present = isNew ? [] : await findEntries(transaction, owner.shape, [owner.id], [attribute.name])
   const isKnown = ({ id, component }: ComponentInput): boolean =>
     id !== null && present.some((one) => one.cmp_id === id && one.component_type === component.uid)
-  if (!isNew && entries.some((entry) => entry.id !== null && !isKnown(entry))) throw foreignEntry(attribute)
+  const foreign = isNew ? [] : entries.flatMap((entry) => (entry.id === null || isKnown(entry) ? [] : [entry.id]))
+  if (foreign.length > 0) throw foreignEntries(attribute, foreign)
   const written = await writeEach(entries, async (entry) => ({
     component: entry.component,
     id: await writeEntry(writing, entry, isKnown(entry)),
@@ -89,10 +90,11 @@ async function writeEach<Written>(
   return written
 }
 
-/** The entry belongs to another document or to none. The error names are recorded. */
-function foreignEntry({ kind, name }: ComponentAttribute | DynamicZone): ApiError {
+/** The entries belong to another document or to none. The error names are recorded. */
+function foreignEntries({ kind, name }: ComponentAttribute | DynamicZone, ids: readonly number[]): ApiError {
   const message = `Some of the provided components in ${name} are not related to the entity`
-  return kind === 'dynamiczone' ? new ApiError('Error', message, null) : new ApiError('ApplicationError', message)
+  const error = kind === 'dynamiczone' ? new ApiError('Error', message, null) : new ApiError('ApplicationError', message)
+  return error.about({ kind: 'entries', attribute: name, ids })
 }
 
 async function writeEntry(writing: RowContext, { component, id, input }: ComponentInput, isKnown: boolean): Promise<number> {

@@ -10,10 +10,12 @@ import { actOnDocument, changeDocument, createDocument } from '../../../admin/co
 import { checkDocument } from '../../../admin/content/publication-check.js'
 import { search } from '../../../admin/content/search.js'
 import { pageInput } from '../../../admin/values.js'
+import type { InputMistake } from '../../../foundation/errors/issues.js'
 import {
   admitTo,
   attributesInput,
   byDocument,
+  changedDocumentSchema,
   contentAccess,
   cursorInput,
   cursorMeta,
@@ -40,6 +42,7 @@ import {
   writtenDocumentSchema,
 } from '../content.js'
 import { inputErrorSchema } from '../input.js'
+
 import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
 import { cacheable } from '../revisions.js'
 
@@ -151,17 +154,21 @@ const documents: readonly Resource[] = [
     path: '/content/:type/:document',
     summary: 'Change a draft at some paths',
     who: 'byRoles',
-    headers: { ...documentStateOrNew, prefers: ['return=minimal'] },
+    headers: { ...documentStateOrNew, prefers: ['return=minimal', 'handling=lenient'] },
     params: byDocument,
     query: localeQuery,
     body: changesInput,
-    response: writtenDocumentSchema,
+    response: changedDocumentSchema,
     handle: async (context) => {
       const { body, expected, preferred } = context
       const { access, name } = await openDocument(context)
       const { report, present } = preferredResponse(preferred, name.locale)
-      const change = () => changeDocument(access, name, body, { expected, report })
-      return respondWritten(access, name, change, () => present(access, name))
+      const isLenient = preferred.has('handling=lenient')
+      let refused: readonly InputMistake[] = []
+      const change = async () => {
+        refused = await changeDocument(access, name, body, { expected, report, isLenient })
+      }
+      return respondWritten(access, name, change, () => present(access, name, isLenient ? refused : undefined))
     },
   }),
   resource({
