@@ -122,8 +122,10 @@ const requests: Readonly<Record<string, () => Promise<Request>>> = {
 
 /** POSTs that change nothing, or have another way to be sent again. */
 const others = [
-  ...['', '/refresh', '/password', '/first', '/forgot', '/reset', '/invitation/:code', '/change-password'].map((path) => `/session${path}`),
-  ...['/uid/:type/:attribute', '/model/plan', '/model/apply', '/model/undo', '/model/restore', '/webhooks/:id/test'],
+  ...['', '/refresh', '/password', '/first', '/forgot', '/reset', '/invitation/:code', '/change-password', '/demo'].map(
+    (path) => `/session${path}`,
+  ),
+  ...['/uid/:type/:attribute', '/model/plan', '/model/apply', '/model/undo', '/model/restore', '/webhooks/:id/test', '/presence'],
 ]
 
 const acts = async () => (await rowsOf(served, 'octavo_activity')).length
