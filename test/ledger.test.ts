@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..')
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   // Up: errors with codes, events, presence, views and writes by entries for the page of editors.
   foundation: { files: 52, lines: 6900, prose: 3 },
-  model: { files: 60, lines: 9520, prose: 3 },
+  model: { files: 60, lines: 9540, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17211, prose: 3 },
   query: { files: 14, lines: 3750, prose: 3 },
@@ -21,7 +21,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   operations: { files: 38, lines: 7607, prose: 3 },
   admin: { files: 56, lines: 9900, prose: 3 },
   http: { files: 80, lines: 13300, prose: 3 },
-  service: { files: 57, lines: 6704, prose: 3 },
+  service: { files: 57, lines: 6705, prose: 3 },
   // Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 28, lines: 5074, prose: 3 },
 }

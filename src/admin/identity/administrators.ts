@@ -178,6 +178,7 @@ export const setPassword = (transaction: Transaction, id: number, password: stri
 export async function removeAdministrator(transaction: Transaction, id: number): Promise<void> {
   await revokeOneTimeTokens(transaction, id, 'admin_users')
   await endSessions(transaction, sessionOwner(id))
+  await transaction.run(sql`delete from octavo_views where administrator_id = ${id} and visibility = 'mine'`)
   await transaction.run(sql`delete from admin_users_roles_lnk where user_id = ${id}`)
   await transaction.run(sql`delete from admin_users where id = ${id}`)
 }

@@ -96,8 +96,10 @@ export interface Operation<
   /** The response contains a secret. */
   readonly isSecret?: boolean
   readonly attempts?: CountedAttempts
-  /** The change requires the revision of an object, its `revision` in the response; after another change, callers who may `read` get it. */
-  readonly state?: { readonly of: string; readonly read: string }
+  /** The change requires the revision of an object, its `revision` in the response; after another change, callers who may `read` get it; absent: all. */
+  readonly state?: { readonly of: string; readonly read?: string }
+  /** The response of a creation has the revision of the object as its ETag. */
+  readonly isTagged?: boolean
   /** The query of a GET, or the body. */
   readonly input?: Input
   /** The response; null: none. */

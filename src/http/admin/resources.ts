@@ -9,6 +9,7 @@ import { roles } from '../../admin/manage/roles.js'
 import { settings } from '../../admin/manage/settings.js'
 import { tokens } from '../../admin/manage/tokens.js'
 import { users } from '../../admin/manage/users.js'
+import { views } from '../../admin/manage/views.js'
 import { webhooks } from '../../admin/manage/webhooks.js'
 import { byCode, byId } from '../../admin/values.js'
 import { type Resource, type ResourceRequest, respond, respondNothing, texts } from './resource.js'
@@ -71,7 +72,7 @@ function toResource(operation: Operation): Resource {
       state === undefined
         ? respondTo(request, await change(request))
         : orCurrent(
-            request.administrator.may(state.read),
+            state.read === undefined || request.administrator.may(state.read),
             () => change(request),
             async () => (await respondTo(request, { id: '' })) as never,
           ),
@@ -96,7 +97,7 @@ export const resources: readonly Resource[] = [
   ...eventResources,
   ...presenceResources,
   ...activityResources,
-  ...[administrators, administratorRoles, tokens, roles, users, locales, webhooks, settings].flatMap(
+  ...[administrators, administratorRoles, tokens, roles, users, locales, webhooks, settings, views].flatMap(
     (operations: Readonly<Record<string, Operation>> | readonly Operation[]) => Object.values(operations).map(toResource),
   ),
   ...modelResources,

@@ -146,6 +146,23 @@ export const octavoTables: readonly OctavoTable[] = [
     key: ['administrator_id', 'tab'],
   },
   {
+    // Saved views of lists; the definition is JSON, and so are the ids of the roles that share one.
+    name: 'octavo_views',
+    columns: {
+      id: 'integer',
+      administrator_id: 'integer',
+      type: 'text',
+      name: 'text',
+      visibility: 'text',
+      roles: 'text',
+      definition: 'text',
+      changed_at: 'integer',
+    },
+    key: ['id'],
+    numbered: true,
+    indexes: { type: ['type'] },
+  },
+  {
     // The cursor of each listener and webhook, up to which all events are delivered or given up, and the end of its pause.
     name: 'octavo_consumers',
     columns: { name: 'text', sequence: 'integer', paused_until: 'integer' },
