@@ -13,6 +13,9 @@ import { Table, type TableHandle } from '../../parts/Table.js'
 import { useWords } from '../../parts/words.js'
 import type { Data } from '../../server/client.js'
 import { listQuery, startQuery, totalQuery, typeQuery } from '../../server/queries.js'
+import { FailedScreen } from '../shell/screen-boundary.js'
+import { useTitle } from '../shell/title.js'
+import { listName } from '../shell/type-names.js'
 import { BulkBar } from './bulk-bar.js'
 import { type LocaleInfo, type Row, rowName, useColumns } from './columns.js'
 import styles from './list.module.css'
@@ -29,14 +32,20 @@ export default function ListScreen({ type }: { readonly type: string }): ReactNo
   const known = start.data?.data.types.find(({ uid }) => uid === type)
   const naming = known?.naming ?? null
   const described = info.data?.data
-  const whole = useMemo(() => (described === undefined ? undefined : { ...described, naming }), [described, naming])
+  const name = known === undefined ? undefined : listName(known)
+  const whole = useMemo(
+    () => (described === undefined ? undefined : { ...described, naming, displayName: name ?? described.displayName }),
+    [described, naming, name],
+  )
+  useTitle(name ?? type)
   if (whole !== undefined && start.data !== undefined) return <List key={type} type={whole} start={start.data.data} />
+  if (info.error !== null) return <FailedScreen error={info.error} onRetry={() => void info.refetch()} />
   return (
     <section className={styles.screen}>
       <header className={styles.head}>
-        <h1 className={styles.title}>{known?.displayName ?? type}</h1>
+        <h1 className={styles.title}>{name ?? type}</h1>
       </header>
-      {info.isError ? <ErrorState onRetry={() => void info.refetch()} isBusy={info.isFetching} /> : <Skeleton lines={8} />}
+      <Skeleton lines={8} />
     </section>
   )
 }

@@ -5,12 +5,12 @@ import { Link } from 'wouter'
 import { addresses, type ListState } from '../../addresses.js'
 import { Button } from '../../parts/Button.js'
 import { classes } from '../../parts/classes.js'
-import { type Density, setDensity, useDensity } from '../../parts/density.js'
 import { IconButton } from '../../parts/IconButton.js'
 import { Menu, MenuChoices, MenuItem, MenuLine } from '../../parts/Menu.js'
 import { Select } from '../../parts/Select.js'
 import { TextInput } from '../../parts/TextInput.js'
 import { useFormat, useWords } from '../../parts/words.js'
+import { usePreference } from '../shell/preferences.js'
 import { columnLabel, type LocaleInfo } from './columns.js'
 import { readConditions, writeConditions } from './conditions.js'
 import { FilterEditor } from './filter-editor.js'
@@ -201,7 +201,7 @@ interface ViewMenuProps extends ToolsProps {
 export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProps): ReactNode {
   const words = useWords()
   const format = useFormat()
-  const density = useDensity()
+  const [density, setDensity] = usePreference('density')
   const { list } = words
   const main = mainField(type)
   const possible = possibleColumns(type).filter((name) => name !== main)
@@ -266,7 +266,7 @@ export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProp
           isSingle
           choices={(['comfortable', 'compact'] as const).map((value) => ({ value, label: list.densities[value] }))}
           value={[density]}
-          onChange={([value]) => value !== undefined && setDensity(value as Density)}
+          onChange={([value]) => value !== undefined && setDensity(value)}
         />
         <MenuLine />
         <MenuChoices

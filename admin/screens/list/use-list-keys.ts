@@ -1,6 +1,7 @@
 // Keys of a list outside of fields: letters for the search, the filters, a new document, and the rows.
 import { type RefObject, useEffect, useRef } from 'react'
 import type { TableHandle } from '../../parts/Table.js'
+import { preference } from '../shell/preferences.js'
 
 interface ListKeys {
   readonly search: RefObject<HTMLInputElement | null>
@@ -45,7 +46,7 @@ function actionOf(keys: ListKeys, event: KeyboardEvent): (() => void) | undefine
     j: () => keys.table.current?.focusRow(0),
     k: () => keys.table.current?.focusRow(0),
     x: () => keys.table.current?.toggleRow(),
-    Escape: keys.onClear,
   }
-  return actions[event.key]
+  if (event.key === 'Escape') return keys.onClear
+  return preference('letterKeys') === 'off' ? undefined : actions[event.key]
 }
