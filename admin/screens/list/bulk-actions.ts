@@ -2,7 +2,7 @@
 import { ApiFailure, type FailedInput, request } from '../../server/client.js'
 import { Offline } from '../../server/connection.js'
 import type { QueryData } from '../../server/query-string.js'
-import type { BulkDocument, BulkFailure } from './bulk-run.js'
+import type { BulkDocument, BulkError, BulkFailure } from './bulk-run.js'
 
 /** An action on many documents. */
 export type BulkAction = 'publish' | 'unpublish' | 'delete' | 'edit'
@@ -14,10 +14,11 @@ export const isAway = (error: unknown): boolean => error instanceof Offline || (
 export const asksForPassword = (error: unknown): boolean =>
   error instanceof ApiFailure && error.status === 403 && error.details.reason === 'password'
 
-const messageOf = (message: string, errors: readonly FailedInput[]) =>
+/** The errors of a refusal; its message where it names none. */
+const errorsOf = (message: string, errors: readonly FailedInput[]): readonly BulkError[] =>
   errors.length === 0
-    ? message
-    : errors.map(({ message: one, path = [] }) => (path.length === 0 ? one : `${path.join(' › ')}: ${one}`)).join('; ')
+    ? [{ path: [], code: 'other', params: {}, message }]
+    : errors.map((error) => ({ path: error.path ?? [], code: error.code ?? 'other', params: error.params ?? {}, message: error.message }))
 
 /** Publishes, unpublishes or deletes some documents. */
 export async function actOnDocuments(
@@ -29,10 +30,10 @@ export async function actOnDocuments(
 ): Promise<readonly BulkFailure[]> {
   const body = { action, type, documents: batch.map(({ documentId }) => documentId), ...(locale === undefined ? {} : { locale }) }
   const { data } = await request('POST', '/bulk', { body, headers: { 'idempotency-key': key } })
-  return data.results.flatMap(({ documentId, error }) => {
+  return data.results.flatMap(({ documentId, name, error }) => {
     if (error === null) return []
-    const name = batch.find((one) => one.documentId === documentId)?.name ?? documentId
-    return [{ documentId, name, message: messageOf(error.message, error.errors as readonly FailedInput[]) }]
+    const known = name ?? batch.find((one) => one.documentId === documentId)?.name ?? documentId
+    return [{ documentId, name: known, locale: error.locale, errors: errorsOf(error.message, error.errors) }]
   })
 }
 
@@ -50,19 +51,19 @@ export async function editDocuments(
   const failures: BulkFailure[] = []
   for (const document of batch) {
     if (signal.aborted) break
-    const message = await editDocument(type, document.documentId, locale, changes)
-    if (message !== null) failures.push({ ...document, message })
+    const errors = await editDocument(type, document.documentId, locale, changes)
+    if (errors !== null) failures.push({ ...document, locale: locale ?? null, errors })
   }
   return failures
 }
 
-/** Sets fields of a document; returns the message of a refusal. */
+/** Sets fields of a document; returns the errors of a refusal. */
 async function editDocument(
   type: string,
   document: string,
   locale: string | undefined,
   changes: Readonly<Record<string, unknown>>,
-): Promise<string | null> {
+): Promise<readonly BulkError[] | null> {
   const path = { type, document }
   const query = locale === undefined ? {} : { locale }
   for (let attempt = 1; ; attempt++) {
@@ -77,7 +78,7 @@ async function editDocument(
       return null
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.status === 401 || error.status === 429) throw error
-      if (error.status !== 412 || attempt === attempts) return messageOf(error.message, error.errors)
+      if (error.status !== 412 || attempt === attempts) return errorsOf(error.message, error.errors)
     }
   }
 }

@@ -1,6 +1,7 @@
 // One action on many documents: its question, its progress, and the documents that were left unchanged.
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { errorText } from '../../fields/error-text.js'
 import { Button } from '../../parts/Button.js'
 import { Dialog } from '../../parts/Dialog.js'
 import { Field } from '../../parts/Field.js'
@@ -21,9 +22,10 @@ import {
 } from './bulk-actions.js'
 import type { BulkBarProps } from './bulk-bar.js'
 import styles from './bulk-dialog.module.css'
-import { type BulkFailure, type BulkProgress, runBulk } from './bulk-run.js'
+import { type BulkError, type BulkFailure, type BulkProgress, runBulk } from './bulk-run.js'
+import { columnLabel } from './columns.js'
 import { EditFields, type FieldChange } from './edit-fields.js'
-import { mainField } from './list-query.js'
+import { mainField, type TypeInfo } from './list-query.js'
 
 interface BulkDialogProps extends BulkBarProps {
   readonly action: BulkAction
@@ -127,7 +129,7 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
           {step.progress.isWaiting && <p>{list.offline}</p>}
         </div>
       ) : (
-        <Result {...step} />
+        <Result {...step} type={props.type} />
       )}
     </Dialog>
   )
@@ -214,6 +216,7 @@ function Question({ action, type, state, locales, step, count, onConfirm, onClos
 }
 
 interface ResultProps {
+  readonly type: TypeInfo
   readonly progress: BulkProgress
   readonly message: string | null
   readonly isStopped: boolean
@@ -222,7 +225,7 @@ interface ResultProps {
 /** Failures that are listed; the number of the others is in the sentence above. */
 const shownFailures = 200
 
-function Result({ progress: { done, failures }, message, isStopped }: ResultProps): ReactNode {
+function Result({ type, progress: { done, failures }, message, isStopped }: ResultProps): ReactNode {
   const { list } = useWords()
   return (
     <div className={styles.running}>
@@ -235,21 +238,38 @@ function Result({ progress: { done, failures }, message, isStopped }: ResultProp
           {message} {list.brokenOff}
         </p>
       )}
-      {failures.length > 0 && <Failures failures={failures.slice(0, shownFailures)} />}
+      {failures.length > 0 && <Failures type={type} failures={failures.slice(0, shownFailures)} />}
     </div>
   )
 }
 
-function Failures({ failures }: { readonly failures: readonly BulkFailure[] }): ReactNode {
-  const { list } = useWords()
+interface FailuresProps {
+  readonly type: TypeInfo
+  readonly failures: readonly BulkFailure[]
+}
+
+function Failures({ type, failures }: FailuresProps): ReactNode {
+  const words = useWords()
+  const format = useFormat()
+  const labelOf = ([first, ...rest]: BulkError['path']) =>
+    first === undefined ? '' : [columnLabel(words, type, String(first)), ...rest.map(String)].join(' › ')
+  const textOf = ({ path, ...error }: BulkError) => errorText(words, { ...error, path: path.join('/'), source: 'refused' }, labelOf(path))
   return (
     <>
-      <h3>{list.failures}</h3>
+      <h3>{words.list.failures}</h3>
       <ul className={styles.failures}>
-        {failures.map(({ documentId, name, message }) => (
+        {failures.map(({ documentId, name, locale, errors }) => (
           <li key={documentId}>
-            <strong>{name}</strong>
-            <span>{message}</span>
+            <strong>
+              {name}
+              {locale !== null && ` (${format.languageName(locale)})`}
+            </strong>
+            {errors.map((error) => (
+              <span key={`${error.path.join('/')} ${error.message}`}>
+                {error.path.length > 0 && `${labelOf(error.path)}: `}
+                {textOf(error)}
+              </span>
+            ))}
           </li>
         ))}
       </ul>

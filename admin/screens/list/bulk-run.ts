@@ -6,9 +6,18 @@ export interface BulkDocument {
   readonly name: string
 }
 
+/** An error of a document, with its path if it is about a value. */
+export interface BulkError {
+  readonly path: readonly (string | number)[]
+  readonly code: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly message: string
+}
+
 /** A document that was left unchanged. */
 export interface BulkFailure extends BulkDocument {
-  readonly message: string
+  readonly locale: string | null
+  readonly errors: readonly BulkError[]
 }
 
 /** Progress of an action. */

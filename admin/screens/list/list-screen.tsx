@@ -13,6 +13,7 @@ import { Table, type TableHandle } from '../../parts/Table.js'
 import { useWords } from '../../parts/words.js'
 import type { Data } from '../../server/client.js'
 import { listQuery, startQuery, totalQuery, typeQuery } from '../../server/queries.js'
+import { type ScreenAction, useScreenActions } from '../shell/actions.js'
 import { FailedScreen } from '../shell/screen-boundary.js'
 import { useTitle } from '../shell/title.js'
 import { listName } from '../shell/type-names.js'
@@ -107,6 +108,14 @@ function List({ type, start }: ListProps): ReactNode {
     onSelectAll: () => select(new Set([...selected, ...data.map(keyOf)])),
     onClear: () => select(new Set()),
   })
+  const actions = useMemo<readonly ScreenAction[]>(
+    () => [
+      ...(mayCreate ? [{ id: 'create', label: words.list.createIn(type.displayName), keys: 'n', run: () => navigate(create) }] : []),
+      { id: 'filter', label: words.list.filterIn(type.displayName), keys: 'f', run: () => setFiltering(true) },
+    ],
+    [mayCreate, words, type, create, navigate],
+  )
+  useScreenActions(actions)
   useSaid(total, rows.isPlaceholderData, state)
 
   const onSort = (column: string) => {

@@ -8,6 +8,8 @@ const documents = (count: number) => plural(count, { one: '1 Eintrag', other: '{
 
 export const list = {
   create: 'Neu',
+  createIn: (type: string) => `Neuer Eintrag in ${type}`,
+  filterIn: (type: string) => `${type} filtern`,
   search: (fields: string) => (fields === '' ? 'Suchen' : `${fields} durchsuchen`),
   searchLabel: 'In dieser Liste suchen',
   filter: 'Filter',

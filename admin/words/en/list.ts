@@ -7,6 +7,8 @@ const documents = (count: number) => plural(count, { one: '1 entry', other: '{} 
 
 export const list = {
   create: 'New',
+  createIn: (type: string) => `New entry in ${type}`,
+  filterIn: (type: string) => `Filter ${type}`,
   search: (fields: string) => (fields === '' ? 'Search' : `Search ${fields}`),
   searchLabel: 'Search in this list',
   filter: 'Filter',
