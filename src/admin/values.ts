@@ -48,8 +48,8 @@ export const newEmail = z
 
 /** A new password, by the rules of Strapi's panel. */
 export const newPassword = z.string().check((context) => {
-  const problem = passwordError(context.value)
-  if (problem !== null) context.issues.push({ code: 'custom', message: problem, input: '' })
+  const { message, ...issue } = passwordError(context.value) ?? {}
+  if (message !== undefined) context.issues.push({ code: 'custom', message, params: { issue }, input: '' })
 })
 
 /** A name of a person. */

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'
 import { bindTimestamp } from '../database/portable-sql.js'
-import { ApiError, validationError } from '../foundation/errors/errors.js'
+import { ApiError, inputError } from '../foundation/errors/errors.js'
 import { localeName } from '../model/schema/names.js'
 import type { Model } from '../model/schema/types.js'
 import { insertRow, newEntry } from './documents/store/rows.js'
@@ -43,21 +43,31 @@ export async function listLocales(database: RowReader, model: Model): Promise<re
  */
 export async function addLocale(transaction: Transaction, code: string, given: string | undefined, now: number): Promise<string> {
   if (code.length > longest.code || !/^[a-z\d]+(-[a-z\d]+)*$/i.test(code)) {
-    throw validationError(
+    throw inputError(
       `"${code}" is not a valid locale code. Use up to ${longest.code} letters, digits and hyphens, such as de or en-GB.`,
+      ['code'],
+      'format',
+      { expected: 'locale', max: longest.code },
     )
   }
   if (given !== undefined) checkName(given)
   const name = given ?? localeName(code)
   const [same] = await transaction.rows<{ code: string }>(sql`select code from i18n_locale where lower(code) = ${code.toLowerCase()}`)
-  if (same !== undefined) throw new ApiError('ApplicationError', `The locale "${same.code}" already exists.`)
+  if (same !== undefined) {
+    const message = `The locale "${same.code}" already exists.`
+    throw new ApiError('ApplicationError', message).because([{ path: ['code'], message, code: 'unique' }])
+  }
   await insertRow(transaction, 'i18n_locale', { ...newEntry(now), name, code })
   return name
 }
 
 function checkName(name: string): void {
   if (name.trim() === '' || name.length > longest.name)
-    throw validationError(`The name of a locale must have 1 to ${longest.name} characters and not only spaces.`)
+    throw inputError(`The name of a locale must have 1 to ${longest.name} characters and not only spaces.`, ['name'], 'format', {
+      expected: 'name',
+      min: 1,
+      max: longest.name,
+    })
 }
 
 /** @throws ApiError 404; 400 for an invalid name */

@@ -1,9 +1,9 @@
 // Errors of the administration API say where they are: in the data of documents, in schemas, in users and roles.
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject, type TestResponse } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
-import { type AdminClient, signInClient } from './newsroom.js'
+import { type AdminClient, giveRights, newsroomRoles, serveNewsroom, signInClient, story } from './newsroom.js'
 
 const uid = 'api::note.note'
 const note = (attributes: object) => ({
@@ -353,4 +353,40 @@ rule('administration-bulk.16', 'a refused document has its name, and its errors 
       ['Named', 'en', ['intro required']],
     ])
   }
+})
+
+describe('rights', () => {
+  let office: Served
+  let limited: AdminClient
+  let made: TestResponse
+  beforeAll(async () => {
+    office = await serveNewsroom()
+    const editor = await signInClient(office, 'ada@office.example')
+    await giveRights(office, 'fields', newsroomRoles.fields!)
+    limited = await signInClient(office, 'fields@office.example', ['fields'])
+    made = await editor.send('POST', `/content/${story}`, { data: { title: 'Title', summary: 'Summary', secret: 'hush' } })
+    expect(made.status, made.text).toBe(201)
+  })
+  afterAll(() => office?.close())
+
+  rule('administration.41', 'an attribute that is hidden has the code of one that does not exist', async () => {
+    const { documentId } = made.body.data
+    const seen = await limited.get(`/content/${story}/${documentId}`)
+    const change = (changes: object) =>
+      limited.send('PATCH', `/content/${story}/${documentId}`, { changes }, { 'if-match': seen.headers.get('etag')! })
+    expect(codesOf(await change({ summary: 'x' }))).toEqual(['summary forbidden {"name":"summary"}'])
+    for (const name of ['secret', 'code', 'writer', 'nothing'])
+      expect(codesOf(await change({ [name]: 'x' }))).toEqual([`${name} unknown {"name":"${name}"}`])
+    const ofPart = { metaTitle: 'm', metaSecret: 's' }
+    expect(codesOf(await change({ seo: ofPart }))).toEqual(['seo/metaSecret unknown {"name":"metaSecret"}'])
+    const list = (query: string) => limited.get(`/content/${story}?${query}`)
+    for (const name of ['secret', 'related', 'sections', 'nothing']) {
+      const unknown = `${name} unknown {"name":"${name}"}`
+      expect(codesOf(await list(`sort=${name}`))).toEqual([`sort/${unknown}`])
+      expect(codesOf(await list(`fields=${name}`))).toEqual([`fields/${unknown}`])
+      expect(codesOf(await list(`filters[${name}]=x`))).toEqual([`filters/${unknown}`])
+    }
+    const refused = await limited.send('POST', `/content/${story}`, { data: { title: 'x', secret: 'y' } })
+    expect(codesOf(refused)).toEqual(['secret unknown {"name":"secret"}'])
+  })
 })

@@ -34,7 +34,10 @@ export async function readColumns(access: ColumnAccess, type: ContentType, { fie
   const names = isDefault ? await listedNames(access, type) : typeof fields === 'string' ? fields.split(',') : fields
   // The query refuses it.
   if (!Array.isArray(names)) return { parameters: { fields, populate }, related: [], shapes: noShapes }
-  const isRelated = (name: unknown): boolean => (type.attributes.get(String(name).trim())?.kind ?? 'scalar') !== 'scalar'
+  const readable = access.grants.content.readable.get(type.uid) ?? noAttributes
+  // A hidden attribute is refused among the fields, like a name that does not exist.
+  const isRelated = (name: unknown): boolean =>
+    isGranted(readable, String(name).trim()) && (type.attributes.get(String(name).trim())?.kind ?? 'scalar') !== 'scalar'
   const related =
     populate === undefined
       ? [...new Set(names.filter(isRelated).map((name) => type.attributes.get(String(name).trim())!))].filter(

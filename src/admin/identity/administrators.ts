@@ -6,6 +6,7 @@ import type { RowReader, Transaction } from '../../database/database.js'
 import { hasColumns } from '../../database/database.js'
 import { type BoundRow, bindTimestamp } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
+import type { Issue } from '../../foundation/errors/issues.js'
 import { endSessions, type SessionOwner } from '../../identity/access/sessions.js'
 import { revokeOneTimeTokens } from '../../identity/accounts/one-time-tokens.js'
 import { longestPassword } from '../../identity/accounts/passwords.js'
@@ -113,13 +114,24 @@ export interface NewAdministrator {
   readonly roles: readonly number[]
 }
 
+const shortestPassword = 8
+
+/** What a new password must have by the rules of Strapi's panel, with the regular expressions. */
+const passwordParts = [
+  [/[a-z]/, 'a lower-case letter'],
+  [/[A-Z]/, 'an upper-case letter'],
+  [/\d/, 'a digit'],
+] as const
+
 /** Returns the error of a new password by the rules of Strapi's panel, or null. */
-export function passwordError(password: string): string | null {
-  if (password.length < 8) return 'The password must have at least 8 characters'
-  if (!/[a-z]/.test(password)) return 'The password must have a lower-case letter'
-  if (!/[A-Z]/.test(password)) return 'The password must have an upper-case letter'
-  if (!/\d/.test(password)) return 'The password must have a digit'
-  return Buffer.byteLength(password) > longestPassword ? 'The password must be less than 73 bytes' : null
+export function passwordError(password: string): (Issue & { readonly message: string }) | null {
+  const min = shortestPassword
+  if (password.length < min) return { message: `The password must have at least ${min} characters`, code: 'minLength', params: { min } }
+  const missing = passwordParts.find(([pattern]) => !pattern.test(password))
+  if (missing !== undefined)
+    return { message: `The password must have ${missing[1]}`, code: 'pattern', params: { pattern: missing[0].source } }
+  if (Buffer.byteLength(password) <= longestPassword) return null
+  return { message: 'The password must be less than 73 bytes', code: 'maxLength', params: { max: longestPassword } }
 }
 
 /** Creates an administrator, who is active if there is a password. @throws ApiError 400 for an address that is taken */

@@ -2,7 +2,7 @@
 // sessions.
 
 import type { Transaction } from '../../database/database.js'
-import { validationError } from '../../foundation/errors/errors.js'
+import { inputError, validationError } from '../../foundation/errors/errors.js'
 import { strangerAt } from '../../identity/access/rate-limit.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken, type Purpose } from '../../identity/accounts/one-time-tokens.js'
 import { logActivities } from '../activity.js'
@@ -93,7 +93,7 @@ export async function changeOwnPassword(
   address: string,
 ): Promise<AdministratorTokens> {
   const owner = await checkCurrentPassword(administration, administrator, currentPassword)
-  if (currentPassword === password) throw validationError('The new password must be another one')
+  if (currentPassword === password) throw inputError('The new password must be another one', ['password'], 'conflict')
   const hashed = await administration.passwords.of(queueName(administrator.id)).hash(password)
   const used = await administration.writer.transaction(async (transaction) => {
     await replacePassword(administration, transaction, owner, hashed, address)

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { storedSettings, writeSetting } from '../../content/documents/store/settings.js'
 import type { RowReader } from '../../database/database.js'
 import { ApiError, forbidden, mistakenInput, notFound } from '../../foundation/errors/errors.js'
+import type { InputMistake, IssueCode } from '../../foundation/errors/issues.js'
 import type { AttributeSource, Model, Schema } from '../../model/schema/types.js'
 import { isObject } from '../../query/request.js'
 import { type ActingAdministrator, doAction } from '../activity.js'
@@ -144,30 +145,25 @@ function placeFields(rows: readonly (readonly PlacedField[])[], fields: readonly
 
 const rowWidth = (row: readonly PlacedField[]): number => row.reduce((sum, { size }) => sum + size, 0)
 
-interface LayoutProblem {
-  readonly path: readonly string[]
-  readonly message: string
-}
-
 const maxProblems = 100
 
 /** Checks settings against the model. */
-export function checkLayout(model: Model, schema: Schema, { settings, metadatas, layouts }: Layout): readonly LayoutProblem[] {
+export function checkLayout(model: Model, schema: Schema, { settings, metadatas, layouts }: Layout): readonly InputMistake[] {
   const attributes = configurableAttributes(schema)
-  const problems: LayoutProblem[] = []
-  const report = (path: readonly string[], message: string) => {
-    if (problems.length < maxProblems) problems.push({ path, message })
+  const problems: InputMistake[] = []
+  const report = (path: readonly string[], code: IssueCode, message: string) => {
+    if (problems.length < maxProblems) problems.push({ path, message, code })
   }
   const listed = (name: unknown): boolean => isListed(String(name), attributes.get(String(name)))
   for (const key of ['mainField', 'defaultSortBy'] as const)
-    if (!listed(settings[key])) report(['settings', key], `${schema.uid} has no attribute ${settings[key]} that lists show`)
+    if (!listed(settings[key])) report(['settings', key], 'unknown', `${schema.uid} has no attribute ${settings[key]} that lists show`)
   for (const [name, { edit }] of Object.entries(metadatas)) {
     const attribute = attributes.get(name)
     if (attribute === undefined && name !== 'id' && name !== 'documentId') {
-      report(['metadatas', name], `${schema.uid} has no attribute ${name}`)
+      report(['metadatas', name], 'unknown', `${schema.uid} has no attribute ${name}`)
       continue
     }
-    if (attribute === undefined && Object.keys(edit).length > 0) report(['metadatas', name, 'edit'], `${name} is not edited`)
+    if (attribute === undefined && Object.keys(edit).length > 0) report(['metadatas', name, 'edit'], 'unsupported', `${name} is not edited`)
     if (edit.mainField === undefined) continue
     const target = model.types.get(String(attribute?.target))
     const isThere =
@@ -175,21 +171,25 @@ export function checkLayout(model: Model, schema: Schema, { settings, metadatas,
         ? attribute?.type === 'relation'
         : isListed(String(edit.mainField), configurableAttributes(target).get(String(edit.mainField)))
     if (!isThere)
-      report(['metadatas', name, 'edit', 'mainField'], `The target of ${name} has no attribute ${edit.mainField} that lists show`)
+      report(
+        ['metadatas', name, 'edit', 'mainField'],
+        'unknown',
+        `The target of ${name} has no attribute ${edit.mainField} that lists show`,
+      )
   }
   const inList = new Set<string>()
   for (const [index, name] of layouts.list.entries()) {
-    if (!listed(name)) report(['layouts', 'list', String(index)], `${schema.uid} has no attribute ${name} that lists show`)
-    if (inList.has(name)) report(['layouts', 'list', String(index)], `${name} is in the list twice`)
+    if (!listed(name)) report(['layouts', 'list', String(index)], 'unknown', `${schema.uid} has no attribute ${name} that lists show`)
+    if (inList.has(name)) report(['layouts', 'list', String(index)], 'duplicate', `${name} is in the list twice`)
     inList.add(name)
   }
   const inEdit = new Set<string>()
   for (const [index, row] of layouts.edit.entries()) {
-    if (rowWidth(row) > rowColumns) report(['layouts', 'edit', String(index)], `A row has ${rowColumns} columns`)
+    if (rowWidth(row) > rowColumns) report(['layouts', 'edit', String(index)], 'tooMany', `A row has ${rowColumns} columns`)
     for (const [place, { name }] of row.entries()) {
       const path = ['layouts', 'edit', String(index), String(place)]
-      if (!attributes.has(name) || !isEdited(name)) report(path, `${schema.uid} has no attribute ${name} to edit`)
-      if (inEdit.has(name)) report(path, `${name} is in the view twice`)
+      if (!attributes.has(name) || !isEdited(name)) report(path, 'unknown', `${schema.uid} has no attribute ${name} to edit`)
+      if (inEdit.has(name)) report(path, 'duplicate', `${name} is in the view twice`)
       inEdit.add(name)
     }
   }

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import type { RowReader, Transaction } from '../../database/database.js'
 import type { Stored } from '../../database/portable-sql.js'
-import { ApiError, invalidAt, notFound, validationError } from '../../foundation/errors/errors.js'
+import { ApiError, invalidAt, notFound } from '../../foundation/errors/errors.js'
 import { createOneTimeToken } from '../../identity/accounts/one-time-tokens.js'
 import type { Administration } from '../context.js'
 import {
@@ -206,7 +206,8 @@ export const administrators = {
         const before = await readManaged(context, transaction, id)
         const { email, isActive, isBlocked, roles } = given
         if (email !== undefined) await checkEmailAvailable(transaction, email, id)
-        if (isActive === true && before.isInvited) throw validationError('An administrator without a password cannot be active')
+        if (isActive === true && before.isInvited)
+          throw invalidAt(['isActive'], 'An administrator without a password cannot be active', 'conflict')
         const after = roles === undefined ? before.roles : await readGrantable(context, transaction, roles)
         const isStopped = isActive === false || isBlocked === true
         const isSuperAdmin = after.some(({ code }) => code === superAdminCode)

@@ -1,7 +1,7 @@
 // Crops a stored picture: fetches it from its storage, and crops it in an image process.
 import { createReadStream } from 'node:fs'
 import { unavailableError } from '../../database/errors.js'
-import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
+import { ApiError, mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import type { Images } from './images/pool.js'
 import type { CropBox, SourceImage } from './images/protocol.js'
 import { mediaTypeOf } from './media-types.js'
@@ -46,10 +46,11 @@ export async function withCropped<Result>(
 /** Returns the error for a part that cannot be cropped. */
 function refusal(picture: SourceImage | null, { x, y, width, height }: CropBox): ApiError {
   const size = { width: picture?.width ?? Infinity, height: picture?.height ?? Infinity }
-  const beyond = [...(x + width > size.width ? ['width'] : []), ...(y + height > size.height ? ['height'] : [])]
+  const beyond = [...(x + width > size.width ? (['width'] as const) : []), ...(y + height > size.height ? (['height'] as const) : [])]
   if (beyond.length === 0) return new ApiError('ApplicationError', 'The file is not a picture that can be cropped')
   const message = `The rectangle is outside the picture (${size.width} x ${size.height})`
-  return validationError(message, { errors: beyond.map((name) => ({ path: [name], message, name: 'ValidationError' })) })
+  const mistakes = beyond.map((name) => ({ path: [name], message, code: 'max' as const, params: { max: size[name] } }))
+  return mistakenInput(mistakes).reworded(message)
 }
 
 async function fetched(receiver: Receiver, openStored: CropParts['openStored'], row: FileRow, name: string): Promise<Received> {

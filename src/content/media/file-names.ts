@@ -1,7 +1,7 @@
 // File names: validates those sent by clients, and generates those used in the storage.
 import { randomBytes } from 'node:crypto'
 import slugify from '@sindresorhus/slugify'
-import { ApiError, validationError } from '../../foundation/errors/errors.js'
+import { ApiError, inputError } from '../../foundation/errors/errors.js'
 
 /** Maximum length of a display name, as in the column. */
 const longestName = 255
@@ -45,6 +45,7 @@ export function newHash(name: string, sent: string): string {
 
 /** @throws ApiError 400 if the name is too long */
 export function checkDisplayName(name: string): string {
-  if (isTooLong(name)) throw validationError(`fileInfo.name must be at most ${longestName} characters`)
+  if (isTooLong(name))
+    throw inputError(`fileInfo.name must be at most ${longestName} characters`, ['fileInfo', 'name'], 'maxLength', { max: longestName })
   return name
 }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { MediaAccess } from '../../admin/media/media-access.js'
 import { timestamp, toTimestampOrNull } from '../../admin/values.js'
 import type { FolderRow } from '../../content/media/folders.js'
-import { inputError, validationError } from '../../foundation/errors/errors.js'
+import { inputError } from '../../foundation/errors/errors.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { ResourceRequest } from './resource.js'
 
@@ -29,7 +29,8 @@ export async function withForm<Result>(
   work: (form: MultipartBody) => Promise<Result>,
 ): Promise<Result> {
   const { library } = parts.backend
-  if (!isMultipart(request.raw)) throw validationError('The body must be a form with files, with the content type multipart/form-data')
+  if (!isMultipart(request.raw))
+    throw inputError('The body must be a form with files, with the content type multipart/form-data', [], 'type', { expected: 'form' })
   const form = await readMultipart(request.raw, library, () => parts.bodies.begin(request.ip))
   try {
     const [unknown] = [...form.fields.keys()].filter((name) => name === 'files' || !Object.hasOwn(shape, name)).concat(form.otherFiles)

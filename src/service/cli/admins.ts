@@ -133,6 +133,6 @@ async function newPassword(given: string | undefined) {
   // The suffix makes a generated password satisfy the rules.
   const password = read.made ? `${read.password}aA1` : read.password
   const problem = passwordError(password)
-  if (problem !== null) throw new ConfigError(`${problem}.`)
+  if (problem !== null) throw new ConfigError(`${problem.message}.`)
   return { ...read, password }
 }

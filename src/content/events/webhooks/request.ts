@@ -1,7 +1,8 @@
 // The signed request of a webhook, and validation of URLs and headers.
 import { createHmac } from 'node:crypto'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { validationError } from '../../../foundation/errors/errors.js'
+import { inputError, validationError } from '../../../foundation/errors/errors.js'
+import type { IssueCode } from '../../../foundation/errors/issues.js'
 import type { RecordedEvent } from '../event-log.js'
 import type { AddressRules } from './addresses.js'
 import type { WebhookRequest } from './send.js'
@@ -75,23 +76,27 @@ export type WebhookInput = Pick<Webhook, 'name' | 'url' | 'headers' | 'events'>
 
 /** Validates a webhook. @throws ApiError 400 */
 export function checkWebhook({ name, url, headers, events }: WebhookInput, rules: Pick<AddressRules, 'refusalOf'>): void {
-  if (name.trim() === '') throw invalid('name', 'name is a required field', name)
+  if (name.trim() === '') throw invalid('name', 'required', 'name is a required field', name)
   checkUrl(url, rules)
   for (const event of events) {
-    if (!webhookEvents.some((known) => known === event)) throw validationError(`Webhook event ${event} is not supported`)
+    if (!webhookEvents.some((known) => known === event)) throw inputError(`Webhook event ${event} is not supported`, ['events'], 'notFound')
   }
   for (const [header, value] of Object.entries(headers)) {
-    if (!isHeader(header, value)) throw invalid('headers', `headers must have valid names and values: ${JSON.stringify(header)}`, header)
+    if (!isHeader(header, value))
+      throw invalid('headers', 'format', `headers must have valid names and values: ${JSON.stringify(header)}`, header)
   }
 }
 
 function checkUrl(url: string, { refusalOf }: Pick<AddressRules, 'refusalOf'>): void {
   const parsed = URL.canParse(url) ? new URL(url) : null
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) throw invalid('url', 'url must be a valid URL', url)
-  if (parsed.username !== '' || parsed.password !== '') throw validationError('url must not contain a user name or password; use a header')
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) throw invalid('url', 'format', 'url must be a valid URL', url)
+  if (parsed.username !== '' || parsed.password !== '')
+    throw inputError('url must not contain a user name or password; use a header', ['url'], 'format', { expected: 'url' })
   if (refusalOf(parsed.hostname) !== null)
-    throw invalid('url', "Url is not supported because it isn't reachable over the public internet", url)
+    throw invalid('url', 'forbidden', "Url is not supported because it isn't reachable over the public internet", url)
 }
 
-const invalid = (path: string, message: string, value: string) =>
-  validationError(message, { errors: [{ path: [path], message, name: 'ValidationError', value }] })
+const invalid = (path: string, code: IssueCode, message: string, value: string) =>
+  validationError(message, { errors: [{ path: [path], message, name: 'ValidationError', value }] }).because([
+    { path: [path], message, code },
+  ])

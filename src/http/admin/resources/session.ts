@@ -190,7 +190,8 @@ export const recoveryResources: readonly Resource[] = [
     handle: async (context) => {
       const { administration, body, parts, request } = context
       const { code = null, ...given } = body
-      if (code === null && !isLocalDevelopment(request.raw, parts.config)) throw invalidAt(['code'], 'Give the code from the log')
+      if (code === null && !isLocalDevelopment(request.raw, parts.config))
+        throw invalidAt(['code'], 'Give the code from the log', 'required')
       return signedIn(context, await createFirstAdministrator(administration, { ...given, code }, request.ip))
     },
   }),
