@@ -29,6 +29,7 @@ const files = {
       state: { type: 'string', ...localized },
       locales: { type: 'string', ...localized },
       metaTitle: { type: 'string', ...localized },
+      number: { type: 'integer', ...localized },
       notes: { type: 'text', ...localized },
       body: { type: 'blocks', ...localized },
       cover: { type: 'media', multiple: false, ...localized },
@@ -141,6 +142,11 @@ rule('administration-links.1', 'a link has its name, state, further fields and a
       documents: [expect.objectContaining({ documentId: draft, state: 'draft', name: 'Link draft' })],
     }),
   )
+  // Links of the published version lead to published versions.
+  expect((await publish(id)).body.data.published.near).toMatchObject([
+    { documentId: changed, state: 'changed' },
+    { documentId: published, state: 'published' },
+  ])
   // What may not be read is not there.
   const part = await view(id, 'en', limited)
   expect(part.draft.near[0]).toMatchObject({ name: 'Link draft', fields: {}, thumbnail: null })
@@ -166,6 +172,10 @@ rule('administration-links.1', 'the list layout chooses name and fields, and lon
   expect(Object.keys(link.fields)).toHaveLength(3)
   const start = (await ok(ada.get('/start'))).body.data
   expect(start.types.find(({ uid }: { uid: string }) => uid === place).naming).toBe('metaTitle')
+  await put({ mainField: 'number' }, before.body.data.layouts.list)
+  await change(target, { number: 4711 })
+  expect((await view(id)).draft.near).toMatchObject([{ name: '4711' }])
+  expect((await ok(ada.get('/find?q=4711'))).body.data.documents).toEqual([])
   await put({}, before.body.data.layouts.list)
 })
 

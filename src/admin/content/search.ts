@@ -2,6 +2,7 @@
 
 import { fileType } from '../../model/schema/link.js'
 import type { ContentType } from '../../model/schema/types.js'
+import { attributeTypes } from '../../model/types/attribute-types.js'
 import { type ContentAccess, findRows } from './content-access.js'
 import { type RowLocale, readRowLocales } from './document-list.js'
 import {
@@ -91,6 +92,12 @@ const rankBy = (text: string): ((name: string | null) => number) => {
 const sortBy = <Value>(values: readonly Value[], rank: (value: Value) => number): readonly Value[] =>
   values.toSorted((one, other) => rank(one) - rank(other))
 
+/** Numbers and dates name documents, but are not searched. */
+const isText = ({ attributes }: ContentType, name: string): boolean => {
+  const attribute = attributes.get(name)
+  return attribute?.kind === 'scalar' && attributeTypes[attribute.type].search === 'text'
+}
+
 async function searchDocuments(
   access: ContentAccess,
   shapes: LinkShapes,
@@ -98,7 +105,7 @@ async function searchDocuments(
   text: string,
 ): Promise<readonly SearchedDocument[]> {
   const shape = shapes(type.uid)
-  if (shape.naming === null) return []
+  if (shape.naming === null || !isText(type, shape.naming)) return []
   const rows = await findRows(access, type, {
     status: 'draft',
     filters: { [shape.naming]: { $containsi: text } },
