@@ -19,7 +19,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   identity: { files: 20, lines: 3397, prose: 3 },
   project: { files: 32, lines: 5500, prose: 3 },
   operations: { files: 38, lines: 7607, prose: 3 },
-  admin: { files: 56, lines: 9900, prose: 3 },
+  admin: { files: 58, lines: 9900, prose: 3 },
   http: { files: 80, lines: 13300, prose: 3 },
   service: { files: 57, lines: 6705, prose: 3 },
   // Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.

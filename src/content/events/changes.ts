@@ -87,27 +87,87 @@ export const recordChange = (event: EntryEventName, type: ContentType, row: Docu
     select ${event}, ${now}, ${policy?.writerId ?? 0}, ${type.uid}, document_id, ${type.localized ? row.locale : null}
     from ${sql.table(type.table)} where id = ${row.id} and document_id is not null`
 
-export function openChanges({ database, writer, now, changed, failed }: ChangesOptions): Changes {
-  const listeners = new Set<() => void>()
-  let isFollowed = false
+export function openChanges(options: ChangesOptions): Changes {
+  const { database, writer } = options
+  const pages = new Set<() => void>()
+
+  async function edge(which: 'min' | 'max'): Promise<number> {
+    const [row] = await database.rows<{ readonly edge: number }>(
+      sql`select coalesce(${sql.raw(which)}(sequence), 0) as edge from ${changes}`,
+    )
+    return Number(row!.edge)
+  }
+  const [first, last] = [() => edge('min'), () => edge('max')]
+
+  async function prune(): Promise<void> {
+    const oldest = (await last()) - maxChanges
+    if (oldest > (await first())) await writer.run(sql`delete from ${changes} where sequence <= ${oldest}`)
+  }
+
+  const recording = openRecording(options, { hasPages: () => pages.size > 0, prune })
+  return {
+    isFollowed: recording.isOn,
+    reload: recording.reload,
+    follow: async (changed) => {
+      pages.add(changed)
+      try {
+        if (pages.size === 1 || !recording.isOn()) await recording.beat()
+      } catch (error) {
+        pages.delete(changed)
+        throw error
+      }
+      return () => void pages.delete(changed)
+    },
+    committed: () => {
+      for (const changed of pages) changed()
+    },
+    read: async (after) => {
+      const rows = await database.rows<ChangeRow>(sql`select sequence, event, made_at, administrator_id, type, document_id, locale
+        from ${changes} where sequence > ${after} order by sequence limit ${batchChanges}`)
+      const readTo = Number(rows.at(-1)?.sequence ?? after)
+      const isCut = rows.length > 0 && Number(rows[0]!.sequence) > after + 1 && (await first()) > after + 1
+      return { changes: rows.map(toChange), readTo, isIncomplete: isCut || rows.some(({ event }) => event === begin) }
+    },
+    first,
+    last,
+    close: recording.close,
+  }
+}
+
+/** The pages of this process. */
+interface OwnPages {
+  hasPages(): boolean
+  /** Deletes the oldest changes. */
+  prune(): Promise<void>
+}
+
+/** The recording of changes, which all processes begin and end together. */
+interface ChangeRecording extends Pick<Changes, 'reload' | 'close'> {
+  isOn(): boolean
+  /** Shows a sign of life of a page, and begins the recording if it is not on. */
+  beat(): Promise<void>
+}
+
+function openRecording({ database, writer, now, changed, failed }: ChangesOptions, { hasPages, prune }: OwnPages): ChangeRecording {
+  let isOn = false
   let timer: NodeJS.Timeout | null = null
   /** The last sign of life of other processes, and when it was first seen. */
   let lastBeat = { beat: -1, at: 0 }
 
   function set(value: boolean): void {
-    if (value === isFollowed) return
-    isFollowed = value
+    if (value === isOn) return
+    isOn = value
     if (timer !== null) clearInterval(timer)
     timer = value ? setInterval(look, beatInterval).unref() : null
     lastBeat = { beat: -1, at: 0 }
     changed()
   }
 
-  /** Shows a sign of life. The first follower marks the beginning of a recording. */
   async function beat(): Promise<void> {
     await serviceTransaction(writer, async (transaction) => {
-      const { rows } = await transaction.run(insertMissing(followerTable, ['name', 'beat'], sql`values (${follower}, 0)`))
-      if (rows === 0) return void transaction.follow(sql`update ${followers} set beat = beat + 1 where name = ${follower}`)
+      const { rows } = await transaction.run(sql`update ${followers} set beat = beat + 1 where name = ${follower}`)
+      if (rows > 0) return
+      transaction.follow(insertMissing(followerTable, ['name', 'beat'], sql`values (${follower}, 0)`))
       const { commitOrder } = transaction.dialect
       if (commitOrder !== null) transaction.follow(commitOrder)
       transaction.follow(sql`insert into ${changes} (event, made_at, administrator_id, type, document_id, locale)
@@ -118,7 +178,7 @@ export function openChanges({ database, writer, now, changed, failed }: ChangesO
 
   async function look(): Promise<void> {
     try {
-      if (listeners.size === 0) return await expire()
+      if (!hasPages()) return await expire()
       await beat()
       await prune()
     } catch (error) {
@@ -139,51 +199,17 @@ export function openChanges({ database, writer, now, changed, failed }: ChangesO
     await reload()
   }
 
-  async function edge(which: 'min' | 'max'): Promise<number> {
-    const [row] = await database.rows<{ readonly edge: number }>(
-      sql`select coalesce(${sql.raw(which)}(sequence), 0) as edge from ${changes}`,
-    )
-    return Number(row!.edge)
-  }
-  const [first, last] = [() => edge('min'), () => edge('max')]
-
-  async function prune(): Promise<void> {
-    const oldest = (await last()) - maxChanges
-    if (oldest > (await first())) await writer.run(sql`delete from ${changes} where sequence <= ${oldest}`)
-  }
-
   async function reload(): Promise<void> {
     const isKnown = (await database.rows(sql`select name from ${followers} where name = ${follower}`)).length > 0
     set(isKnown)
     // Another process took the pages of this one for gone.
-    if (!isKnown && listeners.size > 0) beat().catch(failed)
+    if (!isKnown && hasPages()) beat().catch(failed)
   }
 
   return {
-    isFollowed: () => isFollowed,
+    isOn: () => isOn,
+    beat,
     reload,
-    follow: async (listener) => {
-      listeners.add(listener)
-      try {
-        if (listeners.size === 1 || !isFollowed) await beat()
-      } catch (error) {
-        listeners.delete(listener)
-        throw error
-      }
-      return () => void listeners.delete(listener)
-    },
-    committed: () => {
-      for (const listener of listeners) listener()
-    },
-    read: async (after) => {
-      const rows = await database.rows<ChangeRow>(sql`select sequence, event, made_at, administrator_id, type, document_id, locale
-        from ${changes} where sequence > ${after} order by sequence limit ${batchChanges}`)
-      const readTo = Number(rows.at(-1)?.sequence ?? after)
-      const isCut = rows.length > 0 && Number(rows[0]!.sequence) > after + 1 && (await first()) > after + 1
-      return { changes: rows.map(toChange), readTo, isIncomplete: isCut || rows.some(({ event }) => event === begin) }
-    },
-    first,
-    last,
     close: () => {
       if (timer !== null) clearInterval(timer)
     },
