@@ -111,11 +111,14 @@ function startForm(
     meta = { ...meta, ...changes }
     for (const listener of [...listeners]) listener()
   }
-  const network = createDocumentNetwork(type.uid, locale, ({ state, updatedAt }) => {
-    const present = meta.view
-    if (present === null) return
-    const locales = present.locales.map((one) => (one.locale === present.locale && state !== null ? { ...one, state, updatedAt } : one))
-    update({ view: { ...present, state, locales } })
+  const network = createDocumentNetwork(type.uid, locale, {
+    noteView: (next) => update({ view: next }),
+    noteFacts: ({ state, updatedAt }) => {
+      const present = meta.view
+      if (present === null) return
+      const locales = present.locales.map((one) => (one.locale === present.locale && state !== null ? { ...one, state, updatedAt } : one))
+      update({ view: { ...present, state, locales } })
+    },
   })
   const saver: Saver = createSaver({
     store,

@@ -77,8 +77,14 @@ async function untilSessionEnds<Value>(work: (signal: AbortSignal) => Promise<Va
   }
 }
 
-/** The requests of a document's saver; `noteFacts` gets the facts of responses. */
-export function createDocumentNetwork(type: string, locale: string | null, noteFacts: (facts: DocumentFacts) => void): SaverNetwork {
+/** Receivers of what responses contain apart from values of the form. */
+export interface DocumentListener {
+  noteFacts(facts: DocumentFacts): void
+  noteView(view: DocumentView): void
+}
+
+/** The requests of a document's saver. */
+export function createDocumentNetwork(type: string, locale: string | null, { noteFacts, noteView }: DocumentListener): SaverNetwork {
   const query = locale === null ? {} : { locale }
   const write = async (send: (signal: AbortSignal) => Promise<{ readonly data: unknown }>): Promise<Outcome> => {
     if (sessionState().kind === 'ended') return { kind: 'signedOut' }
@@ -88,7 +94,9 @@ export function createDocumentNetwork(type: string, locale: string | null, noteF
       noteFacts({ state, updatedAt })
       return { kind: 'stored', documentId, revision, ids, values: uids, refused }
     } catch (error) {
-      return toOutcome(error)
+      const outcome = toOutcome(error)
+      if (outcome.kind === 'stale') noteView((error as ApiFailure).details.document as DocumentView)
+      return outcome
     }
   }
   return {
@@ -117,6 +125,7 @@ export function createDocumentNetwork(type: string, locale: string | null, noteF
         const { data } = await untilSessionEnds((signal) =>
           request('GET', '/content/{type}/{document}', { path: { type, document }, query, signal }),
         )
+        noteView(data)
         return toServerDocument(data)
       } catch {
         return null

@@ -8,6 +8,7 @@ import { useWords } from '../../parts/words.js'
 import { ConflictBelow } from './conflict.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
+import { PeopleAt } from './presence.js'
 import { useMeta } from './use-document-form.js'
 
 interface DocumentPaneProps {
@@ -25,12 +26,13 @@ export function DocumentPane({ form, folding, idPrefix, label }: DocumentPanePro
   const { documentId } = useSaver(saver)
   const person = theirs?.person ?? null
   const renderBelow = useCallback((path: string) => <Below form={form} path={path} person={person} />, [form, person])
+  const renderAside = useCallback((path: string) => <PeopleAt form={form} path={path} />, [form])
   const fields = type.fields
   const mayUpdate = documentId === null ? fields.create : (view?.may.update ?? fields.update)
   const isPublished = view?.published != null
   const context = useMemo(
-    () => ({ store, type, document: documentId, locale, isPublished, mayUpdate, folding, idPrefix, renderBelow }),
-    [store, type, documentId, locale, isPublished, mayUpdate, folding, idPrefix, renderBelow],
+    () => ({ store, type, document: documentId, locale, isPublished, mayUpdate, folding, idPrefix, renderBelow, renderAside }),
+    [store, type, documentId, locale, isPublished, mayUpdate, folding, idPrefix, renderBelow, renderAside],
   )
   const section = useMemo(() => documentSection(type), [type])
   const leave = () => {

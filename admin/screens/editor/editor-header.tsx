@@ -16,6 +16,7 @@ import { actInLocales, cloneDocument, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
 import { nameOfDocument } from './path-labels.js'
+import { People } from './presence.js'
 import { SavingStatus } from './saving-status.js'
 import { useMeta } from './use-document-form.js'
 
@@ -57,6 +58,7 @@ export function EditorHeader(props: EditorHeaderProps) {
         </h1>
         {type.draftAndPublish && view?.state != null && <State state={view.state} />}
         <span className={styles.spring} />
+        <People form={form} />
         <SavingStatus form={form} />
         <UndoButtons {...props} />
         <span className={styles.panelButton}>

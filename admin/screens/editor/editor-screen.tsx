@@ -23,6 +23,7 @@ import { FillDialog } from './fill-dialog.js'
 import { focusPath } from './focus-path.js'
 import { HistoryPanel } from './history-panel.js'
 import { Notices } from './notices.js'
+import { useFollowing } from './presence.js'
 import { PublishDialog } from './publish-dialog.js'
 import { SidePanel } from './side-panel.js'
 import { isMissing, useDocumentForm, useMeta } from './use-document-form.js'
@@ -109,6 +110,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
     const [path] = (isRedo ? form.store.redo() : form.store.undo()) ?? []
     if (path !== undefined) focusPath(folding, mainPrefix, path)
   }
+  useFollowing(form, mainPrefix)
   useEditorKeys({
     onSave: () => void form.saver.save(),
     onPublish: () => (form.type.draftAndPublish ? setOpen('publish') : void form.saver.save()),

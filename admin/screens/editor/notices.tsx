@@ -65,7 +65,7 @@ interface NoticeProps {
 
 function Notice({ kind, actions, children }: NoticeProps) {
   return (
-    <div className={classes(styles.notice, styles[kind])} role={kind === 'wrong' ? 'alert' : 'status'}>
+    <div className={classes(styles.notice, styles[kind])} role={kind === 'info' ? undefined : kind === 'wrong' ? 'alert' : 'status'}>
       <p>{children}</p>
       {actions !== undefined && <div className={styles.noticeActions}>{actions}</div>}
     </div>

@@ -87,12 +87,16 @@ export const editor = {
     languages: 'Sprachen',
   },
   errors: {
-    title: (count: number) => few(count, 'Fehler', 'Fehler'),
+    title: (count: number) => `${count} Fehler`,
     next: 'Nächster Fehler',
     none: 'Keine Fehler',
     atDocument: 'Dokument',
   },
   outline: { title: 'Gliederung' },
+  people: {
+    here: (names: string) => `${names} ist auch hier`,
+    inField: (names: string) => `${names} schreibt hier`,
+  },
   uses: {
     title: 'Verwendet in',
     none: 'Kein Dokument verweist hierher.',

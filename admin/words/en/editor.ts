@@ -83,12 +83,16 @@ export const editor = {
     languages: 'Languages',
   },
   errors: {
-    title: (count: number) => few(count, 'to correct', 'to correct'),
+    title: (count: number) => `${count} to correct`,
     next: 'Next error',
     none: 'No errors',
     atDocument: 'Document',
   },
   outline: { title: 'Outline' },
+  people: {
+    here: (names: string) => `${names} here`,
+    inField: (names: string) => `${names} here`,
+  },
   uses: {
     title: 'Used in',
     none: 'No document links here.',

@@ -1,0 +1,270 @@
+// Saving in a browser: not a letter is missing after closed tabs, lost connections, restarts of the service, and ended sessions.
+import type { Page, Route } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { adminPassword, signInAdmin } from '../../support/administration.js'
+import { describeWith } from '../../support/describe-with.js'
+import { type Served, serveExisting } from '../../support/serve.js'
+import { isThorough } from '../../support/thorough.js'
+import { until } from '../../support/until.js'
+import { ada, type OpenPage, openPage, servePage } from './page.js'
+
+/** Kills and lost requests during one text: few, or with FAULTS=all a thousand. */
+const kills = isThorough ? 1_000 : 6
+
+const type = 'api::article.article'
+const words = 'the mill at the sea has a wheel that turns only at night when nobody looks'.split(' ')
+
+/** Numbers between 0 and 1 from a seed. */
+function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
+    return state / 4_294_967_296
+  }
+}
+
+describeWith(['Chromium'], 'saving in a browser', () => {
+  let served: Served
+  let open: OpenPage
+  let token: string
+  let document: string
+  /** The tab of the test. */
+  let page: Page
+
+  const api = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    served.request(`/admin/api${path}`, {
+      method,
+      token,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const stored = async (): Promise<Record<string, unknown>> => (await api('GET', `/content/${type}/${document}?locale=en`)).body.data.draft
+  const title = () => page.getByRole('textbox', { name: 'Title' }).first()
+  const isStored = (value: string) => until(`the title "${value}" is stored`, async () => (await stored()).title === value)
+  const openDocument = async () => {
+    await page.goto(`${served.origin}/admin/content/${type}/${document}`)
+    await title().waitFor()
+  }
+  /** Closes the tab without a farewell, and opens another one. */
+  const killTab = async () => {
+    const next = await page.context().newPage()
+    await page.close({ runBeforeUnload: false })
+    page = next
+  }
+
+  beforeAll(async () => {
+    served = await servePage()
+    open = await openPage(served)
+  })
+  afterAll(async () => {
+    await open?.close()
+    await served?.close()
+  })
+  beforeEach(async () => {
+    token = (await signInAdmin(served, ada)).accessToken
+    const made = await api('POST', `/content/${type}?locale=en`, { data: { title: 'Mill' } })
+    document = made.body.data.documentId
+    page = open.page
+    await open.signIn(ada)
+  })
+
+  test('what is written is there after leaving and coming back', async () => {
+    await openDocument()
+    await title().fill('The mill that waits')
+    // Before the end of the pause.
+    await page.getByRole('link', { name: 'Home' }).first().click()
+    await isStored('The mill that waits')
+    await openDocument()
+    expect(await title().inputValue()).toBe('The mill that waits')
+    open.expectNoProblems()
+  })
+
+  test('a tab that is closed within a second of a key leaves a copy or a saved document', async () => {
+    page = await open.page.context().newPage()
+    await openDocument()
+    await title().press('End')
+    await title().pressSequentially(' of the sea')
+    await page.waitForTimeout(350)
+    await killTab()
+    await openDocument()
+    const notice = page.getByRole('button', { name: 'Show them' })
+    await until('the text or its copy', async () => (await title().inputValue()) === 'Mill of the sea' || (await notice.isVisible()))
+    if (await notice.isVisible()) await notice.click()
+    await until('the text', async () => (await title().inputValue()) === 'Mill of the sea')
+    await isStored('Mill of the sea')
+    await page.close()
+  })
+
+  test('a new document is made with its first value, and typing goes on in the same field', async () => {
+    await page.goto(`${served.origin}/admin/content/${type}/new`)
+    await title().waitFor()
+    for (const word of words.slice(0, 6)) {
+      await title().pressSequentially(`${word} `)
+      await page.waitForTimeout(400)
+    }
+    await page.waitForURL((url) => !url.pathname.endsWith('/new'))
+    await title().pressSequentially('end')
+    const text = `${words.slice(0, 6).join(' ')} end`
+    expect(await title().inputValue()).toBe(text)
+    document = new URL(page.url()).pathname.split('/').at(-1)!
+    await isStored(text)
+    const { body } = await api('GET', `/content/${type}?filters[title][$eq]=${encodeURIComponent(text)}`)
+    expect(body.data).toHaveLength(1)
+    open.expectNoProblems()
+  })
+
+  test('offline typing goes on, says so, and is saved when the network is back', async () => {
+    await openDocument()
+    await page.context().setOffline(true)
+    await title().fill('Written offline')
+    await page.getByText('Offline: saved in this browser').waitFor()
+    await title().pressSequentially(', and on')
+    await page.context().setOffline(false)
+    await isStored('Written offline, and on')
+    await page.getByText(/^Saved/).waitFor()
+    open.expectNoProblems(/ERR_INTERNET_DISCONNECTED|Failed to load resource/)
+  })
+
+  test('a service that is restarted while somebody types gets all of it', async () => {
+    await openDocument()
+    const { port } = new URL(served.origin)
+    const text: string[] = []
+    await title().fill('')
+    for (const [index, word] of words.slice(0, 9).entries()) {
+      if (index === 3) await served.service.close()
+      await title().pressSequentially(`${word} `)
+      text.push(word)
+      await page.waitForTimeout(300)
+      if (index === 6) Object.assign(served, await serveExisting(served, { PORT: port }), { close: served.close })
+    }
+    token = (await signInAdmin(served, ada)).accessToken
+    await isStored(`${text.join(' ')} `)
+    open.expectNoProblems(/ERR_|Failed to load resource/)
+  })
+
+  test('when the session ends while somebody types, nothing moves, and the next sign-in saves', async () => {
+    await openDocument()
+    await served.sql('DELETE FROM strapi_sessions')
+    await title().fill('Typed on')
+    const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'))
+    await dialog.waitFor()
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(adminPassword)
+    await page.keyboard.press('Enter')
+    token = (await signInAdmin(served, ada)).accessToken
+    await isStored('Typed on')
+    expect(await title().inputValue()).toBe('Typed on')
+    open.expectNoProblems(/Failed to load resource/)
+  })
+
+  test('typing through lost, repeated and slow requests and killed tabs loses no letter, and fields never jump', async () => {
+    const random = createRandom(29)
+    page = await open.page.context().newPage()
+    await openDocument()
+    let text = 'Mill'
+    const disturb = async (route: Route) => {
+      if (route.request().method() !== 'PATCH') return route.continue()
+      const fate = random()
+      if (fate < 0.25) return route.abort()
+      if (fate < 0.5) {
+        // Carried out, but the response is lost.
+        await route.fetch().catch(() => null)
+        return route.abort()
+      }
+      if (fate < 0.7) await new Promise((resolve) => setTimeout(resolve, 1_500 * random()))
+      return route.continue().catch(() => {})
+    }
+    await open.page.context().route('**/admin/api/content/**', disturb)
+    for (let kill = 0; kill < kills; kill++) {
+      for (let key = 0; key < 4; key++) {
+        const letters = ` ${words[Math.floor(random() * words.length)]!.slice(0, 3)}`
+        if (text.length > 90) {
+          text = 'Mill'
+          await title().fill(text)
+        }
+        await title().press('End')
+        await title().pressSequentially(letters)
+        text += letters
+        expect(await title().inputValue()).toBe(text)
+        await page.waitForTimeout(700 * random())
+      }
+      // The rule allows 300 ms until a change is copied.
+      await page.waitForTimeout(400)
+      await killTab()
+      await openDocument()
+      const notice = page.getByRole('button', { name: 'Show them' })
+      await until('the text or its copy', async () => (await title().inputValue()) === text || (await notice.isVisible()))
+      while ((await title().inputValue()) !== text && (await notice.isVisible())) {
+        await notice.click()
+        await page.waitForTimeout(100)
+      }
+      expect(await title().inputValue()).toBe(text)
+    }
+    await open.page.context().unroute('**/admin/api/content/**')
+    await isStored(text)
+    await page.close()
+  })
+
+  describe('two people', () => {
+    /** Somebody else's change. */
+    const theirs = async (changes: unknown, lists: unknown = {}) => {
+      const { headers } = await api('GET', `/content/${type}/${document}?locale=en`)
+      const answer = await api('PATCH', `/content/${type}/${document}?locale=en`, { changes, lists }, { 'if-match': headers.get('etag')! })
+      expect(answer.status).toBe(200)
+    }
+
+    test('different fields are merged, and a line says who changed what', async () => {
+      await openDocument()
+      await theirs({ kicker: 'Theirs' })
+      await title().fill('Mine')
+      await isStored('Mine')
+      await page
+        .getByText(/Ada Lovelace changed Kicker/)
+        .first()
+        .waitFor()
+      expect(await page.getByRole('textbox', { name: 'Kicker' }).inputValue()).toBe('Theirs')
+      expect((await stored()).kicker).toBe('Theirs')
+      open.expectNoProblems(/412/)
+    })
+
+    test.each([
+      ['Keep mine', 'Mine'],
+      ['Take theirs', 'Theirs'],
+    ])('the same field shows both values until one is chosen: %s', async (choice, outcome) => {
+      await openDocument()
+      await theirs({ title: 'Theirs' })
+      await title().fill('Mine')
+      const button = page.getByRole('button', { name: choice }).first()
+      await button.waitFor()
+      expect((await stored()).title).toBe('Theirs')
+      expect(await title().inputValue()).toBe('Mine')
+      await button.click()
+      await isStored(outcome)
+      expect(await title().inputValue()).toBe(outcome)
+      open.expectNoProblems(/412/)
+    })
+
+    test('a change of others arrives without a save of mine, and their name is at the document', async () => {
+      await openDocument()
+      const other = await open.page.context().newPage()
+      await other.goto(page.url())
+      await other.getByRole('textbox', { name: 'Kicker' }).fill('From another tab')
+      await until('the kicker', async () => (await page.getByRole('textbox', { name: 'Kicker' }).inputValue()) === 'From another tab')
+      await page.getByText('Ada Lovelace here').first().waitFor()
+      await other.close()
+      open.expectNoProblems()
+    })
+
+    test('a document that somebody deleted can be made again with my values', async () => {
+      await openDocument()
+      const { headers } = await api('GET', `/content/${type}/${document}?locale=en`)
+      await api('DELETE', `/content/${type}/${document}?locale=en`, undefined, { 'if-match': headers.get('etag')! })
+      await title().fill('Not lost')
+      await page.getByRole('button', { name: 'Create it again with these values' }).click()
+      await until('the document is there again', async () => {
+        const { body } = await api('GET', `/content/${type}?filters[title][$eq]=${encodeURIComponent('Not lost')}`)
+        return body.data.length === 1
+      })
+      open.expectNoProblems(/404/)
+    })
+  })
+})
