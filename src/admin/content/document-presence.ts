@@ -42,7 +42,7 @@ export async function reportPresence(
   const locale = await parseLocale(access, type, given ?? undefined)
   const readable = access.grants.content.readable.get(uid) ?? noAttributes
   const isOne = field === null || (type.attributes.has(rootOf(field)) && isGranted(readable, rootOf(field)))
-  if (!isOne) throw invalidAt(['field'], `${uid} has no attribute ${rootOf(field)}`)
+  if (!isOne) throw invalidAt(['field'], `${uid} has no attribute ${rootOf(field)}`, 'unknown', { name: rootOf(field) })
   // A locale that the document does not have may be about to be created.
   if ((await localeStates(access, type, document)).length === 0) throw notFound()
   await storePresence(database, { administratorId: access.administratorId, tab, uid, documentId: document, locale, field })

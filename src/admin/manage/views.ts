@@ -150,9 +150,10 @@ const sharing = 'plugin::content-manager.collection-types.configure-view'
 function checkSharing({ administrator, isSuperAdmin }: RequestOperationContext, { visibility: shared, roles }: Sharing): void {
   if (shared === 'everybody' && !administrator.may(sharing)) throw forbidden(sharing)
   if (shared !== 'roles') return
-  if (roles.length === 0) throw invalidAt(['roles'], 'A view for roles names at least one')
+  if (roles.length === 0) throw invalidAt(['roles'], 'A view for roles names at least one', 'required')
   const own = administrator.roles.map(({ id }) => id)
-  if (!isSuperAdmin && roles.some((id) => !own.includes(id))) throw invalidAt(['roles'], 'A view is shared with own roles only')
+  if (!isSuperAdmin && roles.some((id) => !own.includes(id)))
+    throw invalidAt(['roles'], 'A view is shared with own roles only', 'forbidden')
 }
 
 type Sharing = Pick<View, 'visibility' | 'roles'>
