@@ -2,8 +2,48 @@
 import { DOMParser, type ParseOptions, type Slice } from 'prosemirror-model'
 import { schema } from './schema.js'
 
+// ProseMirror would read pasted HTML by the default policy of the page, which refuses all markup. Without a visible one it makes its own,
+// whose documents are never shown: only what the schema knows is taken from them.
+const { trustedTypes } = globalThis as { readonly trustedTypes?: object }
+if (trustedTypes !== undefined) Object.defineProperty(trustedTypes, 'defaultPolicy', { value: null })
+
 /** Elements whose text is not content. */
 const withoutContent = 'style, script, meta, link, title, template, noscript, iframe, object, svg'
+
+/**
+ * Pasted HTML without styles and handlers, which the policy refuses with a report each. Styles are read from another attribute; HTML of
+ * this editor has none.
+ */
+export function withoutInline(html: string): string {
+  if (html.includes('data-pm-slice')) return html
+  return html
+    .replace(/<style[\s>][\s\S]*?<\/style>/gi, '')
+    .replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/(\s)(style|on\w+)(\s*=)/gi, '$1data-$2$3'))
+}
+
+/** Elements for styles of texts. */
+const styled: readonly (readonly [tag: string, style: RegExp])[] = [
+  ['strong', /font-weight:\s*(bold|[6-9]00)/i],
+  ['em', /font-style:\s*italic/i],
+  ['u', /text-decoration[^;]*underline/i],
+  ['s', /text-decoration[^;]*line-through/i],
+]
+
+const styleOf = (element: Element): string => element.getAttribute('data-style') ?? ''
+
+/** Styles of texts as elements. Google Docs wraps everything in a <b> of normal weight. */
+function elementsOfStyles(dom: ParentNode): void {
+  for (const element of dom.querySelectorAll('[data-style]')) {
+    const style = styleOf(element)
+    for (const [tag, pattern] of styled) {
+      if (!pattern.test(style) || (tag === 'u' && element.closest('a') !== null)) continue
+      const wrapper = document.createElement(tag)
+      wrapper.append(...element.childNodes)
+      element.append(wrapper)
+    }
+    if (/^(b|strong)$/i.test(element.tagName) && /font-weight:\s*(normal|400)/i.test(style)) element.replaceWith(...element.childNodes)
+  }
+}
 
 class PasteParser extends DOMParser {
   override parseSlice(dom: globalThis.Node, options?: ParseOptions): Slice {
@@ -18,6 +58,7 @@ export const pasteParser: DOMParser = new PasteParser(schema, DOMParser.fromSche
 function tidyPasted(dom: ParentNode & globalThis.Node): void {
   for (const element of dom.querySelectorAll(withoutContent)) element.remove()
   listsOfWord(dom)
+  elementsOfStyles(dom)
   // Entries hold one text: paragraphs inside are their lines.
   for (const item of dom.querySelectorAll('li'))
     for (const paragraph of item.querySelectorAll('p')) {
@@ -42,13 +83,13 @@ const hasTextBefore = (element: Element): boolean => {
 /** Word writes entries as paragraphs with a level and a drawn mark in front of their text. */
 function listsOfWord(dom: ParentNode): void {
   const levelOf = (element: Element | null): number =>
-    Number(/mso-list:[^;]*level(\d+)/i.exec(element?.getAttribute('style') ?? '')?.[1] ?? 0)
+    Number(/mso-list:[^;]*level(\d+)/i.exec(element === null ? '' : styleOf(element))?.[1] ?? 0)
   let lists: HTMLElement[] = []
   let last: Element | null = null
-  for (const entry of dom.querySelectorAll('p[style*="mso-list"]')) {
+  for (const entry of dom.querySelectorAll('p[data-style*="mso-list"]')) {
     const level = levelOf(entry)
     if (level === 0) continue
-    const mark = entry.querySelector('[style*="mso-list:Ignore" i]')
+    const mark = entry.querySelector('[data-style*="mso-list:Ignore" i]')
     const tag = /^[\s\u00a0]*(\w{1,4}[.)])/.test(mark?.textContent ?? '') ? 'ol' : 'ul'
     mark?.remove()
     if (last === null || lists[0]?.nextElementSibling !== entry) lists = []

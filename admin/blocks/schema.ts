@@ -104,15 +104,10 @@ const marks: Record<string, MarkSpec> = {
     toDOM: ({ attrs }) => ['a', isSafeLink(attrs.url) ? { href: attrs.url, rel: 'noreferrer' } : {}, 0],
   },
   more: { attrs: { more: {} }, toDOM: () => ['span', 0] },
-  bold: flagMark(
-    'strong',
-    // Google Docs wraps everything in a <b> of normal weight.
-    { tag: 'b', getAttrs: (element) => (element.style.fontWeight === 'normal' ? false : null) },
-    { style: 'font-weight', getAttrs: (weight) => (/^(bold(er)?|[6-9]\d\d)$/.test(weight) ? null : false) },
-  ),
-  italic: flagMark('em', { tag: 'i' }, { style: 'font-style=italic' }),
-  underline: flagMark('u', { style: 'text-decoration', getAttrs: (line) => (/\bunderline\b/.test(line) ? null : false) }),
-  strikethrough: flagMark('s', { tag: 'del' }, { tag: 'strike' }, { style: 'text-decoration=line-through' }),
+  bold: flagMark('strong', { tag: 'b' }),
+  italic: flagMark('em', { tag: 'i' }),
+  underline: flagMark('u'),
+  strikethrough: flagMark('s', { tag: 'del' }, { tag: 'strike' }),
   code: flagMark('code'),
 }
 

@@ -6,7 +6,7 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 're
 import { isSafeLink } from '../parts/safe-links.js'
 import { keyPlugins } from './keys.js'
 import { openBlocks } from './mapping.js'
-import { pasteParser } from './paste.js'
+import { pasteParser, withoutInline } from './paste.js'
 import { nodeViews, type ViewClasses, type ViewTexts } from './views.js'
 
 /** Steps that can be undone. */
@@ -65,6 +65,7 @@ export function useEditor(mount: RefObject<HTMLElement | null>, options: EditorO
       {
         state: EditorState.create({ doc: opened.current.doc, plugins }),
         clipboardParser: pasteParser,
+        transformPastedHTML: withoutInline,
         nodeViews: nodeViews(latest.current.texts, latest.current.classes),
         editable: () => !latest.current.isReadOnly,
         handleKeyDown: (_view, event) => latest.current.onKey(event),

@@ -160,11 +160,14 @@ function withoutHeld(value: unknown, terms: PatchTerms, path: string): unknown {
   return copy
 }
 
-const linkData = ({ documentId, locale, __type: type }: Entry): Entry => ({
-  documentId,
-  ...(typeof locale === 'string' ? { locale } : {}),
-  ...(typeof type === 'string' ? { __type: type } : {}),
+const linkData = (link: Entry): Entry => ({
+  documentId: link.documentId,
+  ...(typeof link.locale === 'string' ? { locale: link.locale } : {}),
+  ...typeOf(link),
 })
+
+/** The type of a link of a polymorphic relation. */
+const typeOf = ({ __type: type }: Entry): Entry => (typeof type === 'string' ? { __type: type } : {})
 
 function linkChanges(base: readonly Entry[], mine: readonly Entry[], isPartial: boolean): Entry {
   const before = new Map(base.map((link) => [keyOf(link)!, link]))
@@ -179,7 +182,7 @@ function linkChanges(base: readonly Entry[], mine: readonly Entry[], isPartial: 
       ? { end: true }
       : after === null
         ? { start: true }
-        : { after: links.get(after)!.documentId, ...neighbour(links.get(after)!) }
+        : { after: links.get(after)!.documentId, ...typeOf(links.get(after)!) }
     return { ...linkData(links.get(key)!), position }
   })
   return {
@@ -187,11 +190,6 @@ function linkChanges(base: readonly Entry[], mine: readonly Entry[], isPartial: 
     ...(connect.length > 0 ? { connect } : {}),
   }
 }
-
-const neighbour = ({ locale, __type: type }: Entry): Entry => ({
-  ...(typeof locale === 'string' ? { locale } : {}),
-  ...(typeof type === 'string' ? { __type: type } : {}),
-})
 
 function valueData(shape: Shape, attribute: FormAttribute, kind: ValueKind, value: unknown): unknown {
   if (kind === 'value' || value === null || value === undefined) return value ?? null

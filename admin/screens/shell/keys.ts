@@ -24,7 +24,9 @@ export function useKeys(table: KeyTable): void {
       const name = keyName(event)
       const run = table[name]
       if (run === undefined) return
-      if (name.length === 1 && (isTyping(event.target) || isInDialog() || preference('letterKeys') === 'off')) return
+      // In a shadow root, the event of the document has its host as the target.
+      const [target = null] = event.composedPath()
+      if (name.length === 1 && (isTyping(target) || isInDialog() || preference('letterKeys') === 'off')) return
       event.preventDefault()
       run()
     }
