@@ -44,7 +44,11 @@ export function openFeed({ changes, identification, failed, ...presenceDatabase 
     for (const listener of listeners) listener()
   }, shortestInterval)
   const look = (): void => {
-    if (listeners.size > 0) lookOnce().catch(failed)
+    if (listeners.size === 0) return
+    lookOnce().catch((error: unknown) => {
+      // A service that stops has closed its streams, and then the database.
+      if (listeners.size > 0) failed(error)
+    })
   }
 
   return {
@@ -52,20 +56,21 @@ export function openFeed({ changes, identification, failed, ...presenceDatabase 
     lastChange: () => lastChange,
     presence: () => presence,
     follow: async (looked) => {
+      const unfollow = await changes.follow(look)
       listeners.add(looked)
-      const unfollow = await changes.follow(look).catch((error: unknown) => {
-        listeners.delete(looked)
-        throw error
-      })
       timer ??= setInterval(look, lookInterval).unref()
-      await lookOnce()
-      return () => {
+      const end = (): void => {
         unfollow()
         listeners.delete(looked)
         if (listeners.size > 0 || timer === null) return
         clearInterval(timer)
         timer = null
       }
+      await lookOnce().catch((error: unknown) => {
+        end()
+        throw error
+      })
+      return end
     },
   }
 }

@@ -169,6 +169,19 @@ rule('administration-events.5', 'nothing is recorded while no page follows, and 
   }
 })
 
+rule('administration-events.5', 'the recording goes on while one of several pages follows, even if another process ends it', async () => {
+  const [gone, stays] = [await open(ada), await open(ada)]
+  gone.close()
+  await mark()
+  await expect.poll(() => changesIn(stays).length, patience).toBe(1)
+  await served.sql('DELETE FROM octavo_followers')
+  await mark()
+  await expect.poll(async () => (await served.sql('SELECT name FROM octavo_followers')).length, patience).toBe(1)
+  await expect.poll(() => stays.events.some(({ event }) => event === 'reset'), patience).toBe(true)
+  const last = await mark()
+  await expect.poll(() => changesIn(stays).at(-1), patience).toEqual(['create', last])
+})
+
 rule('administration-events.4', 'a stream ends with its session', async () => {
   const ed = await signInClient(served, 'ed@office.example', ['editor'])
   const stream = await open(ed)

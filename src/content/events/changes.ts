@@ -89,7 +89,7 @@ export const recordChange = (event: EntryEventName, type: ContentType, row: Docu
 
 export function openChanges(options: ChangesOptions): Changes {
   const { database, writer } = options
-  const pages = new Set<() => void>()
+  const pages = new Set<{ changed(): void }>()
 
   async function edge(which: 'min' | 'max'): Promise<number> {
     const [row] = await database.rows<{ readonly edge: number }>(
@@ -109,17 +109,18 @@ export function openChanges(options: ChangesOptions): Changes {
     isFollowed: recording.isOn,
     reload: recording.reload,
     follow: async (changed) => {
-      pages.add(changed)
+      const page = { changed }
+      pages.add(page)
       try {
         if (pages.size === 1 || !recording.isOn()) await recording.beat()
       } catch (error) {
-        pages.delete(changed)
+        pages.delete(page)
         throw error
       }
-      return () => void pages.delete(changed)
+      return () => void pages.delete(page)
     },
     committed: () => {
-      for (const changed of pages) changed()
+      for (const { changed } of pages) changed()
     },
     read: async (after) => {
       const rows = await database.rows<ChangeRow>(sql`select sequence, event, made_at, administrator_id, type, document_id, locale
