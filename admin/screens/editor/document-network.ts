@@ -49,6 +49,8 @@ export function toOutcome(error: unknown): Outcome {
   return { kind: 'failed', message }
 }
 
+type Refused = NonNullable<Extract<Outcome, { kind: 'stored' }>['refused']>
+
 interface WrittenData {
   readonly documentId: string
   readonly revision: string | null
@@ -56,7 +58,12 @@ interface WrittenData {
   readonly updatedAt: string | null
   readonly ids?: Readonly<Record<string, number>>
   readonly uids?: Readonly<Record<string, string>>
-  readonly refused?: Extract<Outcome, { kind: 'stored' }>['refused']
+}
+
+/** The response to a write; `refused`: the errors of the values that were left out. */
+interface WrittenResponse {
+  readonly data: unknown
+  readonly refused?: unknown
 }
 
 const prefer = { prefer: 'return=minimal, handling=lenient' }
@@ -86,13 +93,13 @@ export interface DocumentListener {
 /** The requests of a document's saver. */
 export function createDocumentNetwork(type: string, locale: string | null, { noteFacts, noteView }: DocumentListener): SaverNetwork {
   const query = locale === null ? {} : { locale }
-  const write = async (send: (signal: AbortSignal) => Promise<{ readonly data: unknown }>): Promise<Outcome> => {
+  const write = async (send: (signal: AbortSignal) => Promise<WrittenResponse>): Promise<Outcome> => {
     if (sessionState().kind === 'ended') return { kind: 'signedOut' }
     try {
-      const { data } = await untilSessionEnds(send)
-      const { documentId, revision, state, updatedAt, ids = {}, uids = {}, refused = [] } = data as WrittenData
+      const { data, refused = [] } = await untilSessionEnds(send)
+      const { documentId, revision, state, updatedAt, ids = {}, uids = {} } = data as WrittenData
       noteFacts({ state, updatedAt })
-      return { kind: 'stored', documentId, revision, ids, values: uids, refused }
+      return { kind: 'stored', documentId, revision, ids, values: uids, refused: refused as Refused }
     } catch (error) {
       const outcome = toOutcome(error)
       if (outcome.kind === 'stale') noteView((error as ApiFailure).details.document as DocumentView)
