@@ -25,6 +25,7 @@ import { type ChangeList, useListState } from './list-state.js'
 import { ListTools, ViewMenu } from './list-tools.js'
 import { Pages, type Total } from './pages.js'
 import { useListKeys } from './use-list-keys.js'
+import { ViewsMenu } from './views.js'
 
 /** The list of a type. */
 export default function ListScreen({ type }: { readonly type: string }): ReactNode {
@@ -129,6 +130,7 @@ function List({ type, start }: ListProps): ReactNode {
       <header className={styles.head}>
         <h1 className={styles.title}>{type.displayName}</h1>
         <div className={styles.actions}>
+          <ViewsMenu type={type} state={state} change={change} roles={start.me.roles.map(({ id }) => id)} />
           <ViewMenu type={type} state={state} change={change} locales={start.locales} columns={columnNames} />
           {mayCreate && (
             <Link href={create} className={buttonClass('main')}>
