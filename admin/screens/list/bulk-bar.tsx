@@ -28,7 +28,7 @@ export interface BulkBarProps {
 }
 
 /** The number of selected rows, and the actions on them. */
-export function BulkBar(props: BulkBarProps): ReactNode {
+export default function BulkBar(props: BulkBarProps): ReactNode {
   const { type, selected, pageKeys, total, onClear } = props
   const { list } = useWords()
   const [isAll, setAll] = useState(false)

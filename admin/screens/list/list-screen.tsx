@@ -1,7 +1,7 @@
 // The list of a type: rows by cursors, with everything that selects them in the address.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { addresses, type ListState } from '../../addresses.js'
 import { announce } from '../../parts/announce.js'
@@ -17,7 +17,6 @@ import { type ScreenAction, useScreenActions } from '../shell/actions.js'
 import { FailedScreen } from '../shell/screen-boundary.js'
 import { useTitle } from '../shell/title.js'
 import { listName } from '../shell/type-names.js'
-import { BulkBar } from './bulk-bar.js'
 import { type LocaleInfo, type Row, rowName, useColumns } from './columns.js'
 import styles from './list.module.css'
 import { orderOf, rowsQuery, rowsSelection, shownColumns, sortKey, type TypeInfo, tabsSelection } from './list-query.js'
@@ -72,6 +71,8 @@ function useRowsOf(type: TypeInfo, state: ListState, me: number) {
   const selection = useMemo(() => rowsSelection(type, state, context), [type, state, context])
   return { rows, total: total ?? null, states: counted, selection }
 }
+
+const BulkBar = lazy(() => import('./bulk-bar.js'))
 
 const noRows: readonly Row[] = []
 
@@ -130,7 +131,6 @@ function List({ type, start }: ListProps): ReactNode {
       <header className={styles.head}>
         <h1 className={styles.title}>{type.displayName}</h1>
         <div className={styles.actions}>
-          <ViewsMenu type={type} state={state} change={change} roles={start.me.roles.map(({ id }) => id)} />
           <ViewMenu type={type} state={state} change={change} locales={start.locales} columns={columnNames} />
           {mayCreate && (
             <Link href={create} className={buttonClass('main')}>
@@ -148,6 +148,7 @@ function List({ type, start }: ListProps): ReactNode {
         search={search}
         isFiltering={isFiltering}
         setFiltering={setFiltering}
+        views={<ViewsMenu type={type} state={state} change={change} roles={start.me.roles.map(({ id }) => id)} />}
       />
       <div className={styles.card}>
         {data.length > 0 ? (
@@ -169,22 +170,24 @@ function List({ type, start }: ListProps): ReactNode {
           <Nothing type={type} state={state} change={change} rows={rows} create={mayCreate ? create : null} locales={start.locales} />
         )}
       </div>
-      {selected.size > 0 && (
-        <BulkBar
-          type={type}
-          state={state}
-          locales={start.locales}
-          selection={selection}
-          selected={selected}
-          names={names}
-          pageKeys={data.map(keyOf)}
-          total={total}
-          onClear={() => {
-            select(new Set())
-            table.current?.focusRow(0)
-          }}
-        />
-      )}
+      <Suspense>
+        {selected.size > 0 && (
+          <BulkBar
+            type={type}
+            state={state}
+            locales={start.locales}
+            selection={selection}
+            selected={selected}
+            names={names}
+            pageKeys={data.map(keyOf)}
+            total={total}
+            onClear={() => {
+              select(new Set())
+              table.current?.focusRow(0)
+            }}
+          />
+        )}
+      </Suspense>
       {data.length > 0 && <Pages meta={rows.data?.meta ?? null} total={total} change={change} />}
     </section>
   )

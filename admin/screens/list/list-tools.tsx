@@ -1,5 +1,5 @@
 // Above a list: the search, tabs by state, filters, and the menu of columns, order and density.
-import { ArrowUpDown, Columns3, ListFilter, Search, X } from 'lucide-react'
+import { ArrowUpDown, Columns3, Languages, ListFilter, Search, X } from 'lucide-react'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { addresses, type ListState } from '../../addresses.js'
@@ -7,7 +7,6 @@ import { Button } from '../../parts/Button.js'
 import { classes } from '../../parts/classes.js'
 import { IconButton } from '../../parts/IconButton.js'
 import { Menu, MenuChoices, MenuItem, MenuLine } from '../../parts/Menu.js'
-import { Select } from '../../parts/Select.js'
 import { TextInput } from '../../parts/TextInput.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { usePreference } from '../shell/preferences.js'
@@ -27,6 +26,8 @@ interface ToolsProps {
 }
 
 interface SearchedProps extends ToolsProps {
+  /** The menu of saved views. */
+  readonly views: ReactNode
   /** Totals of the tabs. */
   readonly states: TabTotals | undefined
   readonly search: RefObject<HTMLInputElement | null>
@@ -35,12 +36,12 @@ interface SearchedProps extends ToolsProps {
 }
 
 /** The search, the tabs and the filters of a list. */
-export function ListTools({ type, state, states, change, search, isFiltering, setFiltering }: SearchedProps): ReactNode {
+export function ListTools({ type, state, states, views, change, search, isFiltering, setFiltering }: SearchedProps): ReactNode {
   return (
     <div className={styles.tools}>
       <SearchField q={state.q} change={change} input={search} />
       {type.draftAndPublish && <StateTabs type={type} state={state} states={states} />}
-      <Filters type={type} state={state} change={change} isOpen={isFiltering} setOpen={setFiltering} />
+      <Filters type={type} state={state} change={change} isOpen={isFiltering} setOpen={setFiltering} views={views} />
     </div>
   )
 }
@@ -147,11 +148,12 @@ function StateTabs({ type, state, states }: Pick<SearchedProps, 'type' | 'state'
 }
 
 interface FiltersProps extends ToolsProps {
+  readonly views: ReactNode
   readonly isOpen: boolean
   readonly setOpen: (isOpen: boolean) => void
 }
 
-function Filters({ type, state, change, isOpen, setOpen }: FiltersProps): ReactNode {
+function Filters({ type, state, change, isOpen, setOpen, views }: FiltersProps): ReactNode {
   const { list } = useWords()
   const group = readConditions(state.filters)
   const textOf = useConditionText(type)
@@ -188,6 +190,7 @@ function Filters({ type, state, change, isOpen, setOpen }: FiltersProps): ReactN
           </Button>
         }
       />
+      {views}
     </div>
   )
 }
@@ -213,16 +216,26 @@ export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProp
   })
   const setColumns = (chosen: readonly string[] | null) => change({ columns: chosen, after: state.after, before: state.before }, true)
   const byDefault = locales.find(({ isDefault }) => isDefault)?.code ?? null
+  const locale = state.locale ?? byDefault ?? 'en'
   return (
     <>
       {type.localized && locales.length > 1 && (
-        <Select
-          isQuiet
-          aria-label={list.language}
-          value={state.locale ?? byDefault}
-          choices={locales.map(({ code }) => ({ value: code, label: format.languageName(code) }))}
-          onChange={(code) => change({ locale: code === byDefault ? null : code })}
-        />
+        <Menu
+          label={list.language}
+          trigger={
+            <Button kind="quiet" icon={<Languages />} aria-label={list.languageOf(format.languageName(locale))}>
+              {format.languageName(locale)}
+            </Button>
+          }
+        >
+          <MenuChoices
+            label={list.language}
+            isSingle
+            choices={locales.map(({ code }) => ({ value: code, label: format.languageName(code) }))}
+            value={[locale]}
+            onChange={([code]) => code !== undefined && change({ locale: code === byDefault ? null : code })}
+          />
+        </Menu>
       )}
       <Menu
         label={list.sort}

@@ -1,26 +1,24 @@
 // Saved views of a list: opened from a menu, saved under a name, shared with others.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Bookmark, Save, Trash2 } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { type ListState, readListState, writeListState } from '../../addresses.js'
 import { AlertDialog } from '../../parts/AlertDialog.js'
 import { Button } from '../../parts/Button.js'
-import { Dialog } from '../../parts/Dialog.js'
-import { Field } from '../../parts/Field.js'
 import { Menu, MenuChoices, MenuItem, MenuLine } from '../../parts/Menu.js'
-import { Select } from '../../parts/Select.js'
-import { TextInput } from '../../parts/TextInput.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useWords } from '../../parts/words.js'
-import { ApiFailure, type Data, request } from '../../server/client.js'
+import { type Data, request } from '../../server/client.js'
 import { readQuery } from '../../server/queries.js'
-import styles from './bulk-dialog.module.css'
 import type { TypeInfo } from './list-query.js'
 import type { ChangeList } from './list-state.js'
 
+const SaveView = lazy(() => import('./save-view.js'))
+
 /** A saved view. */
 type View = Data<'/views', 'GET'>[number]
-type Visibility = View['visibility']
+/** Administrators who have a view. */
+export type Visibility = View['visibility']
 
 const viewsQuery = (type: string) => readQuery('/views', { query: { type } })
 
@@ -94,17 +92,19 @@ export function ViewsMenu({ type, state, change, roles }: ViewsMenuProps): React
           </MenuItem>
         )}
       </Menu>
-      {dialog === 'save' && (
-        <SaveDialog
-          roles={roles}
-          onClose={() => setDialog(null)}
-          onSave={async (name, visibility) => {
-            const id = await save.create(name, visibility, visibility === 'roles' ? roles : [])
-            change({ ...state, view: String(id) }, true)
-            setDialog(null)
-          }}
-        />
-      )}
+      <Suspense>
+        {dialog === 'save' && (
+          <SaveView
+            roles={roles}
+            onClose={() => setDialog(null)}
+            onSave={async (name, visibility) => {
+              const id = await save.create(name, visibility, visibility === 'roles' ? roles : [])
+              change({ ...state, view: String(id) }, true)
+              setDialog(null)
+            }}
+          />
+        )}
+      </Suspense>
       {current !== undefined && (
         <AlertDialog
           isOpen={dialog === 'delete'}
@@ -152,70 +152,4 @@ function useSaveView(type: TypeInfo, state: ListState) {
       }),
     remove: (view: View) => reported(() => request('DELETE', '/views/{id}', { path: { id: view.id }, headers: tagged(view) })),
   }
-}
-
-interface SaveDialogProps {
-  readonly roles: readonly number[]
-  readonly onClose: () => void
-  readonly onSave: (name: string, visibility: Visibility) => Promise<void>
-}
-
-/** Characters of a view's name. */
-const longestName = 100
-
-function SaveDialog({ roles, onClose, onSave }: SaveDialogProps): ReactNode {
-  const { list, parts } = useWords()
-  const [name, setName] = useState('')
-  const [visibility, setVisibility] = useState<Visibility>('mine')
-  const [error, setError] = useState<string | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const save = () => {
-    if (name.trim() === '' || isBusy) return
-    setBusy(true)
-    onSave(name.trim(), visibility)
-      .catch((failure: unknown) =>
-        setError(failure instanceof ApiFailure && failure.status === 403 ? list.views.notShared : (failure as Error).message),
-      )
-      .finally(() => setBusy(false))
-  }
-  const choices = (['mine', 'roles', 'everybody'] as const).filter((one) => one !== 'roles' || roles.length > 0)
-  return (
-    <Dialog
-      isOpen
-      isKept
-      size="small"
-      title={list.views.saveTitle}
-      onClose={onClose}
-      footer={
-        <>
-          <Button onPress={onClose}>{parts.cancel}</Button>
-          <Button kind="main" isDisabled={name.trim() === ''} isBusy={isBusy} onPress={save}>
-            {list.views.saveAction}
-          </Button>
-        </>
-      }
-    >
-      <form
-        className={styles.question}
-        onSubmit={(event) => {
-          event.preventDefault()
-          save()
-        }}
-      >
-        <Field label={list.views.name} required error={error ?? undefined} description={list.views.contents}>
-          {(control) => <TextInput {...control} autoFocus maxLength={longestName} value={name} onChange={setName} />}
-        </Field>
-        <Field label={list.views.sharing}>
-          {(control) => (
-            <Select
-              {...control}
-              value={visibility}
-              onChange={setVisibility}
-              choices={choices.map((value) => ({ value, label: list.views.visibilities[value] }))}
-            />
-          )}
-        </Field>
-      </form>
-    </Dialog>
-  )
 }

@@ -20,6 +20,7 @@ export const list = {
   density: 'Dichte',
   densities: { comfortable: 'Bequem', compact: 'Kompakt' },
   language: 'Sprache',
+  languageOf: (language: string) => `Sprache: ${language}`,
   sort: 'Sortieren nach',
   direction: 'Richtung',
   ascending: 'Aufsteigend',

@@ -19,6 +19,7 @@ export const list = {
   density: 'Density',
   densities: { comfortable: 'Comfortable', compact: 'Compact' },
   language: 'Language',
+  languageOf: (language: string) => `Language: ${language}`,
   sort: 'Sort by',
   direction: 'Direction',
   ascending: 'Ascending',

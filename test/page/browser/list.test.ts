@@ -142,7 +142,7 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
   test('another language has its own texts', async () => {
     await show(articles)
     await open.page.getByRole('button', { name: /Language/ }).click()
-    await open.page.getByRole('option', { name: 'German' }).click()
+    await open.page.getByRole('menuitemradio', { name: 'German' }).click()
     await open.page.waitForURL(/locale=de/)
     await expect.poll(() => open.page.locator('tbody th span[lang=de]').count()).toBeGreaterThan(3)
     open.expectNoProblems()

@@ -1,0 +1,78 @@
+// The dialog that saves a list's state as a view.
+import { type ReactNode, useState } from 'react'
+import { Button } from '../../parts/Button.js'
+import { Dialog } from '../../parts/Dialog.js'
+import { Field } from '../../parts/Field.js'
+import { Select } from '../../parts/Select.js'
+import { TextInput } from '../../parts/TextInput.js'
+import { useWords } from '../../parts/words.js'
+import { ApiFailure } from '../../server/client.js'
+import styles from './bulk-dialog.module.css'
+import type { Visibility } from './views.js'
+
+interface SaveViewProps {
+  readonly roles: readonly number[]
+  readonly onClose: () => void
+  readonly onSave: (name: string, visibility: Visibility) => Promise<void>
+}
+
+/** Characters of a view's name. */
+const longestName = 100
+
+/** Asks for the name of a view, and who has it. */
+export default function SaveView({ roles, onClose, onSave }: SaveViewProps): ReactNode {
+  const { list, parts } = useWords()
+  const [name, setName] = useState('')
+  const [visibility, setVisibility] = useState<Visibility>('mine')
+  const [error, setError] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const save = () => {
+    if (name.trim() === '' || isBusy) return
+    setBusy(true)
+    onSave(name.trim(), visibility)
+      .catch((failure: unknown) =>
+        setError(failure instanceof ApiFailure && failure.status === 403 ? list.views.notShared : (failure as Error).message),
+      )
+      .finally(() => setBusy(false))
+  }
+  const choices = (['mine', 'roles', 'everybody'] as const).filter((one) => one !== 'roles' || roles.length > 0)
+  return (
+    <Dialog
+      isOpen
+      isKept
+      size="small"
+      title={list.views.saveTitle}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onPress={onClose}>{parts.cancel}</Button>
+          <Button kind="main" isDisabled={name.trim() === ''} isBusy={isBusy} onPress={save}>
+            {list.views.saveAction}
+          </Button>
+        </>
+      }
+    >
+      <form
+        className={styles.question}
+        onSubmit={(event) => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <Field label={list.views.name} required error={error ?? undefined} description={list.views.contents}>
+          {(control) => <TextInput {...control} autoFocus maxLength={longestName} value={name} onChange={setName} />}
+        </Field>
+        <Field label={list.views.sharing}>
+          {(control) => (
+            <Select
+              {...control}
+              value={visibility}
+              onChange={setVisibility}
+              choices={choices.map((value) => ({ value, label: list.views.visibilities[value] }))}
+            />
+          )}
+        </Field>
+      </form>
+    </Dialog>
+  )
+}
