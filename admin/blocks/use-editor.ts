@@ -1,5 +1,5 @@
 // ProseMirror's view as a hook: values in, changes out. The view lives as long as its element.
-import { history } from 'prosemirror-history'
+import { closeHistory, history } from 'prosemirror-history'
 import { type Command, EditorState } from 'prosemirror-state'
 import { EditorView } from 'prosemirror-view'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -70,7 +70,12 @@ export function useEditor(mount: RefObject<HTMLElement | null>, options: EditorO
         editable: () => !latest.current.isReadOnly,
         handleKeyDown: (_view, event) => latest.current.onKey(event),
         handleClick: (_view, _position, event) => followLink(event),
-        handlePaste: (_view, event) => taken(picturesIn(event.clipboardData)),
+        handlePaste: (view, event) => {
+          if (taken(picturesIn(event.clipboardData))) return true
+          // A paste is a step of undo, also right behind a typed key.
+          view.dispatch(closeHistory(view.state.tr))
+          return false
+        },
         handleDrop: (_view, event) => taken(picturesIn(event.dataTransfer)),
         dispatchTransaction: (transaction) => {
           const next = created.state.apply(transaction)

@@ -77,7 +77,11 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
       onChange={(keys) => pick(keys)}
       onOpenChange={props.onOpenChange}
     >
-      <div className={classes(styles.frame, props.isSmall && styles.small)}>
+      <div
+        className={classes(styles.frame, props.isSmall && styles.small)}
+        // React Aria would open the list again as long as there is a text.
+        onKeyDownCapture={({ key }) => key === 'Escape' && props.onQuery('')}
+      >
         <Search size={16} className={styles.icon} aria-hidden="true" />
         <Input
           className={styles.input}

@@ -19,7 +19,6 @@ export const fields = {
     codeLanguage: 'Sprache des Codes',
     placeholder: 'Schreiben Sie, oder tippen Sie / für Überschriften, Listen und Bilder',
     insert: 'Einfügen',
-    keysHint: 'Alt+F10 führt zur Werkzeugleiste. In Listen und Code verlassen Sie den Text mit Escape und dann Tab.',
     link: 'Link',
     linkAddress: 'Adresse',
     linkText: 'Text',
@@ -79,7 +78,6 @@ export const fields = {
     invalid: 'Das ist noch kein gültiges JSON. Der Text bleibt in diesem Browser; gespeichert ist der letzte gültige Wert.',
   },
   markdown: {
-    toolbar: 'Formatierung',
     placeholder: 'Schreiben Sie mit Markdown',
     preview: 'Vorschau',
     previewOf: (label) => `Vorschau von ${label}`,

@@ -19,7 +19,6 @@ export const fields = {
     codeLanguage: 'Language of the code',
     placeholder: 'Write, or type / for headings, lists and pictures',
     insert: 'Insert',
-    keysHint: 'Alt+F10 goes to the toolbar. In lists and code, Escape then Tab leaves the text.',
     link: 'Link',
     linkAddress: 'Address',
     linkText: 'Text',
@@ -80,7 +79,6 @@ export const fields = {
     invalid: 'This is not valid JSON yet. The text stays in this browser; the last valid value is stored.',
   },
   markdown: {
-    toolbar: 'Formatting',
     placeholder: 'Write with Markdown',
     preview: 'Preview',
     previewOf: (label: string) => `Preview of ${label}`,

@@ -1,0 +1,309 @@
+// Fields of the document editor in a browser: each kind is edited, stored, and read back through the API.
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { requestAdmin, signInAdmin } from '../../support/administration.js'
+import { describeWith } from '../../support/describe-with.js'
+import type { Served } from '../../support/serve.js'
+import { patience } from '../../support/until.js'
+import { ada, expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
+
+type Draft = Readonly<Record<string, unknown>>
+type Entries = readonly Readonly<Record<string, unknown>>[]
+
+const article = 'api::article.article'
+const event = 'api::event.event'
+
+/** A picture of one pixel. */
+const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+
+describeWith(['Chromium'], 'fields in a browser', () => {
+  let served: Served
+  let open: OpenPage
+  let page: Page
+  let token: string
+
+  beforeAll(async () => {
+    served = await servePage()
+    token = (await signInAdmin(served, ada)).accessToken
+    open = await openPage(served, ada, { permissions: ['clipboard-read', 'clipboard-write'] })
+    page = open.page
+    page.setDefaultTimeout(patience.timeout)
+  })
+  afterAll(async () => {
+    await open?.close()
+    await served?.close()
+  })
+
+  const api = (path: string, options: object = {}) => requestAdmin(served, path, { token, ...options })
+  /** Creates a document and opens it. */
+  const create = async (type: string, data: Draft): Promise<string> => {
+    const { body } = await api(`/content/${type}?locale=en`, { method: 'POST', body: { data } })
+    const { documentId } = (body as { data: { documentId: string } }).data
+    await open.go(`/content/${type}/${documentId}?locale=en`)
+    await field('Title').waitFor()
+    return documentId
+  }
+  const draftOf = async (type: string, document: string): Promise<Draft> => {
+    const { body } = await api(`/content/${type}/${document}?locale=en`)
+    return (body as { data: { draft: Draft } }).data.draft
+  }
+  /** Waits until the draft has values. */
+  const expectStored = (type: string, document: string, values: Draft) =>
+    expect.poll(() => draftOf(type, document), patience).toMatchObject(values)
+  /** Names of required fields say so. */
+  const named = (name: string): RegExp => new RegExp(`^${name}( required)?$`)
+  const field = (name: string): Locator => page.getByRole('textbox', { name: named(name) })
+  const group = (name: string): Locator => page.getByRole('group', { name: named(name) })
+  const choose = async (button: Locator, option: string) => {
+    await button.click()
+    await page.getByRole('option', { name: option, exact: true }).click()
+  }
+  const addComponent = async (zone: Locator, name: RegExp) => {
+    await zone.getByRole('button', { name: 'Add a component' }).click()
+    await page.getByRole('dialog').getByRole('button', { name }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+
+  test('texts, choices, numbers, dates, JSON and Markdown of an article', async () => {
+    const id = await create(article, { title: 'Fields of every kind', background: 'One\r\nTwo' })
+    await field('Kicker').fill('A kicker')
+    await field('Summary').fill('A summary of all kinds of fields that this page has for its editors.')
+    await choose(page.getByRole('button', { name: /Format/ }), 'essay')
+    await field('Reading minutes').fill('12')
+    await field('Reads').fill('9007199254740993')
+    await page.getByLabel('Reported on').fill('2025-02-03')
+    await page.getByRole('switch', { name: 'Featured' }).click()
+    await field('Fieldwork').click()
+    await page.keyboard.type('{ "nights": [4')
+    await page.getByText('This is not valid JSON yet').waitFor()
+    await page.keyboard.type('] }')
+    await field('Background').click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type(' and **three**')
+    await field('Editor note').fill('A note')
+    await expectStored(article, id, {
+      kicker: 'A kicker',
+      summary: 'A summary of all kinds of fields that this page has for its editors.',
+      ...{ format: 'essay', readingMinutes: 12, reads: '9007199254740993', reportedOn: '2025-02-03', featured: true },
+      fieldwork: { nights: [4] },
+      background: 'One\r\nTwo and **three**',
+      editorNote: 'A note',
+    })
+    open.expectNoProblems()
+  })
+
+  test('dates with times, decimals, passwords, addresses and a required component of an event', async () => {
+    const id = await create(event, {
+      title: 'An evening',
+      kind: 'talk',
+      starts: '2026-03-01T18:00:00.000Z',
+      venue: { venue: 'Hall', city: 'Velmond' },
+    })
+    await page.getByLabel('Starts').fill('2026-05-04T19:30')
+    await page.getByLabel('Doors').fill('19:00')
+    await field('Fee').fill('12,5')
+    await field('Contact').fill('ada@example.com')
+    await page.getByLabel('Stream password', { exact: true }).fill('Long-Secret-1')
+    await group('Venue').getByRole('button', { expanded: false }).click()
+    await field('Postcode').fill('12345')
+    await field('Latitude').fill('-12.25')
+    await page.keyboard.press('Control+s')
+    const starts = await page.evaluate(() => new Date('2026-05-04T19:30').toISOString())
+    await expectStored(event, id, {
+      ...{ starts, doors: '19:00:00.000', contact: 'ada@example.com' },
+      venue: { venue: 'Hall', city: 'Velmond', postcode: '12345', latitude: -12.25 },
+    })
+    expect(Number((await draftOf(event, id)).fee)).toBe(12.5)
+    open.expectNoProblems()
+  })
+
+  test('a uid follows its source until it is edited by hand, and not after the publication', async () => {
+    const id = await create(article, { title: 'First title' })
+    await field('Title').fill('Zweiter Titel für alle')
+    await expectStored(article, id, { slug: 'zweiter-titel-fuer-alle' })
+    await field('Slug').fill('by-hand')
+    await field('Title').fill('Third title')
+    await expectStored(article, id, { title: 'Third title', slug: 'by-hand' })
+    await page.getByRole('button', { name: 'Make again from its source' }).click()
+    await expectStored(article, id, { slug: 'third-title' })
+    open.expectNoProblems()
+  })
+
+  test('blocks: typed shortcuts, the menu, links, undo, and a paste from a word processor', async () => {
+    const untouched = { type: 'paragraph', align: 'center', children: [{ type: 'text', text: 'Unchanged', bold: false, note: 1 }] }
+    const id = await create(article, { title: 'Blocks', body: [untouched] })
+    const body = field('Body')
+    await body.click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('/heading')
+    await page.getByRole('option', { name: /Heading 2/ }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('A heading')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('- one')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('two')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('link')
+    await page.keyboard.press('Shift+Home')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('example.com')
+    await page.keyboard.press('Enter')
+    const text = (value: string) => ({ type: 'text', text: value })
+    const item = (value: string) => ({ type: 'list-item', children: [text(value)] })
+    const written = [
+      untouched,
+      { type: 'heading', level: 2, children: [text('A heading')] },
+      {
+        ...{ type: 'list', format: 'unordered', indentLevel: 0 },
+        children: [item('one'), { type: 'list', format: 'unordered', indentLevel: 1, children: [item('two')] }],
+      },
+      { type: 'paragraph', children: [text(''), { type: 'link', url: 'https://example.com', children: [text('link')] }, text('')] },
+    ]
+    await expectStored(article, id, { body: written })
+    await body.press('Control+End')
+    await page.keyboard.press('Enter')
+    await body.evaluate((element) => {
+      const data = new DataTransfer()
+      data.setData(
+        'text/html',
+        `<html><head><style>p { color: red }</style></head><body>
+          <p class=MsoNormal style="font-weight:bold">Bold<o:p></o:p></p>
+          <p style="mso-list:l0 level1 lfo1"><span style="mso-list:Ignore">·  </span>Point</p>
+          <p style="mso-list:l0 level2 lfo1"><span style="mso-list:Ignore">o  </span>Deeper</p>
+          <table><tr><td>a</td><td>b</td></tr></table>
+          <p><a href="javascript:alert(1)">No link</a><script>globalThis.pasted = true</script></p></body></html>`,
+      )
+      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+    })
+    const pasted = [
+      { type: 'paragraph', children: [{ ...text('Bold'), bold: true }] },
+      {
+        ...{ type: 'list', format: 'unordered' },
+        children: [item('Point'), { type: 'list', format: 'unordered', children: [item('Deeper')] }],
+      },
+      { type: 'paragraph', children: [text('a b')] },
+      { type: 'paragraph', children: [text('No link')] },
+    ]
+    await expectStored(article, id, { body: [...written, ...pasted] })
+    expect(await page.evaluate(() => 'pasted' in globalThis)).toBe(false)
+    await body.press('Control+z')
+    await expectStored(article, id, { body: [...written, { type: 'paragraph', children: [text('')] }] })
+    open.expectNoProblems()
+  })
+
+  test('links are found by name, ordered by keys, and removed', async () => {
+    const id = await create(article, { title: 'Links' })
+    const tags = group('Tags')
+    const find = async (text: string, name: string) => {
+      await tags.getByRole('combobox').fill(text)
+      await page.getByRole('option', { name: new RegExp(`^${name}`) }).click()
+      await tags.getByRole('combobox').press('Escape')
+    }
+    await find('tran', 'Transport')
+    await find('nig', 'Night')
+    await find('sto', 'Stone')
+    const names = async () => ((await draftOf(article, id)).tags as Entries).map(({ name }) => name)
+    await expect.poll(names, patience).toEqual(['Transport', 'Night', 'Stone'])
+    await tags.getByRole('button', { name: 'Move Stone', exact: true }).focus()
+    await page.keyboard.press('Alt+Home')
+    await expect.poll(names, patience).toEqual(['Stone', 'Transport', 'Night'])
+    await tags.getByRole('button', { name: 'Remove the link to Transport' }).click()
+    await expect.poll(names, patience).toEqual(['Stone', 'Night'])
+    open.expectNoProblems()
+  })
+
+  test('files are dropped, described, chosen in the library, and ordered', async () => {
+    const id = await create(article, { title: 'Files' })
+    const gallery = group('Gallery')
+    const data = await page.evaluateHandle((text) => {
+      const transfer = new DataTransfer()
+      const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+      transfer.items.add(new File([bytes], 'dropped.png', { type: 'image/png' }))
+      return transfer
+    }, picture.toString('base64'))
+    for (const type of ['dragenter', 'dragover', 'drop'])
+      await gallery.getByRole('group', { name: 'Upload' }).dispatchEvent(type, { dataTransfer: data })
+    await gallery.getByRole('button', { name: 'Edit texts of dropped.png' }).click()
+    await field('Alternative text').fill('One pixel')
+    await page.getByRole('button', { name: 'Save texts' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await gallery.getByRole('button', { name: 'Choose from library' }).click()
+    await page.getByRole('searchbox').fill('mill')
+    await page.getByRole('checkbox', { name: 'mill.jpg' }).check()
+    await page.getByRole('button', { name: 'Use file' }).click()
+    const files = async () => ((await draftOf(article, id)).gallery as Entries | undefined)?.map(({ name }) => name)
+    await expect.poll(files, patience).toEqual(['dropped.png', 'mill.jpg'])
+    await gallery.getByRole('button', { name: 'Move mill.jpg', exact: true }).focus()
+    await page.keyboard.press('Alt+ArrowLeft')
+    await expect.poll(files, patience).toEqual(['mill.jpg', 'dropped.png'])
+    expect((await draftOf(article, id)).gallery).toMatchObject([{}, { alternativeText: 'One pixel' }])
+    open.expectNoProblems()
+  })
+
+  test('components of a zone are added, duplicated, moved, copied to another document, and removed with a way back', async () => {
+    const id = await create(article, { title: 'Zone' })
+    const zone = group('Extras')
+    await addComponent(zone, /^Quote/)
+    await field('Text').fill('First quote')
+    const act = async (entry: string, action: string | RegExp) => {
+      await zone.getByRole('button', { name: `Actions for ${entry}` }).click()
+      await page.getByRole('menuitem', { name: action }).click()
+    }
+    await act('Quote 1', 'Duplicate')
+    await addComponent(zone, /^Text/)
+    await field('Heading').fill('A text')
+    const kinds = async () =>
+      ((await draftOf(article, id)).extras as Entries | undefined)?.map(({ __component, text }) => [__component, text ?? null])
+    const quote = ['block.quote', 'First quote']
+    const text = ['block.text', null]
+    await expect.poll(kinds, patience).toEqual([quote, quote, text])
+    await act('Text 3', 'Move to position…')
+    await page.getByRole('dialog').getByRole('textbox').fill('1')
+    await page.keyboard.press('Enter')
+    await expect.poll(kinds, patience).toEqual([text, quote, quote])
+    await act('Quote 3', /^Remove/)
+    await expect.poll(kinds, patience).toEqual([text, quote])
+    await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+    await expect.poll(kinds, patience).toEqual([text, quote, quote])
+    await act('Quote 2', 'Copy')
+    await page.getByText('Copied.').waitFor()
+    const other = await create(article, { title: 'Another zone' })
+    await group('Extras').getByRole('button', { name: 'Paste' }).click()
+    await expect.poll(async () => (await draftOf(article, other)).extras, patience).toMatchObject([{ text: 'First quote' }])
+    open.expectNoProblems()
+  })
+
+  test('errors of the service are shown at their fields', async () => {
+    const id = await create(article, { title: 'Errors' })
+    await field('Kicker').fill('k'.repeat(61))
+    await field('Editor note').fill('stored all the same')
+    await expectStored(article, id, { editorNote: 'stored all the same', kicker: null })
+    await page.getByText('At most 60 characters: 1 is too many.').first().waitFor()
+    expect(await field('Kicker').getAttribute('aria-invalid')).toBe('true')
+    // The refused request is reported by the browser itself.
+    open.expectNoProblems(/400 \(Bad Request\)/)
+  })
+
+  test('fields are accessible, also open entries and dialogs', async () => {
+    await create(article, {
+      title: 'Audit',
+      body: [{ type: 'quote', children: [{ type: 'text', text: 'Quote' }] }],
+      extras: [{ __component: 'block.quote', text: 'A quote' }],
+    })
+    await group('Extras').getByRole('button', { expanded: false }).first().click()
+    await field('Text').waitFor()
+    await expectAccessible(page)
+    await expectNoSidewaysScrolling(page, 390)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await group('Gallery').getByRole('button', { name: 'Choose from library' }).click()
+    await page.getByRole('checkbox').first().waitFor()
+    await expectAccessible(page, [1280, 390])
+    open.expectNoProblems()
+  })
+})
