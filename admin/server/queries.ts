@@ -36,6 +36,9 @@ export const totalQuery = (type: string, query: GetOptions<'/content/{type}/tota
 export const documentQuery = (type: string, document: string, locale: string | null) =>
   readQuery('/content/{type}/{document}', { path: { type, document }, query: locale === null ? {} : { locale } })
 
+/** The lists and numbers of the home screen. */
+export const homeQuery = () => readQuery('/home')
+
 /** Types, documents and files by a text. */
 export const findQuery = (text: string) => readQuery('/find', { query: { q: text, limit: 10 } })
 

@@ -1,7 +1,17 @@
 // The page at /admin over HTTP, and sign-in without a password or code on the machine of a service in development.
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { addAdministrator, adminPassword, pageHeaders, projectWithNotes, rowsOf, signInAdmin } from '../support/administration.js'
+import {
+  addAdministrator,
+  adminPassword,
+  allowAdmins,
+  pageHeaders,
+  projectWithNotes,
+  requestAdmin,
+  rowsOf,
+  type SignedIn,
+  signInAdmin,
+} from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import { type Served, type ServeOptions, serveProject } from '../support/serve.js'
 import { secrets } from './callers.js'
@@ -210,3 +220,56 @@ rule('administration-page.6', 'a demo administrator signs in on the machine of a
       expect(await rowsOf(other, 'admin_users')).toEqual([])
     })
 })
+
+rule(
+  'administration-page.7',
+  'the home screen has own drafts, changes by others and documents by state, by the rights to read',
+  async () => {
+    const attributes = { title: { type: 'string' } }
+    const schemaOf = (name: string, draftAndPublish: boolean) => ({
+      kind: 'collectionType',
+      collectionName: `${name}s`,
+      info: { singularName: name, pluralName: `${name}s`, displayName: name },
+      options: { draftAndPublish },
+      attributes,
+    })
+    const files = Object.fromEntries(
+      (['story', 'memo'] as const).map((name) => [`src/api/${name}/content-types/${name}/schema.json`, schemaOf(name, name === 'story')]),
+    )
+    const local = await serveProject(files, { config: { limits: { authRateLimit: 0 } } })
+    try {
+      await addAdministrator(local, 'ada@admins.example')
+      await addAdministrator(local, 'ben@admins.example', undefined, { firstname: 'Ben' })
+      await addAdministrator(local, 'cleo@admins.example', ['reader'])
+      await allowAdmins(local, 'reader', 'plugin::content-manager.explorer.read api::memo.memo')
+      const [ada, ben, cleo] = await Promise.all(['ada', 'ben', 'cleo'].map((name) => signInAdmin(local, `${name}@admins.example`)))
+      const write = async (by: SignedIn, path: string, method: string, body?: object, etag?: string) => {
+        const headers: Record<string, string> = etag === undefined ? {} : { 'if-match': etag }
+        const done = await requestAdmin(local, `/content/${path}`, { method, token: by.accessToken, body, headers })
+        expect(done.status, done.text).toBeLessThan(300)
+        return { id: done.body.data.documentId as string, etag: done.headers.get('etag')! }
+      }
+      const create = (by: SignedIn, type: string, title: string) => write(by, type, 'POST', { data: { title } })
+      const story = 'api::story.story'
+      await create(ada!, story, 'Mine')
+      const shown = await create(ada!, story, 'Public')
+      await write(ada!, `${story}/${shown.id}/publish`, 'POST', undefined, shown.etag)
+      const changed = await create(ada!, story, 'Before')
+      await write(ben!, `${story}/${changed.id}`, 'PATCH', { changes: { title: 'By Ben' } }, changed.etag)
+      await create(ada!, 'api::memo.memo', 'A memo')
+      const homeOf = async ({ accessToken: token }: SignedIn) => (await requestAdmin(local, '/home', { token })).body.data
+      const namesIn = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
+      const home = await homeOf(ada!)
+      expect(namesIn(home.mine)).toEqual(['Mine'])
+      expect(home.theirs).toMatchObject([{ name: 'By Ben', type: story, state: 'draft', updatedBy: { firstname: 'Ben' } }])
+      expect(namesIn(home.recent).toSorted()).toEqual(['A memo', 'By Ben', 'Mine', 'Public'])
+      expect(home.states).toMatchObject([{ type: story, draft: { total: 2 }, changed: { total: 0 }, published: { total: 1 } }])
+      expect(namesIn((await homeOf(ben!)).mine)).toEqual(['By Ben'])
+      const reader = await homeOf(cleo!)
+      expect([reader.mine, reader.theirs, namesIn(reader.recent), reader.states]).toEqual([[], [], ['A memo'], []])
+      expect(JSON.stringify(reader)).not.toContain('story')
+    } finally {
+      await local.close()
+    }
+  },
+)

@@ -1,11 +1,118 @@
-// The home screen.
+// The home screen: unfinished work, changes by others, latest changes, and documents by state.
+import { useQuery } from '@tanstack/react-query'
+import { EyeOff, Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { addresses } from '../../addresses.js'
+import { Button, buttonClass } from '../../parts/Button.js'
+import { EmptyState } from '../../parts/EmptyState.js'
+import { ErrorState } from '../../parts/ErrorState.js'
+import { IconButton } from '../../parts/IconButton.js'
+import { Menu, MenuItem } from '../../parts/Menu.js'
+import { Skeleton } from '../../parts/Skeleton.js'
 import { useWords } from '../../parts/words.js'
+import { homeQuery } from '../../server/queries.js'
+import { usePreference } from '../shell/preferences.js'
 import { useTitle } from '../shell/title.js'
-import type { Start } from '../shell/type-names.js'
+import { groupTypes, type Start } from '../shell/type-names.js'
+import { DocumentRows } from './document-rows.js'
+import styles from './home.module.css'
+import { StateChart } from './state-chart.js'
+
+type BoxName = 'mine' | 'theirs' | 'recent' | 'states'
+const boxNames: readonly BoxName[] = ['mine', 'theirs', 'recent', 'states']
 
 export default function HomeScreen({ start }: { readonly start: Start }): ReactNode {
   const { shell } = useWords()
+  const { data, error, refetch } = useQuery(homeQuery())
+  const [hidden, setHidden] = usePreference('hiddenBoxes')
+  const isHidden = (name: BoxName) => hidden.split(' ').includes(name)
+  const toggle = (name: BoxName) => setHidden(boxNames.filter((one) => isHidden(one) !== (one === name)).join(' '))
   useTitle(shell.home)
-  return <h1>{shell.startPage.title(start.me.firstname ?? '')}</h1>
+  const { title, mine, theirs, recent, states, mineEmpty, theirsEmpty, recentEmpty } = shell.startPage
+  const titles: Readonly<Record<BoxName, string>> = { mine, theirs, recent, states }
+  const home = data?.data
+  const contentOf: Readonly<Record<BoxName, () => ReactNode>> = {
+    mine: () => <DocumentRows start={start} documents={home!.mine} empty={mineEmpty} />,
+    theirs: () => <DocumentRows start={start} documents={home!.theirs} empty={theirsEmpty} showsAuthor />,
+    recent: () => <DocumentRows start={start} documents={home!.recent} empty={recentEmpty} showsAuthor />,
+    states: () => <StateChart start={start} states={home!.states} />,
+  }
+  const shown = boxNames.filter((name) => !isHidden(name) && !(name === 'states' && home?.states.length === 0))
+  return (
+    <div className={styles.page}>
+      <header className={styles.head}>
+        <h1 className={styles.title}>{title(start.me.firstname ?? '')}</h1>
+        {hidden !== '' && (
+          <Menu
+            label={shell.startPage.hidden}
+            trigger={
+              <Button kind="quiet" isSmall>
+                {shell.startPage.hidden}
+              </Button>
+            }
+          >
+            {boxNames.filter(isHidden).map((name) => (
+              <MenuItem key={name} onPress={() => toggle(name)}>
+                {titles[name]}
+              </MenuItem>
+            ))}
+          </Menu>
+        )}
+        <NewButtons start={start} />
+      </header>
+      {start.types.length === 0 ? (
+        <EmptyState title={shell.nothingToSee} text={shell.nothingToSeeText} />
+      ) : error !== null && home === undefined ? (
+        <ErrorState onRetry={() => void refetch()} />
+      ) : (
+        <div className={styles.boxes}>
+          {shown.map((name) => (
+            <section key={name} className={styles.box} aria-labelledby={`home-${name}`}>
+              <div className={styles.boxHead}>
+                <h2 id={`home-${name}`}>{titles[name]}</h2>
+                <IconButton label={shell.startPage.hide(titles[name])} isSmall onPress={() => toggle(name)}>
+                  <EyeOff />
+                </IconButton>
+              </div>
+              {home === undefined ? <Skeleton lines={4} /> : contentOf[name]()}
+            </section>
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Types with a button of their own; the menu has all. */
+function NewButtons({ start }: { readonly start: Start }): ReactNode {
+  const { shell } = useWords()
+  const types = groupTypes(start.types, (one, other) => one.localeCompare(other))
+    .flatMap((group) => group.types)
+    .filter(({ kind, actions }) => kind === 'collectionType' && actions.includes('create'))
+  if (types.length === 0) return null
+  const [only] = types
+  if (types.length === 1 && only !== undefined)
+    return (
+      <Link href={addresses.create(only.uid)} className={buttonClass('main')}>
+        <Plus size={16} aria-hidden="true" />
+        {shell.startPage.create(only.displayName)}
+      </Link>
+    )
+  return (
+    <Menu
+      label={shell.startPage.start}
+      trigger={
+        <Button kind="main" icon={<Plus size={16} aria-hidden="true" />}>
+          {shell.startPage.start}
+        </Button>
+      }
+    >
+      {types.map(({ uid, displayName }) => (
+        <MenuItem key={uid} href={addresses.create(uid)}>
+          {displayName}
+        </MenuItem>
+      ))}
+    </Menu>
+  )
 }

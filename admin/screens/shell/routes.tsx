@@ -1,9 +1,7 @@
 // The screens by their addresses. Each is loaded with its first visit.
-import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import { addresses, newDocument, patterns } from '../../addresses.js'
-import { listQuery } from '../../server/queries.js'
 import { ScreenBoundary } from './screen-boundary.js'
 import type { Start } from './type-names.js'
 
@@ -51,14 +49,6 @@ export function Routes({ start }: { readonly start: Start }): ReactNode {
 
 /** The list of a collection type; the document of a single type. */
 function TypeScreen({ type, start }: { readonly type: string; readonly start: Start }): ReactNode {
-  const isSingle = start.types.find(({ uid }) => uid === type)?.kind === 'singleType'
-  return isSingle ? <SingleTypeScreen type={type} /> : <ListScreen type={type} />
-}
-
-function SingleTypeScreen({ type }: { readonly type: string }): ReactNode {
-  const { data, error } = useQuery(listQuery(type, { limit: 1, fields: ['documentId'], locale: '*' }))
-  if (error !== null) throw error
-  if (data === undefined) return null
-  const [document] = data.data as readonly { readonly documentId: string }[]
-  return <EditorScreen key={document?.documentId ?? 'new'} type={type} document={document?.documentId ?? null} />
+  const known = start.types.find(({ uid }) => uid === type)
+  return known?.kind === 'singleType' ? <EditorScreen type={type} document={known.documentId} /> : <ListScreen type={type} />
 }

@@ -119,11 +119,9 @@ export const shell = {
     states: 'Dokumente nach Zustand',
     statesOf: (type: string, draft: number, changed: number, published: number) =>
       `${type}: ${number(published)} veröffentlicht, ${number(changed)} geändert, ${number(draft)} im Entwurf`,
-    documents: (count: number) => plural(count, { one: '1 Dokument', other: '{} Dokumente' }),
     atLeast: (count: number) => `mehr als ${number(count)}`,
     mine: 'Meine unfertige Arbeit',
     mineEmpty: 'Nichts wartet: Alles, was Sie geschrieben haben, ist öffentlich.',
-    mineNone: 'Was Sie schreiben, erscheint hier, bis es öffentlich ist.',
     recent: 'Zuletzt geändert',
     recentEmpty: 'Noch wurde nichts geändert.',
     theirs: 'Von anderen in Ihren Dokumenten geändert',

@@ -3,7 +3,6 @@ import { formatOf } from '../format.js'
 
 const { number, plural } = formatOf('en')
 
-/** Texts that are part of a menu of languages or a title stay as they are in all languages. */
 export const shell = {
   title: (screen: string) => `${screen} · Octavo`,
   skip: 'Skip to content',
@@ -113,11 +112,9 @@ export const shell = {
     states: 'Documents by state',
     statesOf: (type: string, draft: number, changed: number, published: number) =>
       `${type}: ${number(published)} published, ${number(changed)} changed, ${number(draft)} drafts`,
-    documents: (count: number) => plural(count, { one: '1 document', other: '{} documents' }),
     atLeast: (count: number) => `more than ${number(count)}`,
     mine: 'My unfinished work',
     mineEmpty: 'Nothing is waiting: all you wrote is public.',
-    mineNone: 'Documents that you write appear here until they are public.',
     recent: 'Changed lately',
     recentEmpty: 'Nothing was changed yet.',
     theirs: 'Changed by others in what you wrote',

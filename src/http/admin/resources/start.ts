@@ -2,13 +2,15 @@
 
 import * as z from 'zod'
 import { type ContentAccess, findRows } from '../../../admin/content/content-access.js'
+import { readHome } from '../../../admin/content/home.js'
 import { readLinkShapes } from '../../../admin/content/link-view.js'
 import { type Administrator, isUnconditional } from '../../../admin/identity/identify.js'
 import type { Immutable } from '../../../admin/manage/operation.js'
+import { administratorName } from '../../../admin/names.js'
 import { hasRights, parseRights } from '../../../admin/permissions/permissions.js'
 import { readLocales } from '../../../content/documents/read/service-reads.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
-import { contentAccess } from '../content.js'
+import { boundedTotal, contentAccess, linkSchema } from '../content.js'
 import { describeResources } from '../openapi.js'
 import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
 import { cacheable } from '../revisions.js'
@@ -127,7 +129,25 @@ async function startOf(context: ResourceRequest): Promise<Immutable<z.input<type
   }
 }
 
-/** The resource of the shell. */
+const homeDocuments = z.array(
+  linkSchema.pick({ type: true, documentId: true, locale: true, state: true, name: true }).extend({
+    displayName: z.string(),
+    updatedAt: z.string().nullable(),
+    updatedBy: administratorName.nullable(),
+  }),
+)
+
+const home = z.strictObject({
+  mine: homeDocuments.describe('Drafts that differ from what is public, last changed by me'),
+  theirs: homeDocuments.describe('Documents created by me, last changed by others'),
+  recent: homeDocuments,
+  states: z.array(
+    z.strictObject({ type: z.string(), displayName: z.string(), draft: boundedTotal, changed: boundedTotal, published: boundedTotal }),
+  ),
+  isComplete: z.boolean(),
+})
+
+/** The resources of the shell and of its first screen. */
 export const startResources: readonly Resource[] = [
   resource({
     method: 'GET',
@@ -136,6 +156,14 @@ export const startResources: readonly Resource[] = [
     who: 'administrator',
     response: z.strictObject({ data: start }),
     handle: async (context) => cacheable(await startOf(context)),
+  }),
+  resource({
+    method: 'GET',
+    path: '/home',
+    summary: 'Read the home screen: own unfinished documents, changes by others, latest changes, documents by state',
+    who: 'administrator',
+    response: z.strictObject({ data: home }),
+    handle: async (context) => cacheable(await readHome(await contentAccess(context))),
   }),
 ]
 

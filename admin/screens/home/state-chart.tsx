@@ -1,0 +1,61 @@
+// Documents by state, a bar for each type.
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { addresses } from '../../addresses.js'
+import { classes } from '../../parts/classes.js'
+import { useFormat, useWords } from '../../parts/words.js'
+import type { Data } from '../../server/client.js'
+import { listName, type Start } from '../shell/type-names.js'
+import styles from './home.module.css'
+
+type TypeStates = Data<'/home', 'GET'>['states'][number]
+
+const order = ['published', 'changed', 'draft'] as const
+
+const totalOf = (states: TypeStates): number => order.reduce((sum, name) => sum + states[name].total, 0)
+
+/** Bars whose lengths are relative to the largest type; each part leads to its list. */
+export function StateChart({ start, states }: { readonly start: Start; readonly states: readonly TypeStates[] }): ReactNode {
+  const { shell, parts } = useWords()
+  const { number } = useFormat()
+  const used = states.filter((one) => totalOf(one) > 0).toSorted((one, other) => totalOf(other) - totalOf(one))
+  const most = Math.max(1, ...used.map(totalOf))
+  return (
+    <>
+      <ul className={styles.legend} aria-hidden="true">
+        {order.map((name) => (
+          <li key={name} className={styles.key}>
+            <span className={classes(styles.swatch, styles[name])} />
+            {parts.state[name]}
+          </li>
+        ))}
+      </ul>
+      <ul className={styles.chart}>
+        {used.map((one) => {
+          const { type, displayName, draft, changed, published } = one
+          const known = start.types.find(({ uid }) => uid === type)
+          const label = known === undefined ? displayName : listName(known)
+          const isExact = draft.exact && changed.exact && published.exact
+          return (
+            <li key={type}>
+              <Link href={addresses.list(type)} aria-label={shell.startPage.statesOf(label, draft.total, changed.total, published.total)}>
+                <span className={styles.barName}>{label}</span>
+                <span className={styles.bar} style={{ inlineSize: `${(100 * totalOf(one)) / most}%` }}>
+                  {order.map((name) => (
+                    <span
+                      key={name}
+                      className={classes(styles.part, styles[name])}
+                      style={{ flexGrow: one[name].total }}
+                      hidden={one[name].total === 0}
+                    />
+                  ))}
+                </span>
+                <span className={styles.barTotal}>{isExact ? number(totalOf(one)) : shell.startPage.atLeast(totalOf(one))}</span>
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
+    </>
+  )
+}

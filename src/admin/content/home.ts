@@ -1,0 +1,128 @@
+// The home screen of an administrator: own unfinished work, changes by others, latest changes, and documents by state.
+import { isGranted, noAttributes } from '../../foundation/grants.js'
+import type { ContentType } from '../../model/schema/types.js'
+import { type DocumentState, stateName } from '../../query/request.js'
+import type { AdministratorName } from '../names.js'
+import { type ContentAccess, findRows, type VersionData } from './content-access.js'
+import { type BoundedTotal, countDocuments } from './document-list.js'
+import { idFields, type LinkShapes, readLinkShapes } from './link-view.js'
+
+/** Rows of each list. */
+const maxRows = 8
+const maxTypes = 50
+/** Time after which no further type is read. */
+const maxReadMs = 1_500
+
+/** A document on the home screen, in one locale. */
+interface HomeDocument {
+  readonly type: string
+  readonly displayName: string
+  readonly documentId: string
+  readonly locale: string | null
+  /** Only of types with Draft & Publish. */
+  readonly state?: DocumentState
+  readonly name: string | null
+  readonly updatedAt: string | null
+  readonly updatedBy: AdministratorName | null
+}
+
+interface TypeStates extends Readonly<Record<DocumentState, BoundedTotal>> {
+  readonly type: string
+  readonly displayName: string
+}
+
+/** The data of the home screen. */
+interface Home {
+  /** Drafts that differ from what is public, and that the administrator changed last. */
+  readonly mine: readonly HomeDocument[]
+  /** Documents of the administrator that somebody else changed last. */
+  readonly theirs: readonly HomeDocument[]
+  readonly recent: readonly HomeDocument[]
+  readonly states: readonly TypeStates[]
+  /** All types were read. */
+  readonly isComplete: boolean
+}
+
+/** Reads the home screen of an administrator. */
+export async function readHome(access: ContentAccess): Promise<Home> {
+  const { model } = access.documents.context
+  const readable = [...model.types.values()].filter(({ uid, exposed }) => exposed && access.grants.may(`${uid}.find`))
+  const until = performance.now() + maxReadMs
+  const shown = readable.slice(0, maxTypes)
+  const shapes = await readLinkShapes(access, model, shown)
+  const lists = { mine: [] as HomeDocument[], theirs: [] as HomeDocument[], recent: [] as HomeDocument[] }
+  const states: TypeStates[] = []
+  let read = 0
+  for (const type of shown) {
+    if (performance.now() > until) break
+    for (const [name, filters] of Object.entries(filtersOf(access, type))) {
+      lists[name as keyof typeof lists].push(...(await readRows(access, shapes, type, filters)))
+    }
+    if (type.draftAndPublish) states.push(await readStates(access, type))
+    read += 1
+  }
+  return {
+    mine: latest(lists.mine),
+    theirs: latest(lists.theirs),
+    recent: latest(lists.recent),
+    states,
+    isComplete: read === readable.length,
+  }
+}
+
+/** The filters of the lists that a type belongs to. Administrators who may not see who wrote a document have no lists of theirs. */
+function filtersOf(access: ContentAccess, type: ContentType): Readonly<Record<string, object>> {
+  const me = { id: { $eq: access.administratorId } }
+  const knowsAuthors = mayRead(access, type, 'createdBy') && mayRead(access, type, 'updatedBy')
+  return {
+    ...(knowsAuthors && type.draftAndPublish ? { mine: { updatedBy: me, [stateName]: { $in: ['draft', 'changed'] } } } : {}),
+    ...(knowsAuthors ? { theirs: { createdBy: me, updatedBy: { id: { $ne: access.administratorId } } } } : {}),
+    ...(mayRead(access, type, 'updatedAt') ? { recent: {} } : {}),
+  }
+}
+
+const mayRead = ({ grants }: ContentAccess, { uid }: ContentType, name: string): boolean =>
+  isGranted(grants.content.readable.get(uid) ?? noAttributes, name)
+
+async function readRows(access: ContentAccess, shapes: LinkShapes, type: ContentType, filters: object): Promise<readonly HomeDocument[]> {
+  const { naming } = shapes(type.uid)
+  const knowsAuthor = mayRead(access, type, 'updatedBy')
+  const rows = await findRows(access, type, {
+    status: 'draft',
+    filters,
+    sort: 'updatedAt:desc',
+    fields: [...idFields(type), stateName, 'updatedAt', ...(naming === null ? [] : [naming])],
+    ...(knowsAuthor ? { populate: { updatedBy: { fields: ['firstname', 'lastname'] } } } : {}),
+    ...(type.localized ? { locale: '*' } : {}),
+    limit: maxRows,
+  })
+  return rows.map((row) => toDocument(type, naming, row))
+}
+
+function toDocument(type: ContentType, naming: string | null, row: VersionData): HomeDocument {
+  const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
+  return {
+    type: type.uid,
+    displayName: type.displayName,
+    documentId: String(row.documentId),
+    locale: type.localized ? textOf(row.locale) : null,
+    ...(type.draftAndPublish ? { state: row[stateName] as DocumentState } : {}),
+    name: naming === null ? null : textOf(row[naming]),
+    updatedAt: textOf(row.updatedAt),
+    updatedBy: toName(row.updatedBy),
+  }
+}
+
+function toName(value: unknown): AdministratorName | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { id, firstname, lastname } = value as AdministratorName
+  return { id, firstname: firstname ?? null, lastname: lastname ?? null }
+}
+
+const latest = (documents: readonly HomeDocument[]): readonly HomeDocument[] =>
+  documents.toSorted((one, other) => ((one.updatedAt ?? '') < (other.updatedAt ?? '') ? 1 : -1)).slice(0, maxRows)
+
+async function readStates(access: ContentAccess, { uid, displayName, localized }: ContentType): Promise<TypeStates> {
+  const { states } = await countDocuments(access, uid, { by: 'state', limit: 1, fields: [], ...(localized ? { locale: '*' } : {}) })
+  return { type: uid, displayName, ...states! }
+}
