@@ -18,8 +18,12 @@ import { Routes } from './routes.js'
 import styles from './shell.module.css'
 import type { Start } from './type-names.js'
 
-const Palette = lazy(() => import('./palette.js'))
+const loadPalette = () => import('./palette.js')
+const Palette = lazy(loadPalette)
 const KeyList = lazy(() => import('./key-list.js'))
+
+/** After the screen has asked for its own files. */
+const preloadMs = 1_000
 
 const phone = '(max-width: 640px)'
 
@@ -56,6 +60,11 @@ function Frame({ start }: { readonly start: Start }): ReactNode {
   const content = useScreenFocus(location)
   const queries = useQueryClient()
   useEffect(() => followStale(queries), [queries])
+  useEffect(() => {
+    // What is typed right after its keys would be lost while it loads.
+    const timer = setTimeout(() => void loadPalette().catch(() => {}), preloadMs)
+    return () => clearTimeout(timer)
+  }, [])
   useEffect(() => {
     // The drawer and the palette lead to another address.
     if (location !== '') open(null)

@@ -75,7 +75,7 @@ function filtersOf(access: ContentAccess, type: ContentType): Readonly<Record<st
   const me = { id: { $eq: access.administratorId } }
   const knowsAuthors = mayRead(access, type, 'createdBy') && mayRead(access, type, 'updatedBy')
   return {
-    ...(knowsAuthors && type.draftAndPublish ? { mine: { updatedBy: me, [stateName]: { $in: ['draft', 'changed'] } } } : {}),
+    ...(knowsAuthors && type.draftAndPublish ? { mine: { updatedBy: me, [stateName]: ['draft', 'changed'] } } : {}),
     ...(knowsAuthors ? { theirs: { createdBy: me, updatedBy: { id: { $ne: access.administratorId } } } } : {}),
     ...(mayRead(access, type, 'updatedAt') ? { recent: {} } : {}),
   }
