@@ -3,18 +3,19 @@ import { type ReactNode, Suspense } from 'react'
 import { RouterProvider } from 'react-aria-components'
 import { I18nProvider } from 'react-aria-components/I18nProvider'
 import { useLocation, useRouter } from 'wouter'
-import { ToastRegion } from './toasts.js'
+import { useToastRegion } from './toasts.js'
 import { useLanguage, WordsProvider } from './words.js'
 
 function WithLanguage({ children }: { readonly children: ReactNode }) {
   const [language] = useLanguage()
   const [, navigate] = useLocation()
   const { base } = useRouter()
+  const ToastRegion = useToastRegion()
   return (
     <I18nProvider locale={language === 'de' ? 'de-DE' : 'en-US'}>
       <RouterProvider navigate={navigate} useHref={(href) => (href.startsWith('/') ? base + href : href)}>
         {children}
-        <ToastRegion />
+        {ToastRegion !== null && <ToastRegion />}
       </RouterProvider>
     </I18nProvider>
   )

@@ -52,8 +52,16 @@ export function subscribeToSession(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
+/** Name in the storage of the browser: the last visitor has signed in, so the cookie is probably there. */
+const hintKey = 'octavo.signedIn'
+
+/** True if this browser was signed in when it was used last. */
+export const wasSignedIn = (): boolean => localStorage.getItem(hintKey) !== null
+
 function become(next: SessionState): void {
   state = next
+  if (next.kind === 'signedIn') localStorage.setItem(hintKey, 'yes')
+  else if (next.kind === 'signedOut') localStorage.removeItem(hintKey)
   for (const listener of [...listeners]) listener()
 }
 

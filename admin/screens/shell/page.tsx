@@ -2,11 +2,12 @@
 import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { useRoute } from 'wouter'
 import { patterns } from '../../addresses.js'
-import { renewSession } from '../../server/session.js'
+import { renewSession, wasSignedIn } from '../../server/session.js'
 import { ScreenBoundary } from './screen-boundary.js'
-import { useOnline, useSession } from './session.js'
-import { Shell } from './shell.js'
+import { useNeedsDialog, useOnline, useSession } from './session.js'
 
+const loadShell = () => import('./shell.js')
+const Shell = lazy(() => loadShell().then((module) => ({ default: module.Shell })))
 const SignInScreen = lazy(() => import('../sign-in/sign-in-screen.js'))
 const CodeScreen = lazy(() => import('../sign-in/code-screen.js'))
 const SessionDialog = lazy(() => import('../sign-in/session-dialog.js').then((module) => ({ default: module.SessionDialog })))
@@ -28,9 +29,12 @@ function SessionPage(): ReactNode {
   const session = useSession()
   const isOnline = useOnline()
   const isUnknown = session.kind === 'unknown'
+  const needsDialog = useNeedsDialog(session)
   useEffect(() => {
     // Without a connection the state stays unknown until there is one.
-    if (isUnknown && isOnline) renewSession().catch(() => {})
+    if (!isUnknown || !isOnline) return
+    renewSession().catch(() => {})
+    if (wasSignedIn()) loadShell().catch(() => {})
   }, [isUnknown, isOnline])
   if (isUnknown) return null
   if (session.kind === 'signedOut')
@@ -41,10 +45,14 @@ function SessionPage(): ReactNode {
     )
   return (
     <>
-      <Shell />
-      <Suspense>
-        <SessionDialog />
-      </Suspense>
+      <ScreenBoundary>
+        <Shell />
+      </ScreenBoundary>
+      {needsDialog && (
+        <Suspense>
+          <SessionDialog />
+        </Suspense>
+      )}
     </>
   )
 }

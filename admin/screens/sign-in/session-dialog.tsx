@@ -8,15 +8,10 @@ import { useFormat, useWords } from '../../parts/words.js'
 import { requestSession } from '../../server/client.js'
 import { startQuery } from '../../server/queries.js'
 import { renewSession } from '../../server/session.js'
-import { useSession } from '../shell/session.js'
+import { useReached, useSession } from '../shell/session.js'
 import { PasswordField } from './password-field.js'
 import styles from './sign-in.module.css'
 import { FormError, useSubmission } from './submission.js'
-
-/** An end is announced this long before. */
-const noticeMs = 120_000
-/** The longest time of a timer. */
-const longestTimer = 2 ** 31 - 1
 
 /** The dialog that the session needs, if any. Nothing behind it changes. */
 export function SessionDialog(): ReactNode {
@@ -28,22 +23,9 @@ export function SessionDialog(): ReactNode {
   return session.kind === 'signedIn' ? <Ending endsAt={session.endsAt} email={email} /> : null
 }
 
-/** True from a timestamp on. */
-function useReached(timestamp: number): boolean {
-  const [now, setNow] = useState(() => Date.now())
-  const left = timestamp - now
-  useEffect(() => {
-    if (left <= 0) return
-    const timer = setTimeout(() => setNow(Date.now()), Math.min(left, longestTimer))
-    return () => clearTimeout(timer)
-  }, [left])
-  return left <= 0
-}
-
 function Ending({ endsAt, email }: { readonly endsAt: number; readonly email: string | null }): ReactNode {
   const { signIn } = useWords().shell
   const { time } = useFormat()
-  const isNear = useReached(endsAt - noticeMs)
   const isOver = useReached(endsAt)
   const [isDismissed, setDismissed] = useState(false)
   const [needsPassword, setNeedsPassword] = useState(false)
@@ -51,12 +33,7 @@ function Ending({ endsAt, email }: { readonly endsAt: number; readonly email: st
     // The response says that the session has ended, or another tab has renewed it.
     if (isOver) renewSession().catch(() => {})
   }, [isOver])
-  useEffect(() => {
-    if (isNear) return
-    setDismissed(false)
-    setNeedsPassword(false)
-  }, [isNear])
-  if (!isNear || isDismissed) return null
+  if (isDismissed) return null
   if (needsPassword) return <SignInAgain email={email} onClose={() => setDismissed(true)} />
   const stay = async (): Promise<void> => {
     // A session of its longest duration ends nevertheless; a renewed one is not near its end, so this is not seen.

@@ -1,4 +1,4 @@
-// Messages at the bottom of the page, without a better position.
+// The landmark with the messages, and their queue.
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react'
 import {
   UNSTABLE_Toast as AriaToast,
@@ -10,27 +10,12 @@ import {
 import { Button } from './Button.js'
 import { classes } from './classes.js'
 import { IconButton } from './IconButton.js'
+import type { ToastOptions } from './toasts.js'
 import styles from './toasts.module.css'
 import { useWords } from './words.js'
 
-/** Kind of a message, by colour and icon. */
-export type ToastKind = 'info' | 'good' | 'wrong'
-
-/** Options of a message. */
-export interface ToastOptions {
-  readonly kind?: ToastKind
-  readonly action?: { readonly label: string; readonly onPress: () => void }
-  /** Stays until it is closed; errors always do. */
-  readonly isKept?: boolean
-}
-
-/** Ways to show messages. */
-export interface Toasts {
-  /** Shows a message; the returned function takes it away. */
-  readonly say: (text: string, options?: ToastOptions) => () => void
-}
-
-interface Message extends ToastOptions {
+/** A message with its text. */
+export interface Message extends ToastOptions {
   readonly text: string
 }
 
@@ -42,17 +27,12 @@ const shownFor = 6000
 
 const queue = new AriaToastQueue<Message>({ maxVisibleToasts: mostShown })
 
-/** Messages outside of components; inside, `useToasts()`. */
-export const toasts: Toasts = {
-  say: (text, options = {}) => {
-    const stays = options.isKept || options.kind === 'wrong' || options.action !== undefined
-    const key = queue.add({ text, ...options }, stays ? {} : { timeout: shownFor })
-    return () => queue.close(key)
-  },
+/** Shows a message; the returned function takes it away. */
+export function show(message: Message): () => void {
+  const stays = message.isKept || message.kind === 'wrong' || message.action !== undefined
+  const key = queue.add(message, stays ? {} : { timeout: shownFor })
+  return () => queue.close(key)
 }
-
-/** Ways to show messages at the bottom of the page. */
-export const useToasts = (): Toasts => toasts
 
 const icons = { info: Info, good: CircleCheck, wrong: CircleAlert }
 
