@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { classes } from '../../parts/classes.js'
+import { Hidden } from '../../parts/Hidden.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import type { Data } from '../../server/client.js'
 import { listName, type Start } from '../shell/type-names.js'
@@ -38,8 +39,9 @@ export function StateChart({ start, states }: { readonly start: Start; readonly 
           const isExact = draft.exact && changed.exact && published.exact
           return (
             <li key={type}>
-              <Link href={addresses.list(type)} aria-label={shell.startPage.statesOf(label, draft.total, changed.total, published.total)}>
+              <Link href={addresses.list(type)}>
                 <span className={styles.barName}>{label}</span>
+                <Hidden>{shell.startPage.statesOf(draft.total, changed.total, published.total)}</Hidden>
                 <span className={styles.bar} style={{ inlineSize: `${(100 * totalOf(one)) / most}%` }}>
                   {order.map((name) => (
                     <span

@@ -1,17 +1,18 @@
 // The bar of what can be done with the selected rows.
 import { X } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { ListState } from '../../addresses.js'
 import { Button } from '../../parts/Button.js'
 import { IconButton } from '../../parts/IconButton.js'
 import { useWords } from '../../parts/words.js'
 import type { QueryData } from '../../server/query-string.js'
 import type { BulkAction } from './bulk-actions.js'
-import { BulkDialog } from './bulk-dialog.js'
 import type { LocaleInfo } from './columns.js'
 import styles from './list.module.css'
 import type { TypeInfo } from './list-query.js'
 import type { Total } from './pages.js'
+
+const BulkDialog = lazy(() => import('./bulk-dialog.js').then((module) => ({ default: module.BulkDialog })))
 
 /** The selection of a list. */
 export interface BulkBarProps {
@@ -72,7 +73,11 @@ export default function BulkBar(props: BulkBarProps): ReactNode {
           </Button>
         )}
       </span>
-      {action !== null && <BulkDialog {...props} action={action} isAll={all} onClose={() => setAction(null)} />}
+      {action !== null && (
+        <Suspense>
+          <BulkDialog {...props} action={action} isAll={all} onClose={() => setAction(null)} />
+        </Suspense>
+      )}
     </section>
   )
 }

@@ -117,8 +117,8 @@ export const shell = {
   startPage: {
     title: (name: string) => (name === '' ? 'Guten Tag' : `Guten Tag, ${name}`),
     states: 'Dokumente nach Zustand',
-    statesOf: (type: string, draft: number, changed: number, published: number) =>
-      `${type}: ${number(published)} veröffentlicht, ${number(changed)} geändert, ${number(draft)} im Entwurf`,
+    statesOf: (draft: number, changed: number, published: number) =>
+      `${number(published)} veröffentlicht, ${number(changed)} geändert, ${number(draft)} im Entwurf`,
     atLeast: (count: number) => `mehr als ${number(count)}`,
     mine: 'Meine unfertige Arbeit',
     mineEmpty: 'Nichts wartet: Alles, was Sie geschrieben haben, ist öffentlich.',

@@ -110,8 +110,8 @@ export const shell = {
   startPage: {
     title: (name: string) => (name === '' ? 'Hello' : `Hello, ${name}`),
     states: 'Documents by state',
-    statesOf: (type: string, draft: number, changed: number, published: number) =>
-      `${type}: ${number(published)} published, ${number(changed)} changed, ${number(draft)} drafts`,
+    statesOf: (draft: number, changed: number, published: number) =>
+      `${number(published)} published, ${number(changed)} changed, ${number(draft)} drafts`,
     atLeast: (count: number) => `more than ${number(count)}`,
     mine: 'My unfinished work',
     mineEmpty: 'Nothing is waiting: all you wrote is public.',

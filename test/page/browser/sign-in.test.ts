@@ -206,6 +206,7 @@ describeWith(['Chromium'], 'a session in a browser', () => {
   })
 
   test('is renewed by several tabs at once, and none signs another one out', async () => {
+    await served.sql('DELETE FROM strapi_sessions')
     const open = await openPage(served)
     try {
       const context = open.page.context()
