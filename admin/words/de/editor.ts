@@ -116,8 +116,8 @@ export const editor = {
   undo: 'Rückgängig',
   redo: 'Wiederholen',
   besides: {
-    beside: 'Daneben',
-    nothing: 'Nichts daneben',
+    beside: 'Zweite Spalte',
+    nothing: 'Einzelansicht',
     published: 'Öffentliche Fassung',
     language: (name: string) => name,
     onlyChanges: 'Nur Änderungen',

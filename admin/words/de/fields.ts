@@ -68,7 +68,7 @@ export const fields = {
   password: { unchanged: 'Unverändert', show: 'Passwort anzeigen', hide: 'Passwort verbergen' },
   uid: {
     make: 'Freien Wert erzeugen',
-    makeFromSource: 'Neu aus der Quelle erzeugen',
+    makeFromSource: 'Neu erzeugen',
     made: (uid) => `Jetzt ${uid}`,
     taken: 'Ein anderes Dokument hat diesen Wert.',
     use: (uid) => `${uid} verwenden`,

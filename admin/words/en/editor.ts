@@ -112,8 +112,8 @@ export const editor = {
   undo: 'Undo',
   redo: 'Redo',
   besides: {
-    beside: 'Beside',
-    nothing: 'Nothing beside',
+    beside: 'Second column',
+    nothing: 'Single view',
     published: 'Public version',
     language: (name: string) => name,
     onlyChanges: 'Only changes',

@@ -69,7 +69,7 @@ export const fields = {
   password: { unchanged: 'Unchanged', show: 'Show password', hide: 'Hide password' },
   uid: {
     make: 'Make a free value',
-    makeFromSource: 'Make again from its source',
+    makeFromSource: 'Generate again',
     made: (uid: string) => `Now ${uid}`,
     taken: 'Another document has this value.',
     use: (uid: string) => `Use ${uid}`,
