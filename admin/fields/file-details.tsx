@@ -35,7 +35,8 @@ export default function FileDetails({ file, onClose, onChanged }: FileDetailsPro
   const save = async () => {
     setIsBusy(true)
     try {
-      const body = { ...texts, alternativeText: texts.alternativeText || null, caption: texts.caption || null }
+      const { name, alternativeText, caption } = texts
+      const body = { name: name.trim(), alternativeText: alternativeText.trim() || null, caption: caption.trim() || null }
       await request('PATCH', '/files/{id}', { path: { id: Number(file.id) }, body })
       onChanged({ id: file.id, ...body })
       onClose()
@@ -49,6 +50,7 @@ export default function FileDetails({ file, onClose, onChanged }: FileDetailsPro
   return (
     <Dialog
       isOpen
+      isKept
       onClose={onClose}
       title={words.details}
       footer={
@@ -76,7 +78,7 @@ export default function FileDetails({ file, onClose, onChanged }: FileDetailsPro
           {fileKind(file) === 'image' && (
             <Field label={words.alternativeText} description={words.alternativeHelp}>
               {(control) => (
-                <TextArea {...control} dir="auto" rows={2} value={texts.alternativeText} onChange={change('alternativeText')} />
+                <TextArea {...control} autoFocus dir="auto" rows={2} value={texts.alternativeText} onChange={change('alternativeText')} />
               )}
             </Field>
           )}

@@ -193,6 +193,8 @@ function refuse(state: FormState, errors: readonly FieldError[], next: Entry): v
   state.errors.replace('refused', [...earlier, ...errors])
 }
 
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+
 function receive(state: FormState, data: Entry): Received {
   const theirs = recognize(state, data)
   const base = state.sent === null ? state.base : (settle(state.base, state.sent, theirs) as Entry)
@@ -204,7 +206,9 @@ function receive(state: FormState, data: Entry): Received {
   for (const conflict of open) state.conflicts.set(conflict.path, conflict)
   state.base = theirs
   state.sent = null
-  const taken = changedPaths(before, state.mine)
+  // An empty list of the server is no change of a value that the form does not have.
+  const isEmptyAt = (root: Entry, path: string) => isEmpty(valueAt(root, path))
+  const taken = changedPaths(before, state.mine).filter((path) => !isEmptyAt(before, path) || !isEmptyAt(state.mine, path))
   if (taken.length > 0) state.undo.pause()
   state.listeners.call('')
   return { taken, conflicts }

@@ -1,7 +1,7 @@
 // The form of a document: values by path, keys that survive moving, listeners, errors, and requests that store what differs.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createDocumentStore, restoreDocumentStore } from '../../admin/form/store.js'
+import { createDocumentStore, createNewDocumentStore, restoreDocumentStore } from '../../admin/form/store.js'
 import { createEntry, type Entry, hasEqualContent, isEqual, keyOf, pack, readDocument, toLink, unpack } from '../../admin/form/values.js'
 import { anyEdit, draft, perform, section } from './support/drafts.js'
 import { createModelServer, shape } from './support/model-server.js'
@@ -208,6 +208,14 @@ describe('requests', () => {
     expect(store.patch().body.changes).toEqual({ tags: { connect: [{ documentId: 'new', position: { end: true } }] } })
     expect(store.receive({ ...draft(), kicker: 'theirs' }).taken).toEqual(['kicker'])
     expect(keys(store.get('tags'))).toHaveLength(5)
+  })
+
+  test('empty lists of the server are no changes of a new document', () => {
+    const store = createNewDocumentStore(shape, {})
+    store.set('title', 'Mill')
+    store.stored({ ...store.patch(), ids: {} })
+    expect(store.receive({ ...draft(), title: 'Mill', kicker: null, sections: [] }).taken).not.toContain('sections')
+    expect(store.receive({ ...draft(), title: 'Mill' }).taken).toContain('sections')
   })
 
   test('values that are refused are not sent again before they change, and the rest is', () => {

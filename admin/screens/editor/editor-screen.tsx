@@ -1,9 +1,10 @@
 // The editor of a document: head, fields in one or two languages, and side panel.
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useCallback, useMemo, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { createFolding } from '../../fields/folding.js'
+import { useSaver } from '../../form/hooks.js'
 import type { Entry } from '../../form/values.js'
 import { EmptyState } from '../../parts/EmptyState.js'
 import { ErrorState } from '../../parts/ErrorState.js'
@@ -200,18 +201,29 @@ function PublishedBeside({ form }: { readonly form: DocumentForm }) {
 
 function LanguageBeside({ form, document, locale }: { readonly form: DocumentForm; readonly document: string; readonly locale: string }) {
   const format = useFormat()
-  const words = useWords().editor
   const nothing = useCallback(() => {}, [])
   const folding = useMemo(() => createFolding(), [])
   const { opened, replace } = useDocumentForm(form.type.uid, document, locale, nothing)
   if (opened.kind === 'failed') return <ErrorState text={opened.error.message} />
   if (opened.kind === 'loading') return <Skeleton lines={8} isField />
-  const isNew = opened.form.saver.state.revision === null
   return (
     <div className={styles.besidePane}>
       <Notices form={opened.form} replace={replace} onCreated={nothing} />
-      {isNew && <p className={styles.soft}>{words.fill.create(format.languageName(locale))}</p>}
+      <NewLanguage form={opened.form} main={form} />
       <DocumentPane form={opened.form} folding={folding} idPrefix={besidePrefix} label={format.languageName(locale)} />
     </div>
   )
+}
+
+/** A note until a language exists; the main form learns of the new language for its publication. */
+function NewLanguage({ form, main }: { readonly form: DocumentForm; readonly main: DocumentForm }) {
+  const words = useWords().editor
+  const format = useFormat()
+  const { revision } = useSaver(form.saver)
+  const isNew = revision === null
+  const [wasNew] = useState(isNew)
+  useEffect(() => {
+    if (wasNew && !isNew) void main.saver.refresh()
+  }, [wasNew, isNew, main])
+  return isNew ? <p className={styles.soft}>{words.fill.create(format.languageName(form.locale ?? ''))}</p> : null
 }
