@@ -74,9 +74,11 @@ function childrenOf(source: Source, node: SyntaxNode): readonly ReactNode[] {
   return /^(ATX|Setext)Heading/.test(node.name) ? trimmed(found) : found
 }
 
-/** Headings have a space behind their mark. */
-const trimmed = (nodes: readonly ReactNode[]): readonly ReactNode[] =>
-  nodes.map((node, index) => (typeof node === 'string' && index === 0 ? node.trimStart() : node))
+/** Headings have a space between their mark and their text. */
+function trimmed(nodes: readonly ReactNode[]): readonly ReactNode[] {
+  const first = nodes.findIndex((node) => typeof node === 'string')
+  return nodes.map((node, index) => (typeof node === 'string' && index === first ? node.trimStart() : node))
+}
 
 /** Marks of quotes and indents of continued lines are no text. */
 const plain = (text: string): string => text.replace(/\n[ \t>]+/g, '\n')

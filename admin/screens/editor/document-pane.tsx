@@ -1,6 +1,7 @@
 // The fields of one document in one language.
 import { useCallback, useMemo } from 'react'
-import { DocumentFieldsProvider, documentSection } from '../../fields/document.js'
+import { addresses, pagePath } from '../../addresses.js'
+import { DocumentFieldsProvider, documentSection, type Link } from '../../fields/document.js'
 import { FieldRows } from '../../fields/field-rows.js'
 import type { Folding } from '../../fields/folding.js'
 import { useConflict, useRefused, useSaver } from '../../form/hooks.js'
@@ -27,12 +28,17 @@ export function DocumentPane({ form, folding, idPrefix, label }: DocumentPanePro
   const person = theirs?.person ?? null
   const renderBelow = useCallback((path: string) => <Below form={form} path={path} person={person} />, [form, person])
   const renderAside = useCallback((path: string) => <PeopleAt form={form} path={path} />, [form])
+  // Another tab, since this document may have changes that are not saved.
+  const openLink = useCallback((link: Link) => {
+    if (typeof link.type !== 'string') return
+    window.open(pagePath + addresses.document(link.type, link.documentId, link.locale ?? null), '_blank', 'noreferrer')
+  }, [])
   const fields = type.fields
   const mayUpdate = documentId === null ? fields.create : (view?.may.update ?? fields.update)
   const isPublished = view?.published != null
   const context = useMemo(
-    () => ({ store, type, document: documentId, locale, isPublished, mayUpdate, folding, idPrefix, renderBelow, renderAside }),
-    [store, type, documentId, locale, isPublished, mayUpdate, folding, idPrefix, renderBelow, renderAside],
+    () => ({ store, type, document: documentId, locale, isPublished, mayUpdate, folding, idPrefix, openLink, renderBelow, renderAside }),
+    [store, type, documentId, locale, isPublished, mayUpdate, folding, idPrefix, openLink, renderBelow, renderAside],
   )
   const section = useMemo(() => documentSection(type), [type])
   const leave = () => {
