@@ -499,6 +499,18 @@ rule('administration-saving.7', 'a lenient change stores what it can and names t
   expect(outdated.status).toBe(412)
 })
 
+rule('administration-saving.7', 'a lenient change with too many errors stores nothing', async () => {
+  const made = await make({ title: 'Many' })
+  const wrong = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`nothing${index}/x`, 1]))
+  for (const changes of [wrong(101), Object.fromEntries(Object.keys(wrong(150)).map((path) => [path.replace('/x', ''), 1]))]) {
+    const refused = await patch(made, { changes: { ...changes, title: 'Stored' } }, made, lenient)
+    expect(refused.status).toBe(400)
+  }
+  expect((await ada.get(pathOf(made))).body.data.draft.title).toBe('Many')
+  const stored = await ok(patch(made, { changes: { ...wrong(100), title: 'Stored' } }, made, lenient))
+  expect([stored.body.refused.length, stored.body.data.draft.title]).toEqual([100, 'Stored'])
+})
+
 rule('administration-saving.7', 'links and entries that name nothing are left out alone', async () => {
   const made = await make({ title: 'Links', parts: [{ label: 'a' }] })
   const other = await make({ title: 'Other', parts: [{ label: 'b' }] })

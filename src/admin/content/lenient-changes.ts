@@ -9,17 +9,20 @@ import { type DocumentChanges, isNothing, type ListOperation, operationName, typ
 
 /** Attempts for one request. Each finds all errors of a kind: of paths, keys, values, links or rights. */
 const maxAttempts = 20
+/** Errors of all attempts of one request: leaving out each one takes time that depends on the size of the request. */
+const maxErrors = 100
 
 /** An attempt to store changes. `note` is called with the path of the attribute at the path of each error. @throws ApiError */
 export type Attempt = (changes: DocumentChanges, note: (path: RequestPath, attribute: RequestPath) => void) => Promise<void>
 
 /**
  * Stores what can be stored. Returns the errors of the rest.
- * @throws ApiError if nothing can be stored, or an error is about no value
+ * @throws ApiError if nothing can be stored, there are too many errors, or one is about no value
  */
 export async function storeLeniently(given: DocumentChanges, attempt: Attempt): Promise<readonly InputMistake[]> {
   const refused: InputMistake[] = []
   let left = given
+  let errors = 0
   for (let attempts = 1; ; attempts++) {
     const attributes = new Map<string, RequestPath>()
     try {
@@ -27,6 +30,8 @@ export async function storeLeniently(given: DocumentChanges, attempt: Attempt): 
       return refused
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400 || error.mistakes === null || attempts === maxAttempts) throw error
+      errors += error.mistakes.length
+      if (errors > maxErrors) throw error
       const before = left
       for (const mistake of error.mistakes) {
         const path = mistake.path.map(String)
@@ -60,9 +65,8 @@ function leaveOut(given: DocumentChanges, mistake: LocatedMistake): LeftChanges 
 }
 
 function leaveOutValue({ changes, lists }: DocumentChanges, path: RequestPath): DocumentChanges | null {
-  const found = Object.keys(changes)
-    .filter((key) => isAtOrBelow(path, key.split('/')))
-    .sort((one, other) => other.length - one.length)[0]
+  const prefixes = path.map((_, index) => path.slice(0, path.length - index).join('/'))
+  const found = prefixes.find((key) => Object.hasOwn(changes, key))
   if (found === undefined) return null
   const { [found]: value, ...others } = changes
   const kept = withoutMember(value, path.slice(found.split('/').length))
@@ -93,7 +97,8 @@ function leaveOutBelow(given: DocumentChanges, { path, code }: LocatedMistake): 
   const isBelow = (key: string) => gone.size === 0 && isAtOrBelow(key.split('/'), path)
   const paths: RequestPath[] = []
   const leftLists = Object.entries(lists).map(([key, operations]) => {
-    const isGone = (operation: ListOperation) => gone.has(operation) || isBelow(key)
+    const isAllGone = isBelow(key)
+    const isGone = (operation: ListOperation) => isAllGone || gone.has(operation)
     for (const operation of operations) if (isGone(operation)) paths.push([...key.split('/'), operationName(operation)])
     return [key, operations.filter((operation) => !isGone(operation))] as const
   })
