@@ -21,9 +21,9 @@ interface FeedOptions extends Omit<PresenceDatabase, 'writer'> {
   failed(error: unknown): void
 }
 
-/** Milliseconds between looks at other processes, and at least between any two. */
+/** Milliseconds between looks at other processes, and at least between any two: each may make every stream read. */
 const lookInterval = 1_000
-const shortestInterval = 50
+const shortestInterval = 200
 
 export function openFeed({ changes, identification, failed, ...presenceDatabase }: FeedOptions): Feed {
   const listeners = new Set<() => void>()

@@ -57,6 +57,8 @@ rule('administration-events.1', 'a change has its document, locales, action and 
     ...['text/event-stream; charset=utf-8', 'no-store, no-transform', 'no'],
   ])
   const id = idOf(await create({ secret: 'canary' }))
+  // Creations that are read together are one event.
+  await expect.poll(() => dataOf(stream, 'content').length, patience).toBe(1)
   await ok(ada.send('PATCH', `${stories}/${id}?locale=de`, { changes: { title: 'canary' } }, { 'if-none-match': '*' }))
   const both = { 'if-match': [await tagAt(id), await tagAt(id, 'de')].map((header) => header['if-match']).join(', ') }
   await ok(ada.send('POST', `${stories}/${id}/publish?locale=en,de`, undefined, both))
@@ -238,6 +240,15 @@ rule('administration-events.8', 'the number of streams of an administrator is bo
   for (let index = 0; index < 20; index++) await open(many)
   expect((await open(many)).status).toBe(429)
   expect((await open(ada)).status).toBe(200)
+})
+
+rule('administration-events.8', 'streams that are opened at once are bounded too', async () => {
+  const client = await signInClient(served, 'at-once@office.example', ['editor'])
+  const ask = () => openStream(`${served.origin}/admin/api/events`, { authorization: `Bearer ${client.token}` })
+  const opened = await Promise.all(Array.from({ length: 40 }, ask))
+  streams.push(...opened)
+  expect(opened.filter(({ status }) => status === 200).length).toBe(20)
+  expect(opened.filter(({ status }) => status === 429).length).toBe(20)
 })
 
 const report = (client: AdminClient, body: object) => client.send('POST', '/presence', { locale: 'en', field: null, ...body })

@@ -1,4 +1,5 @@
 // /events: what open pages follow, as server-sent events: changes of documents, presence, and changes of the model.
+import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
 import { visiblePresence } from '../../../admin/content/document-presence.js'
 import { decideVersions, type VersionReader } from '../../../admin/content/visible-versions.js'
@@ -12,7 +13,9 @@ import {
   createEventIds,
   followUp,
   lastEventIdOf,
+  type OpenStreams,
   type StreamConnection,
+  type StreamOwner,
   type StreamSource,
   startStream,
   streamHeaders,
@@ -79,12 +82,23 @@ export const eventResources: readonly Resource[] = [
       const unfollow = await administration.feed.follow(() => {
         if (hasNews(stream)) stream.wake()
       })
-      const connection = startStream(parts.streams, owner, reply)
+      const connection = begin(parts.streams, owner, reply, unfollow)
       followUp(connection, sourceOf(stream, connection, unfollow), request)
       return respondNothing()
     },
   }),
 ]
+
+/** Starts a stream within the limits, which other requests may have reached in the meantime. @throws ApiError 429, 503 */
+function begin(streams: OpenStreams, owner: StreamOwner, reply: FastifyReply, unfollow: () => void): StreamConnection {
+  try {
+    streams.check(owner)
+  } catch (error) {
+    unfollow()
+    throw error
+  }
+  return startStream(streams, owner, reply)
+}
 
 /** A stream, and what its client knows. */
 interface PageStream {
