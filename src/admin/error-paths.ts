@@ -123,9 +123,15 @@ function locate(access: ContentAccess, type: ContentType, data: Body, error: Api
   const wrong = findWrongKeys(model, { grants, addedByHooks: new Set() }, type, data, error)
   return withMistakes(
     error,
-    // An attribute that is hidden from the administrator is reported like one that does not exist.
-    wrong.map((mistake) => (mayKnow(access, type, mistake.path) ? mistake : { ...mistake, code: 'unknown' })),
+    wrong.map((mistake) => (mayKnow(access, type, mistake.path) ? mistake : unknownAttribute(mistake))),
   )
+}
+
+/** The error about an attribute that is hidden from the administrator, as of one that does not exist. */
+function unknownAttribute(mistake: InputMistake): InputMistake {
+  const names = mistake.path.map(String).filter((step) => !/^\d+$/.test(step))
+  const [name, above] = [names.at(-1), names.slice(0, -1)]
+  return { ...mistake, code: 'unknown', message: `Invalid key ${name}${above.length === 0 ? '' : ` at ${above.join('.')}`}` }
 }
 
 /** The same errors, where one about links in the data as a whole is one for each attribute whose links name nothing. */
@@ -154,7 +160,7 @@ export function mayKnow({ grants }: Pick<ContentAccess, 'grants'>, type: Content
 
 function withMistakes(error: ApiError, found: readonly InputMistake[]): ApiError {
   const mistakes = found.length === 0 ? (error.mistakes ?? [{ path: [], message: error.message }]) : found.slice(0, maxErrors)
-  const message = mistakes.length === 1 ? error.message : `${mistakes.length} errors occurred`
+  const message = mistakes.length === 1 ? mistakes[0]!.message : `${mistakes.length} errors occurred`
   return error.reworded(message, {}).because(mistakes)
 }
 

@@ -278,6 +278,36 @@ rule('rights.11', 'nothing reveals hidden attributes', async () => {
   expect([refused.status, (await ada.get(path)).body.data.draft.code]).toEqual([400, 'a:b!'])
 })
 
+rule('rights.11', 'a hidden attribute is refused like one that does not exist, by the same words', async () => {
+  const made = await ada.send('POST', stories, { data: { title: 'Named', seo: { metaTitle: 'm' } } })
+  const path = `${stories}/${idOf(made)}`
+  const { fields } = clients as { fields: AdminClient }
+  const nameless = ({ status, text }: TestResponse, name: string) => [status, text.replaceAll(name, '…')]
+  const queries = [
+    'filters[?]=1',
+    'filters[?][$none]=1',
+    'filters[?][none]=1',
+    'filters[?][$and]=1',
+    'sort=?',
+    'sort=?:none',
+    'sort[?][none]=asc',
+    'fields=?',
+  ]
+  for (const query of queries)
+    for (const hidden of ['secret', 'score', 'writer', 'sections', 'links']) {
+      const [one, other] = [hidden, 'nothing'].map((name) => fields.get(`${stories}?${query.replace('?', name)}`))
+      expect([query, ...nameless(await one!, hidden)]).toEqual([query, ...nameless(await other!, 'nothing')])
+    }
+  for (const query of ['filters[seo][?]=1', 'sort=seo.?', 'populate[seo][filters][?]=1', 'populate[seo][fields]=?']) {
+    const [one, other] = ['metaSecret', 'nothing'].map((name) => fields.get(`${stories}?${query.replace('?', name)}`))
+    expect([query, ...nameless(await one!, 'metaSecret')]).toEqual([query, ...nameless(await other!, 'nothing')])
+  }
+  const [one, other] = ['metaSecret', 'nothing'].map((name) =>
+    fields.send('PATCH', path, { changes: { [`seo/${name}`]: 'x' } }, { 'if-match': tagOf(made) }),
+  )
+  expect(nameless(await one!, 'metaSecret')).toEqual(nameless(await other!, 'nothing'))
+})
+
 rule('rights.11', 'nothing reveals hidden documents', async () => {
   const { author, german } = clients as { author: AdminClient; german: AdminClient }
   const [own, others] = [await storyOf(author, { title: 'Seen' }), await storyOf(ada, { title: 'Unseen', summary: 'secretly' })]

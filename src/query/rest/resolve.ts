@@ -226,15 +226,16 @@ export function findComparable(
     deferError(walk, use === 'order' ? getRank(walk, 'sort') : filterRank(walk), unknown)
     return null
   }
+  // An attribute that is hidden from an administrator is refused like one that does not exist.
+  if (walk.seen !== null && !isVisible(walk, attribute)) throw invalidKey(walk.param, name, formatPath(path))
   const refused = (code: IssueCode) => invalidKey(walk.param, name, [...path, name].join('.'), code)
-  // A hidden attribute is reported like one that does not exist.
   const forbidden = () => refused(isVisible(walk, attribute) ? (use === 'order' ? 'cannotSort' : 'unsupported') : 'unknown')
   if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') {
     forbid(walk, attribute, forbidden())
     return null
   }
   // Nested conditions are still checked, so that the first error is reported: the request is refused in any case.
-  const isHidden = walk.seen === null ? attribute.private && walk.grants.comparesPrivate !== true : !isVisible(walk, attribute)
+  const isHidden = walk.seen === null && attribute.private && walk.grants.comparesPrivate !== true
   if (isHidden) forbid(walk, attribute, forbidden())
   switch (attribute.kind) {
     case 'scalar':
