@@ -75,9 +75,15 @@ interface View extends z.output<typeof definition> {
 
 const table = sql.table('octavo_views')
 
-async function readViews(database: RowReader, condition: ReturnType<typeof sql>): Promise<readonly View[]> {
+/** Reads own views and shared ones. */
+async function readViews(
+  { administrator }: RequestOperationContext,
+  database: RowReader,
+  condition: ReturnType<typeof sql>,
+): Promise<readonly View[]> {
   const rows = await database.rows<Row>(
-    sql`select id, administrator_id, type, name, visibility, roles, definition, changed_at from ${table} where ${condition} order by name, id`,
+    sql`select id, administrator_id, type, name, visibility, roles, definition, changed_at from ${table}
+      where ${condition} and (administrator_id = ${administrator.id} or visibility <> 'mine') order by name, id`,
   )
   return rows.map((row) => ({
     ...(JSON.parse(row.definition) as z.output<typeof definition>),
@@ -131,7 +137,7 @@ function namesHidden({ model }: RequestOperationContext, grants: AdministratorGr
 
 /** @throws ApiError 404 */
 async function readView(context: RequestOperationContext, database: RowReader, id: number): Promise<View> {
-  const [view] = await visibleViews(context, await readViews(database, sql`id = ${id}`))
+  const [view] = await visibleViews(context, await readViews(context, database, sql`id = ${id}`))
   if (view === undefined) throw notFound('View not found')
   return view
 }
@@ -204,7 +210,7 @@ export const views: Readonly<Record<string, Operation>> = {
     input: z.strictObject({ type: z.string().max(200) }),
     output: z.strictObject({ data: z.array(shownView) }),
     respond: async (context: RequestOperationContext, { type }) => ({
-      data: await showViews(context, await visibleViews(context, await readViews(context.database, sql`type = ${type}`))),
+      data: await showViews(context, await visibleViews(context, await readViews(context, context.database, sql`type = ${type}`))),
     }),
   }),
   create: operation({
