@@ -33,7 +33,7 @@ export function ConflictChoice({ store, conflict, person }: ChoiceProps) {
   const isRemoval = mine === undefined || theirs === undefined
   const removes = mine === undefined ? 'mine' : 'theirs'
   return (
-    <section className={styles.conflict} aria-label={words.title(person)}>
+    <fieldset className={styles.conflict} aria-label={words.title(person)}>
       <p className={styles.title}>
         {mine === undefined ? words.removedMine : theirs === undefined ? words.removedTheirs : words.title(person)}
       </p>
@@ -64,6 +64,6 @@ export function ConflictChoice({ store, conflict, person }: ChoiceProps) {
           </>
         )}
       </div>
-    </section>
+    </fieldset>
   )
 }

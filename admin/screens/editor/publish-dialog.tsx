@@ -76,7 +76,8 @@ export function PublishDialog({ form, onClose, onGo }: PublishDialogProps) {
       onClose={onClose}
       title={words.title}
       footer={
-        <Button kind="main" isBusy={isBusy} isDisabled={!isReady} onPress={() => void confirm()} autoFocus>
+        // Mounted again when it can be pressed, so that it gets the focus then.
+        <Button key={String(isReady)} kind="main" isBusy={isBusy} isDisabled={!isReady} onPress={() => void confirm()} autoFocus>
           {others.length > 0 ? words.publishLanguages(others.length + 1) : words.publishNow}
         </Button>
       }

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { useFormState, useSaver, useValue } from '../../form/hooks.js'
+import type { Conflict } from '../../form/merge.js'
 import { type Entry, type FormAttribute, isKeyed, keyOf, kindOf } from '../../form/values.js'
 import { Button } from '../../parts/Button.js'
 import { Disclosure } from '../../parts/Disclosure.js'
@@ -102,14 +103,19 @@ interface GoingProps {
   readonly onGo: (path: string) => void
 }
 
-/** Conflicts, also of entries, which have no field. */
+/** Conflicts of fields are shown under these; those about the removal of an entry only here. */
+const hasOwnPlace = ({ mine, theirs }: Conflict): boolean => mine !== undefined && theirs !== undefined
+
+/** Conflicts with links to their fields. */
 function Conflicts({ form, onGo }: GoingProps) {
+  const words = useWords().editor.conflict
   const { store, type } = form
   const paths = useFormState(store, (all) => all.conflicts().map(({ path }) => path))
   const { theirs } = useMeta(form)
   if (paths.length === 0) return null
   return (
     <section className={styles.box}>
+      <h2 className={styles.boxTitle}>{words.heading(paths.length)}</h2>
       {paths.map((path) => {
         const conflict = store.conflict(path)
         if (conflict === undefined) return null
@@ -118,7 +124,7 @@ function Conflicts({ form, onGo }: GoingProps) {
             <button type="button" className={styles.link} onClick={() => onGo(path)}>
               {labelOfPath(type, store, path)}
             </button>
-            <ConflictChoice store={store} conflict={conflict} person={theirs?.person ?? null} />
+            {hasOwnPlace(conflict) ? null : <ConflictChoice store={store} conflict={conflict} person={theirs?.person ?? null} />}
           </div>
         )
       })}

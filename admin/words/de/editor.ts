@@ -44,6 +44,7 @@ export const editor = {
     refused: (reason: string) => `Noch nicht gespeichert: ${reason}`,
   },
   conflict: {
+    heading: (count: number) => few(count, 'Konflikt', 'Konflikte'),
     title: (person: string | null) => `${person ?? 'Jemand anderes'} hat das auch geändert`,
     removedTheirs: 'Jemand anderes hat das entfernt, während Sie es geändert haben.',
     removedMine: 'Sie haben das entfernt, während jemand anderes es geändert hat.',

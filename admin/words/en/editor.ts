@@ -43,6 +43,7 @@ export const editor = {
     refused: (reason: string) => `Not saved yet: ${reason}`,
   },
   conflict: {
+    heading: (count: number) => few(count, 'conflict', 'conflicts'),
     title: (person: string | null) => `${person ?? 'Somebody else'} changed this too`,
     removedTheirs: 'Somebody else removed this while you changed it.',
     removedMine: 'You removed this while somebody else changed it.',

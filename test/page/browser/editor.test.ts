@@ -1,0 +1,162 @@
+// The editor of documents in a browser: publication, errors, undo, two languages, history, also without a mouse.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { signInAdmin } from '../../support/administration.js'
+import { describeWith } from '../../support/describe-with.js'
+import type { Served } from '../../support/serve.js'
+import { until } from '../../support/until.js'
+import { ada, expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
+
+const type = 'api::article.article'
+const summary = 'A mill at the sea, and a wheel that turns only at night.'
+
+describeWith(['Chromium'], 'the editor in a browser', () => {
+  let served: Served
+  let open: OpenPage
+  let page: Page
+  let token: string
+  let document: string
+
+  const api = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    served.request(`/admin/api${path}`, {
+      method,
+      token,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const read = async (locale = 'en') => (await api('GET', `/content/${type}/${document}?locale=${locale}`)).body.data
+  const field = (name: string, within = page.locator('main')) => within.getByRole('textbox', { name }).first()
+  const openDocument = async (search = '') => {
+    await page.goto(`${served.origin}/admin/content/${type}/${document}${search}`)
+    await field('Title').waitFor()
+  }
+
+  beforeAll(async () => {
+    served = await servePage()
+    open = await openPage(served)
+    page = open.page
+  })
+  afterAll(async () => {
+    await open?.close()
+    await served?.close()
+  })
+  beforeEach(async () => {
+    token = (await signInAdmin(served, ada)).accessToken
+    const data = { title: 'The mill that waits', slug: `mill-${Date.now()}`, summary, kicker: 'Water' }
+    document = (await api('POST', `/content/${type}?locale=en`, { data })).body.data.documentId
+  })
+
+  test('Ctrl+Enter shows what becomes public, and Enter publishes it', async () => {
+    await openDocument()
+    await page.keyboard.press('Control+Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Nothing is missing.').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('“The mill that waits” is public.').waitFor()
+    expect(await read()).toMatchObject({ state: 'published', published: { title: 'The mill that waits' } })
+    await field('Title').fill('The mill that waited')
+    await page.getByText('1 field differs from the public version').waitFor()
+    await until('the draft is saved', async () => (await read()).state === 'changed')
+    await page.getByRole('main').getByText('Changed').first().waitFor()
+    open.expectNoProblems()
+  })
+
+  test('what is missing is listed before a publication, and each link and F8 go to its field', async () => {
+    await openDocument()
+    await field('Summary').fill('')
+    await field('Title').fill('')
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('2 corrections needed').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Publish now' }).isDisabled()).toBe(true)
+    await dialog.getByRole('button', { name: 'Summary' }).click()
+    await until('the focus is in Summary', async () =>
+      field('Summary').evaluate((element) => element.ownerDocument.activeElement === element),
+    )
+    await page.keyboard.press('F8')
+    await until('the focus is in Title', async () => field('Title').evaluate((element) => element.ownerDocument.activeElement === element))
+    expect(await field('Title').getAttribute('aria-invalid')).toBe('true')
+    open.expectNoProblems()
+  })
+
+  test('undo and redo work across fields by keys', async () => {
+    await openDocument()
+    await field('Title').fill('One')
+    await field('Kicker').fill('Two')
+    await field('Kicker').press('Control+z')
+    expect(await field('Kicker').inputValue()).toBe('Water')
+    await page.keyboard.press('Control+z')
+    expect(await field('Title').inputValue()).toBe('The mill that waits')
+    await page.keyboard.press('Control+Shift+z')
+    expect(await field('Title').inputValue()).toBe('One')
+    await until('the title is saved', async () => (await read()).draft.title === 'One')
+    expect((await read()).draft.kicker).toBe('Water')
+    open.expectNoProblems()
+  })
+
+  test('both languages side by side are written and saved, and a new one is filled from the other', async () => {
+    await openDocument('?beside=de')
+    const german = page.getByRole('region', { name: 'German' })
+    await field('Title', german).fill('Die Mühle')
+    await until(
+      'the German draft',
+      async () => (await api('GET', `/content/${type}/${document}?locale=de`)).body.data.draft?.title === 'Die Mühle',
+    )
+    await field('Title').fill('The mill')
+    await until('the English draft', async () => (await read()).draft.title === 'The mill')
+    await openDocument('?locale=de')
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Fill from English…' }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Fill \d+ fields?$/ })
+      .click()
+    await until('the summary is filled', async () => (await field('Summary').inputValue()) === summary)
+    expect((await read('de')).draft).toMatchObject({ title: 'Die Mühle', summary })
+    open.expectNoProblems()
+  })
+
+  test('a value of the history is taken back alone', async () => {
+    await openDocument()
+    await field('Title').fill('Another title')
+    await field('Kicker').fill('Another kicker')
+    await until(
+      'both are saved',
+      async () => (await read()).draft.kicker === 'Another kicker' && (await read()).draft.title === 'Another title',
+    )
+    await page.getByRole('button', { name: 'History' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('listitem').getByRole('button').last().click()
+    await dialog.getByRole('button', { name: 'Take this value' }).first().click()
+    await until('the title is back', async () => (await read()).draft.title === 'The mill that waits')
+    expect((await read()).draft.kicker).toBe('Another kicker')
+    await page.keyboard.press('Escape')
+    expect(await field('Title').inputValue()).toBe('The mill that waits')
+    open.expectNoProblems()
+  })
+
+  test('a deleted document leads back to the list', async () => {
+    await openDocument()
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+    await page.waitForURL((url) => url.pathname.endsWith(`/content/${type}`))
+    expect((await api('GET', `/content/${type}/${document}?locale=en`)).status).toBe(404)
+    open.expectNoProblems()
+  })
+
+  test('the editor is accessible in both colour schemes and at all widths, with errors and a conflict', async () => {
+    await openDocument('?beside=de')
+    await expectAccessible(page)
+    await openDocument()
+    const { headers } = await api('GET', `/content/${type}/${document}?locale=en`)
+    await api('PATCH', `/content/${type}/${document}?locale=en`, { changes: { title: 'Theirs' } }, { 'if-match': headers.get('etag')! })
+    await field('Title').fill('Mine')
+    await field('Kicker').fill('x'.repeat(70))
+    await page.getByRole('button', { name: 'Keep mine' }).first().waitFor()
+    await page.getByRole('heading', { name: /to correct/ }).waitFor()
+    await expectAccessible(page)
+    await expectNoSidewaysScrolling(page, 320)
+    open.expectNoProblems(/40[0-9]|412/)
+  })
+})
