@@ -3,7 +3,7 @@ import type { ServerError } from './errors.js'
 import { isEmptyPatch, type Patch, type PatchBody } from './patch.js'
 import type { DocumentStore } from './store.js'
 import type { Received } from './storing.js'
-import type { Entry } from './values.js'
+import { type Entry, isKeyed } from './values.js'
 
 /** A document in a response. */
 export interface ServerDocument {
@@ -137,6 +137,8 @@ interface SaverCore {
   /** True for a save on request: refused values are sent too, and a new document is created without an edit. */
   isAsked: boolean
   isRefreshing: boolean
+  /** True after a response that left the stored document unclear: it is loaded before anything else. */
+  mustLoad: boolean
   /** Attempts without a response, one after the other. */
   losses: number
   waitingSince: number | null
@@ -157,6 +159,7 @@ export function createSaver(options: SaverOptions): Saver {
     isStopped: false,
     isAsked: false,
     isRefreshing: false,
+    mustLoad: false,
     losses: 0,
     waitingSince: null,
     stopWaiting: () => {},
@@ -289,6 +292,7 @@ function release(core: SaverCore): void {
 /** One request: the repetition of one without a response, the loading of the document, or a save. */
 async function round(core: SaverCore): Promise<Next> {
   const { network } = core.options
+  if (core.mustLoad) return loadAgain(core)
   if (core.doubtful !== null) return repeat(core, core.doubtful)
   if (core.isRefreshing && core.state.documentId !== null) {
     core.isRefreshing = false
@@ -298,6 +302,25 @@ async function round(core: SaverCore): Promise<Next> {
     return 'again'
   }
   return send(core)
+}
+
+/** Loads the document after a response that left it unclear. The form knows the request, and settles it. */
+async function loadAgain(core: SaverCore): Promise<Next> {
+  const loaded = await core.options.network.load(core.state.documentId ?? '')
+  if (core.isStopped) return 'blocked'
+  if (loaded === null) return waitForNetwork(core)
+  core.mustLoad = false
+  core.losses = 0
+  take(core, loaded)
+  return 'again'
+}
+
+function waitForNetwork(core: SaverCore, pause: number = retryPauses[Math.min(core.losses, retryPauses.length - 1)]!): Next {
+  core.losses += 1
+  update(core, { phase: 'offline' })
+  core.stopWaiting()
+  core.stopWaiting = core.options.clock.wait(pause, () => void run(core))
+  return 'blocked'
 }
 
 /** A request with its outcome for the form. */
@@ -351,15 +374,8 @@ async function perform(core: SaverCore, request: SentRequest): Promise<Next> {
 }
 
 function conclude(core: SaverCore, request: SentRequest, outcome: Outcome): Next {
-  const { store, clock } = core.options
-  if (outcome.kind === 'lost') {
-    const pause = outcome.retryAfter ?? retryPauses[Math.min(core.losses, retryPauses.length - 1)]!
-    core.losses += 1
-    update(core, { phase: 'offline' })
-    core.stopWaiting()
-    core.stopWaiting = clock.wait(pause, () => void run(core))
-    return 'blocked'
-  }
+  const { store } = core.options
+  if (outcome.kind === 'lost') return waitForNetwork(core, outcome.retryAfter)
   core.losses = 0
   core.doubtful = null
   switch (outcome.kind) {
@@ -385,7 +401,15 @@ function conclude(core: SaverCore, request: SentRequest, outcome: Outcome): Next
 function concludeStored(core: SaverCore, { next, inserted }: SentRequest, outcome: Extract<Outcome, { kind: 'stored' }>): Next {
   const { store, clock, onCreated } = core.options
   const { refused = [], ids = {}, values = {}, document } = outcome
-  store.stored({ next, inserted, refused: store.placeErrors('refused', refused, { next, inserted }), ids })
+  const errors = store.placeErrors('refused', refused, { next, inserted })
+  // An error of a whole list does not say which of its operations were carried out.
+  if (core.state.documentId !== null && errors.some(({ path }) => path !== '' && isKeyed(store.baseAt(path)))) {
+    store.refuse(errors, next)
+    store.sending(next)
+    core.mustLoad = true
+    return 'again'
+  }
+  store.stored({ next, inserted, refused: errors, ids })
   if (document?.draft != null) store.learnIds(document.draft)
   store.fill(values)
   const isNew = core.state.documentId === null

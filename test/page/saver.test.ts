@@ -235,6 +235,28 @@ describe('failures', () => {
     expect(hasEqualContent(stored(), store.get(''))).toBe(true)
   })
 
+  test('after an error of a whole list the document is loaded, and nothing is inserted twice', async () => {
+    let isFirst = true
+    const refuseList = (network: SaverNetwork): SaverNetwork => ({
+      ...network,
+      change: async (...given) => {
+        const outcome = await network.change(...given)
+        if (!isFirst || outcome.kind !== 'stored') return outcome
+        isFirst = false
+        return { ...outcome, ids: {}, refused: [{ path: ['sections', '#99'], message: 'no', code: 'forbidden' }] }
+      },
+    })
+    const { clock, store, saver, stored } = start({ wrap: refuseList })
+    const added = section('new')
+    store.insert('sections', added, 0)
+    store.set('title', 'a')
+    await clock.advance(3_000)
+    store.set(`sections/${keyOf(added)}/heading`, 'newer')
+    await clock.advance(3_000)
+    expect((stored().sections as Entry[]).map(({ heading, text }) => heading ?? text)).toEqual(['newer', 'one', 'two', 'three'])
+    expect([stored().title, saver.state.phase]).toEqual(['a', 'saved'])
+  })
+
   test('a server that refuses a whole request gets it without these values', async () => {
     const refuseWhole = (network: SaverNetwork): SaverNetwork => ({
       ...network,

@@ -1,6 +1,6 @@
 // The editor of a document: head, fields in one or two languages, and side panel.
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { createFolding } from '../../fields/folding.js'
@@ -14,20 +14,21 @@ import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { readQuery } from '../../server/query-string.js'
 import { Comparison } from './comparison.js'
-import { DeleteDialog } from './delete-dialog.js'
 import type { DocumentForm } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
 import { EditorHeader, type EditorWindow, LocaleActionDialog } from './editor-header.js'
 import { useEditorKeys } from './editor-keys.js'
-import { FillDialog } from './fill-dialog.js'
 import { focusPath } from './focus-path.js'
-import { HistoryPanel } from './history-panel.js'
 import { Notices } from './notices.js'
 import { useFollowing } from './presence.js'
-import { PublishDialog } from './publish-dialog.js'
 import { SidePanel } from './side-panel.js'
 import { isMissing, useDocumentForm, useMeta } from './use-document-form.js'
+
+const DeleteDialog = lazy(async () => ({ default: (await import('./delete-dialog.js')).DeleteDialog }))
+const FillDialog = lazy(async () => ({ default: (await import('./fill-dialog.js')).FillDialog }))
+const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.js')).HistoryPanel }))
+const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }))
 
 interface EditorScreenProps {
   readonly type: string
@@ -150,11 +151,13 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
           {panel}
         </Panel>
       )}
-      {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={onGo} />}
-      {open === 'history' && <HistoryPanel form={form} onClose={close} />}
-      {open === 'delete' && <DeleteDialog form={form} onClose={close} onDeleted={() => navigate(addresses.list(form.type.uid))} />}
       {(open === 'unpublish' || open === 'discard') && <LocaleActionDialog form={form} action={open} onClose={close} />}
-      {open?.startsWith('fill ') === true && <FillDialog form={form} from={open.slice('fill '.length)} onClose={close} />}
+      <Suspense>
+        {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={onGo} />}
+        {open === 'history' && <HistoryPanel form={form} onClose={close} />}
+        {open === 'delete' && <DeleteDialog form={form} onClose={close} onDeleted={() => navigate(addresses.list(form.type.uid))} />}
+        {open?.startsWith('fill ') === true && <FillDialog form={form} from={open.slice('fill '.length)} onClose={close} />}
+      </Suspense>
     </div>
   )
 }
