@@ -1,5 +1,6 @@
 // A question before an action that is hard to undo.
 import { type ReactNode, useState } from 'react'
+import styles from './AlertDialog.module.css'
 import { Button } from './Button.js'
 import { Dialog } from './Dialog.js'
 import { useWords } from './words.js'
@@ -15,7 +16,7 @@ export interface AlertDialogProps {
   readonly action: string
   readonly kind?: 'main' | 'danger'
   readonly isDisabled?: boolean
-  /** Runs once; the dialog closes when it has succeeded, and stays open when it throws. */
+  /** Runs once; the dialog closes after success, and shows the message of a thrown error. */
   readonly onConfirm: () => void | Promise<void>
 }
 
@@ -23,11 +24,15 @@ export interface AlertDialogProps {
 export function AlertDialog(props: AlertDialogProps) {
   const { parts } = useWords()
   const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<string | null>(null)
   const confirm = async () => {
     setBusy(true)
+    setError(null)
     try {
       await props.onConfirm()
       props.onClose()
+    } catch (failure) {
+      setError(failure instanceof Error ? failure.message : String(failure))
     } finally {
       setBusy(false)
     }
@@ -58,6 +63,11 @@ export function AlertDialog(props: AlertDialogProps) {
       }
     >
       {props.children}
+      {error !== null && (
+        <p className={styles.error} role="alert">
+          {error}
+        </p>
+      )}
     </Dialog>
   )
 }

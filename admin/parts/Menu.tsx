@@ -76,16 +76,6 @@ export function MenuItem({ onPress, icon, keys, description, isDanger, text, chi
   )
 }
 
-/** A part of a menu under a title. */
-export function MenuSection({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <AriaMenuSection className={styles.section}>
-      <Header className={styles.title}>{title}</Header>
-      {children}
-    </AriaMenuSection>
-  )
-}
-
 /** A line between the parts of a menu. */
 export const MenuLine = () => <Separator className={styles.line} />
 

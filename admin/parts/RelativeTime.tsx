@@ -27,7 +27,7 @@ function listen(listener: () => void): () => void {
 }
 
 /** The current time, updated every half minute. */
-export const useNow = (): number => useSyncExternalStore(listen, () => now)
+const useNow = (): number => useSyncExternalStore(listen, () => now)
 
 /** A timestamp as its distance from now, with the full time on demand. */
 export function RelativeTime({ date }: { readonly date: string | number | Date }) {

@@ -223,7 +223,11 @@ export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProp
         <Menu
           label={list.language}
           trigger={
-            <Button kind="quiet" icon={<Languages />} aria-label={list.languageOf(format.languageName(locale))}>
+            <Button
+              kind="quiet"
+              icon={<Languages className={styles.languages} />}
+              aria-label={list.languageOf(format.languageName(locale))}
+            >
               {format.languageName(locale)}
             </Button>
           }
