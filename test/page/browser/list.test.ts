@@ -5,6 +5,9 @@ import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
 import { ada, expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
 
+/** Compares until a value is as expected; a loaded machine takes its time. */
+const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 20_000 })
+
 describeWith(['Chromium'], 'the list of a type in a browser', () => {
   let served: Served
   let open: OpenPage
@@ -56,13 +59,13 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     await show(articles)
     await open.page.getByRole('searchbox').fill('tram')
     await open.page.waitForURL(/q=tram/)
-    await expect.poll(titles).toEqual(['Last Tram to Orla Hill'])
+    await eventually(titles).toEqual(['Last Tram to Orla Hill'])
     await open.page.reload()
-    await expect.poll(titles).toEqual(['Last Tram to Orla Hill'])
+    await eventually(titles).toEqual(['Last Tram to Orla Hill'])
     expect(await open.page.getByRole('searchbox').inputValue()).toBe('tram')
     await open.page.getByRole('searchbox').fill('nothing has this text')
     await open.page.getByRole('button', { name: 'Remove search and filters' }).click()
-    await expect.poll(async () => (await titles()).length).toBeGreaterThan(10)
+    await eventually(async () => (await titles()).length).toBeGreaterThan(10)
     open.expectNoProblems()
   })
 
@@ -76,9 +79,9 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     await open.page.waitForURL(/filters/)
     expect(address()).toBe(`${articles}?filters[author][name][$containsi]=Calloway`)
     await open.page.getByRole('button', { name: 'Author › Name contains Calloway', exact: true }).waitFor()
-    await expect.poll(titles).toContain('Last Tram to Orla Hill')
+    await eventually(titles).toContain('Last Tram to Orla Hill')
     await open.page.getByRole('button', { name: 'Remove filter: Author › Name contains Calloway' }).click()
-    await expect.poll(address).toBe(articles)
+    await eventually(address).toBe(articles)
     open.expectNoProblems()
   })
 
@@ -95,7 +98,7 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     const first = (await titles())[0]
     await open.page.getByRole('button', { name: 'Title' }).click()
     await open.page.waitForURL(/sort=title:desc/)
-    await expect.poll(async () => (await titles()).at(-1)).toBe(first)
+    await eventually(async () => (await titles()).at(-1)).toBe(first)
     await open.page.getByRole('button', { name: 'Columns and density' }).click()
     await open.page.getByRole('menuitemcheckbox', { name: 'Author' }).click()
     await open.page.waitForURL(/columns=[^&]*author/)
@@ -111,7 +114,7 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     const count = Number(((await tab.textContent()) ?? '').replaceAll(/\D/g, ''))
     expect(count).toBeGreaterThan(0)
     await tab.click()
-    await expect.poll(async () => (await titles()).length).toBe(count)
+    await eventually(async () => (await titles()).length).toBe(count)
     expect(address()).toBe(`${articles}?state=changed`)
     open.expectNoProblems()
   })
@@ -144,7 +147,7 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     await open.page.getByRole('button', { name: /Language/ }).click()
     await open.page.getByRole('menuitemradio', { name: 'German' }).click()
     await open.page.waitForURL(/locale=de/)
-    await expect.poll(() => open.page.locator('tbody th span[lang=de]').count()).toBeGreaterThan(3)
+    await eventually(() => open.page.locator('tbody th span[lang=de]').count()).toBeGreaterThan(3)
     open.expectNoProblems()
   })
 
@@ -153,9 +156,9 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     expect(await titles()).toHaveLength(50)
     await open.page.getByText('55 entries').waitFor()
     await open.page.getByRole('button', { name: 'Next' }).click()
-    await expect.poll(titles).toEqual(['Zebra 51', 'Zebra 52', 'Zebra 53', 'Zebra 54', 'Zebra 55'])
+    await eventually(titles).toEqual(['Zebra 51', 'Zebra 52', 'Zebra 53', 'Zebra 54', 'Zebra 55'])
     await open.page.getByRole('button', { name: 'Previous' }).click()
-    await expect.poll(async () => (await titles())[0]).toBe('Zebra 01')
+    await eventually(async () => (await titles())[0]).toBe('Zebra 01')
     open.expectNoProblems()
   })
 
@@ -177,7 +180,7 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     await open.page.keyboard.press('/')
     expect(await open.page.getByRole('searchbox').evaluate((input) => input === document.activeElement)).toBe(true)
     await open.page.keyboard.type('tram')
-    await expect.poll(titles).toEqual(['Last Tram to Orla Hill'])
+    await eventually(titles).toEqual(['Last Tram to Orla Hill'])
     await open.page.keyboard.press('Tab')
     await open.page.getByRole('link', { name: 'Last Tram to Orla Hill' }).focus()
     await open.page.keyboard.press('Enter')
