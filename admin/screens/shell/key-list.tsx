@@ -47,8 +47,9 @@ export default function KeyList({ onClose }: { readonly onClose: () => void }): 
     ],
   ]
   return (
-    <Dialog isOpen onClose={onClose} title={keyList.title}>
-      <div className={styles.groups}>
+    <Dialog isOpen onClose={onClose} title={keyList.title} size="large">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the list is scrolled with keys on small screens */}
+      <section className={styles.groups} tabIndex={0} aria-label={keyList.title}>
         {groups.map(([title, keys]) => (
           <section key={title}>
             <h3 className={styles.title}>{title}</h3>
@@ -70,7 +71,7 @@ export default function KeyList({ onClose }: { readonly onClose: () => void }): 
             </dl>
           </section>
         ))}
-      </div>
+      </section>
     </Dialog>
   )
 }

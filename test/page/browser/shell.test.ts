@@ -1,0 +1,86 @@
+// The frame of the page in a browser: menu, palette, keys, preferences, and the home screen.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeWith } from '../../support/describe-with.js'
+import type { Served } from '../../support/serve.js'
+import { expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
+
+describeWith(['Chromium'], 'the shell in a browser', () => {
+  let served: Served
+  let open: OpenPage
+  beforeAll(async () => {
+    served = await servePage()
+    open = await openPage(served)
+  })
+  afterAll(async () => {
+    await open?.close()
+    await served?.close()
+  })
+
+  const focused = () => open.page.evaluate(() => document.activeElement?.getAttribute('data-region') ?? document.activeElement?.tagName)
+
+  test('the home screen shows latest changes and documents by state, and fits a narrow screen', async () => {
+    await open.go('/')
+    await open.page.getByRole('link', { name: /^Articles.*published/ }).waitFor()
+    await expectAccessible(open.page)
+    await expectNoSidewaysScrolling(open.page, 320)
+    await open.page.setViewportSize({ width: 1280, height: 800 })
+    await open.page.getByRole('button', { name: 'Hide "Changed lately"' }).press('Enter')
+    await open.page.getByRole('heading', { name: 'Changed lately' }).waitFor({ state: 'detached' })
+    await open.page.getByRole('button', { name: 'Hidden boxes' }).press('Enter')
+    await open.page.getByRole('menuitem', { name: 'Changed lately' }).press('Enter')
+    await open.page.getByRole('heading', { name: 'Changed lately' }).waitFor()
+    open.expectNoProblems()
+  })
+
+  test('the palette finds a document and a type, with keys alone', async () => {
+    await open.go('/')
+    await open.page.keyboard.press('Control+k')
+    const field = open.page.getByRole('combobox')
+    await field.waitFor()
+    await expectAccessible(open.page)
+    await field.fill('lett')
+    await open.page.getByRole('option', { name: 'Letters', exact: true }).waitFor()
+    await field.press('Enter')
+    await expect.poll(() => new URL(open.page.url()).pathname).toBe('/admin/content/api::letter.letter')
+    await open.page.keyboard.press('Control+k')
+    await field.fill('the mill that')
+    await open.page.getByRole('option', { name: /The Mill That Waits/ }).waitFor()
+    await field.press('Enter')
+    await expect.poll(() => new URL(open.page.url()).pathname).toMatch(/^\/admin\/content\/api::article\.article\/\w+$/)
+    open.expectNoProblems()
+  })
+
+  test('F6 goes through the regions, and the skip link leads to the content', async () => {
+    await open.go('/')
+    await open.page.keyboard.press('Tab')
+    expect(await open.page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content')
+    await open.page.keyboard.press('Enter')
+    expect(await focused()).toBe('content')
+    await open.page.keyboard.press('F6')
+    expect(await focused()).toBe('menu')
+    await open.page.keyboard.press('Shift+F6')
+    expect(await focused()).toBe('content')
+    await open.page.keyboard.press('?')
+    await open.page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    await expectAccessible(open.page, [1280])
+    await open.page.keyboard.press('Escape')
+    open.expectNoProblems()
+  })
+
+  test('appearance and language are chosen in the menu of the account, on a phone in its drawer', async () => {
+    await open.page.setViewportSize({ width: 390, height: 800 })
+    await open.go('/')
+    await open.page.getByRole('button', { name: 'Open the menu' }).press('Enter')
+    await expectAccessible(open.page, [390])
+    await open.page.keyboard.press('Escape')
+    await open.page.setViewportSize({ width: 1280, height: 800 })
+    await open.page.getByRole('button', { name: /Ada Lovelace/ }).press('Enter')
+    await open.page.getByRole('menuitemradio', { name: 'Dark' }).press('Enter')
+    expect(await open.page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark')
+    await open.page.getByRole('button', { name: /Ada Lovelace/ }).press('Enter')
+    await open.page.getByRole('menuitemradio', { name: 'Deutsch' }).press('Enter')
+    await open.page.getByRole('heading', { name: 'Guten Tag, Ada' }).waitFor()
+    expect(await open.page.evaluate(() => document.documentElement.lang)).toBe('de')
+    open.expectNoProblems()
+  })
+})
