@@ -4,6 +4,7 @@ import { Popover } from '../../parts/Popover.js'
 import { Skeleton } from '../../parts/Skeleton.js'
 import { useWords } from '../../parts/words.js'
 import type { ConditionGroup } from './conditions.js'
+import formStyles from './filter-form.module.css'
 import type { TypeInfo } from './list-query.js'
 
 const FilterForm = lazy(() => import('./filter-form.js'))
@@ -22,7 +23,14 @@ export function FilterEditor({ type, group, trigger, isOpen, onOpenChange, onCha
   const { list } = useWords()
   return (
     <Popover trigger={trigger} label={list.conditions.title} isOpen={isOpen} onOpenChange={onOpenChange}>
-      <Suspense fallback={<Skeleton lines={2} />}>
+      {/* As wide as the form: the popover would otherwise overflow when the form arrives, and its focus scroll the page sideways. */}
+      <Suspense
+        fallback={
+          <div className={formStyles.form}>
+            <Skeleton lines={2} />
+          </div>
+        }
+      >
         <FilterForm
           type={type}
           group={group}
