@@ -124,7 +124,7 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await field('Slug').fill('by-hand')
     await field('Title').fill('Third title')
     await expectStored(article, id, { title: 'Third title', slug: 'by-hand' })
-    await page.getByRole('button', { name: 'Make again from its source' }).click()
+    await page.getByRole('button', { name: 'Generate again' }).click()
     await expectStored(article, id, { slug: 'third-title' })
     open.expectNoProblems()
   })
