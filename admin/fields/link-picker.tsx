@@ -45,7 +45,7 @@ function useChoices(names: string, text: string, isOpen: boolean) {
 }
 
 /** Finds documents by their names; chosen ones carry a mark and can be taken back. */
-export function LinkPicker({ field, links, isMany, onAdd, onRemove }: LinkPickerProps) {
+export default function LinkPicker({ field, links, isMany, onAdd, onRemove }: LinkPickerProps) {
   const { createLink, locale } = useDocumentFields()
   const words = useWords().fields.relation
   const [text, setText] = useState('')

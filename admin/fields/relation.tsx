@@ -1,4 +1,5 @@
 // Links to other documents: one or many, with their order, and a field that searches on the server.
+import { lazy, Suspense } from 'react'
 import { useValue } from '../form/hooks.js'
 import { type Entry, keyOf, kindOf, toLink } from '../form/values.js'
 import { announce } from '../parts/announce.js'
@@ -6,8 +7,9 @@ import { useWords } from '../parts/words.js'
 import { type FieldProps, type Link, useDocumentFields } from './document.js'
 import { LinkList } from './link-list.js'
 import { linkName } from './link-name.js'
-import { LinkPicker } from './link-picker.js'
 import styles from './relation.module.css'
+
+const LinkPicker = lazy(() => import('./link-picker.js'))
 
 /** Links of one relation. */
 export function RelationField(props: FieldProps) {
@@ -38,7 +40,9 @@ export function RelationField(props: FieldProps) {
       <LinkList {...{ path, links, isMany, mayChange }} names={props.names} onRemove={remove} />
       {isPolymorphic && <p className={styles.note}>{words.polymorphic}</p>}
       {mayChange && (isMany || links.length === 0) && (
-        <LinkPicker field={props} links={links} isMany={isMany} onAdd={add} onRemove={remove} />
+        <Suspense fallback={<div className={styles.loading} />}>
+          <LinkPicker field={props} links={links} isMany={isMany} onAdd={add} onRemove={remove} />
+        </Suspense>
       )}
       {!mayChange && links.length === 0 && <p className={styles.note}>{words.nothing}</p>}
     </div>

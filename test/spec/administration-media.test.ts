@@ -357,7 +357,7 @@ rule('administration-media.7', 'uses of a file: by attribute, in components and 
   await giveRights(served, 'page-reader', [{ action: 'read', subject: page, properties: { fields: ['cover', 'hero.note'] } }])
   await addAdministrator(served, 'page-reader@media.example', ['page-reader'])
   const reader = await signInAdmin(served, 'page-reader@media.example')
-  expect(await usesFor(reader)).toEqual({ cover: [[cover, undefined]] })
+  expect(await usesFor(reader)).toEqual({ cover: [[cover, null]] })
   expect((await get('/files/999999/uses')).status).toBe(404)
 })
 

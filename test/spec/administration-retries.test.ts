@@ -112,6 +112,7 @@ const requests: Readonly<Record<string, () => Promise<Request>>> = {
   },
   '/locales': async () => ({ path: '/locales', body: { code: 'fr' } }),
   '/webhooks': async () => ({ path: '/webhooks', body: { name: 'Made once', url: 'http://127.0.0.1:9/', events: [] } }),
+  '/views': async () => ({ path: '/views', body: { name: 'View made once', type: story, query: 'state=draft', visibility: 'mine' } }),
   '/webhooks/:id/secret': async () => ({ path: `/webhooks/${await newWebhook('With a secret')}/secret`, body: {} }),
   '/webhooks/:id/resend': async () => {
     const id = await newWebhook('To resend to')
