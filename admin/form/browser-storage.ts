@@ -1,4 +1,4 @@
-// Storage of copies in IndexedDB, and the locks that say which of them belong to open pages.
+// Storage of copies in IndexedDB, last copies of pages that are left, and the locks that say which of them belong to open pages.
 import type { CopyStorage, LocalCopy } from './local-copy.js'
 
 const databaseName = 'octavo'
@@ -19,8 +19,40 @@ async function openDatabase(factory: IDBFactory): Promise<IDBDatabase> {
   return database
 }
 
+const leftPrefix = 'octavo-copy-'
+
+/** Copies of pages that were left: a browser does not finish transactions of such a page, but writes to this storage at once. */
+function createLeftCopies(storage: Storage | undefined) {
+  return {
+    put(copy: LocalCopy): void {
+      try {
+        storage?.setItem(leftPrefix + copy.id, JSON.stringify(copy))
+      } catch {
+        // Full: the last copy in IndexedDB is at most `copyDelay` older.
+      }
+    },
+    delete: (id: string): void => storage?.removeItem(leftPrefix + id),
+    list(): readonly LocalCopy[] {
+      const names = Array.from({ length: storage?.length ?? 0 }, (_, index) => storage!.key(index) ?? '')
+      return names.filter((name) => name.startsWith(leftPrefix)).flatMap((name) => parseCopy(storage!.getItem(name)))
+    },
+  }
+}
+
+function parseCopy(text: string | null): readonly LocalCopy[] {
+  try {
+    return text === null ? [] : [JSON.parse(text) as LocalCopy]
+  } catch {
+    return []
+  }
+}
+
 /** Copies in IndexedDB. Each call fails where the browser has none, as in some private windows. */
-export function createBrowserStorage(factory: IDBFactory | undefined = globalThis.indexedDB): CopyStorage {
+export function createBrowserStorage(
+  factory: IDBFactory | undefined = globalThis.indexedDB,
+  storage: Storage | undefined = globalThis.localStorage,
+): CopyStorage {
+  const left = createLeftCopies(storage)
   let opened: Promise<IDBDatabase> | null = null
   const change = async (work: (table: IDBObjectStore) => unknown): Promise<void> => {
     const transaction = (await database()).transaction(tableName, 'readwrite', { durability: 'relaxed' })
@@ -41,11 +73,20 @@ export function createBrowserStorage(factory: IDBFactory | undefined = globalThi
     }
   }
   return {
-    put: (copy) => change((table) => table.put(copy)),
-    delete: (id) => change((table) => table.delete(id)),
+    async put(copy) {
+      await change((table) => table.put(copy))
+      left.delete(copy.id)
+    },
+    putNow: left.put,
+    async delete(id) {
+      await change((table) => table.delete(id))
+      left.delete(id)
+    },
     async list() {
       const table = (await database()).transaction(tableName, 'readonly').objectStore(tableName)
-      return (await finished(table.getAll())) as LocalCopy[]
+      const copies = new Map(((await finished(table.getAll())) as LocalCopy[]).map((copy) => [copy.id, copy]))
+      for (const copy of left.list()) if (copy.time >= (copies.get(copy.id)?.time ?? 0)) copies.set(copy.id, copy)
+      return [...copies.values()]
     },
   }
 }

@@ -27,6 +27,8 @@ export interface LocalCopy extends CopiedDocument {
 /** Storage of copies by their ids. */
 export interface CopyStorage {
   put(copy: LocalCopy): Promise<void>
+  /** Stores a copy before it returns, for a page that is being left; does nothing where that is impossible. */
+  putNow(copy: LocalCopy): void
   delete(id: string): Promise<void>
   list(): Promise<readonly LocalCopy[]>
 }
@@ -38,6 +40,8 @@ export const copyDelay = 300
 export interface CopyKeeper {
   /** Writes the copy; resolves when it is stored. */
   flush(): Promise<void>
+  /** Writes the copy before it returns: a page that is being left gets no later chance. */
+  leave(): void
   /** False after a failure of the storage: the page has to say so. */
   readonly isWorking: boolean
   subscribe(listener: () => void): () => void
@@ -69,14 +73,19 @@ export function createCopyKeeper({ id, storage, store, clock, document, saver }:
     isWorking = works
     for (const listener of listeners) listener()
   }
-  const write = async (): Promise<void> => {
+  /** The present copy; null: the server has everything. */
+  const current = (): LocalCopy | null => {
     const { state, doubtful } = saver()
     const isNeeded = doubtful !== null || (store.isChanged() && (state.documentId !== null || store.edits > 0))
+    return isNeeded ? { ...document(), id, revision: state.revision, time: clock.now(), form: store.toJSON(), doubtful } : null
+  }
+  const write = async (): Promise<void> => {
+    const copy = current()
     try {
-      if (isNeeded) {
+      if (copy !== null) {
         // From here on a removal is needed, even if the write fails half-way.
         isStored = true
-        await storage.put({ ...document(), id, revision: state.revision, time: clock.now(), form: store.toJSON(), doubtful })
+        await storage.put(copy)
       } else if (isStored) {
         await storage.delete(id)
         isStored = false
@@ -97,8 +106,15 @@ export function createCopyKeeper({ id, storage, store, clock, document, saver }:
     stopWaiting = clock.wait(copyDelay, () => void flush())
   }
   const ends = [store.subscribe('', plan), saver().subscribe(plan)]
+  const leave = (): void => {
+    const copy = current()
+    if (copy === null) return
+    isStored = true
+    storage.putNow(copy)
+  }
   return {
     flush,
+    leave,
     get isWorking() {
       return isWorking
     },

@@ -3,6 +3,7 @@ import { Check, ChevronDown, Search } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { ComboBox as AriaComboBox } from 'react-aria-components/ComboBox'
+import { Group } from 'react-aria-components/Group'
 import { Input } from 'react-aria-components/Input'
 import { ListBox, ListBoxItem, ListBoxLoadMoreItem } from 'react-aria-components/ListBox'
 import { Popover } from 'react-aria-components/Popover'
@@ -77,7 +78,7 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
       onChange={(keys) => pick(keys)}
       onOpenChange={props.onOpenChange}
     >
-      <div
+      <Group
         className={classes(styles.frame, props.isSmall && styles.small)}
         // React Aria would open the list again as long as there is a text.
         onKeyDownCapture={({ key }) => key === 'Escape' && props.onQuery('')}
@@ -93,7 +94,7 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
         <Button className={styles.arrow}>
           <ChevronDown size={16} aria-hidden="true" />
         </Button>
-      </div>
+      </Group>
       <Popover className={styles.popover} offset={4}>
         <ListBox<Item>
           className={styles.list}

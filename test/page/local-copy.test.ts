@@ -24,6 +24,7 @@ function createMemory(): CopyStorage & { readonly copies: Map<string, LocalCopy>
       if (memory.isBroken) throw new Error('full')
       copies.set(copy.id, structuredClone(copy))
     },
+    putNow: (copy: LocalCopy) => void copies.set(copy.id, structuredClone(copy)),
     delete: async (id: string) => void copies.delete(id),
     list: async () => [...copies.values()],
   }
@@ -164,6 +165,34 @@ describe('copies', () => {
     const restored = restoreCopy(copy!, { revision: 'r1', draft: draft() }, { shape })
     expect(restored.store.patch().body).toEqual(store.patch().body)
     expect(restored.store.get(`sections/${keyOf(added)}/heading`)).toBe('new')
+  })
+
+  test('a page that is left stores its last copy at once, and the next write replaces it', async () => {
+    const texts = new Map<string, string>()
+    const left = {
+      get length() {
+        return texts.size
+      },
+      key: (index: number) => [...texts.keys()][index] ?? null,
+      getItem: (name: string) => texts.get(name) ?? null,
+      setItem: (name: string, text: string) => void texts.set(name, text),
+      removeItem: (name: string) => void texts.delete(name),
+    } as Storage
+    const storage = createBrowserStorage(new IDBFactory(), left)
+    const store = createDocumentStore({ shape, data: draft() })
+    const copyAt = (time: number) => ({ ...document, id: 'a', revision: 'r1', time, form: store.toJSON(), doubtful: null })
+    store.set('title', 'first')
+    await storage.put(copyAt(1))
+    store.set('title', 'last letters')
+    storage.putNow(copyAt(2))
+    texts.set('octavo-copy-broken', '{')
+    const [copy, ...others] = await storage.list()
+    expect(others).toEqual([])
+    expect(restoreCopy(copy!, { revision: 'r1', draft: draft() }, { shape }).store.get('title')).toBe('last letters')
+    await storage.put(copyAt(3))
+    expect([...texts.keys()]).toEqual(['octavo-copy-broken'])
+    await storage.delete('a')
+    expect(await storage.list()).toEqual([])
   })
 
   test('a new document that was sent without a response is made once', async () => {

@@ -145,6 +145,7 @@ function startForm(
   })
   const release = holdCopy(id)
   const leave = () => {
+    keeper.leave()
     void keeper.flush()
     if (type.draftAndPublish) void saver.save()
   }

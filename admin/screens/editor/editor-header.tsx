@@ -6,6 +6,7 @@ import { addresses } from '../../addresses.js'
 import { useFormState, useSaver, useValue } from '../../form/hooks.js'
 import type { Entry } from '../../form/values.js'
 import { AlertDialog } from '../../parts/AlertDialog.js'
+import { Button } from '../../parts/Button.js'
 import { IconButton } from '../../parts/IconButton.js'
 import { Menu, MenuItem, MenuLine } from '../../parts/Menu.js'
 import { type Choice, Select } from '../../parts/Select.js'
@@ -62,6 +63,11 @@ export function EditorHeader(props: EditorHeaderProps) {
         <SavingStatus form={form} />
         <UndoButtons {...props} />
         <span className={styles.panelButton}>
+          {type.draftAndPublish && documentId !== null && view?.may.publish !== false && type.actions.includes('publish') && (
+            <Button kind="main" isSmall onPress={() => onOpen('publish')}>
+              {words.publish.publish}
+            </Button>
+          )}
           <IconButton label={words.openPanel} onPress={() => onOpen('panel')}>
             <PanelRight />
           </IconButton>

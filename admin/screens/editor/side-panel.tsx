@@ -62,11 +62,12 @@ function Publication({ form, onPublish, onLocale }: SidePanelProps) {
   const published = view?.published as Entry | null | undefined
   const count = published == null ? 0 : differingAttributes(type, published, form.store.get('') as Entry).length
   const since = view?.locales.find(({ locale }) => locale === form.locale)?.publishedAt
+  const isCurrent = published != null && count === 0 && view?.locales.every(({ state }) => state === 'published') === true
   const mayPublish = view?.may.publish !== false && type.actions.includes('publish')
   return (
     <section className={styles.box} aria-label={words.publish.title}>
       {mayPublish && (
-        <Button kind="main" onPress={onPublish} isDisabled={documentId === null && phase === 'saved'}>
+        <Button kind={isCurrent ? 'plain' : 'main'} onPress={onPublish} isDisabled={documentId === null && phase === 'saved'}>
           {words.publish.publish}
         </Button>
       )}

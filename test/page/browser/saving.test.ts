@@ -95,6 +95,20 @@ describeWith(['Chromium'], 'saving in a browser', () => {
     await page.close()
   })
 
+  test('a page that is loaded again in the middle of a word has every letter', async () => {
+    page = await open.page.context().newPage()
+    await openDocument()
+    await page.route('**/admin/api/content/**', (route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue()))
+    await title().press('End')
+    await title().pressSequentially(' of the sea')
+    await page.reload()
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Show them' }).click()
+    await until('the text', async () => (await title().inputValue()) === 'Mill of the sea')
+    await isStored('Mill of the sea')
+    await page.close()
+  })
+
   test('a new document is made with its first value, and typing goes on in the same field', async () => {
     await page.goto(`${served.origin}/admin/content/${type}/new`)
     await title().waitFor()
