@@ -1,6 +1,6 @@
 // The frame of one attribute: label, marks, limits, errors and hints around the editor of its kind.
 import { Globe, Lock } from 'lucide-react'
-import { memo, type ReactNode, Suspense, useCallback, useSyncExternalStore } from 'react'
+import { memo, type ReactNode, Suspense, useCallback, useState, useSyncExternalStore } from 'react'
 import { useErrors } from '../form/hooks.js'
 import { joinPath } from '../form/paths.js'
 import type { DocumentStore } from '../form/store.js'
@@ -41,7 +41,11 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
   const { description, placeholder, editable } = section.layout.metadatas[name]?.edit ?? {}
   const isReadOnly = editable === false || !mayWrite(document.mayUpdate, names)
   const limit = typeof attribute.maxLength === 'number' && !isReadOnly ? attribute.maxLength : undefined
-  const length = useLength(document.store, path, limit !== undefined)
+  const shortest = typeof attribute.minLength === 'number' ? attribute.minLength : 0
+  const length = useLength(document.store, path, limit !== undefined || shortest > 0)
+  // A text that was long enough at first needs no reminder; others have it while they grow, so that nothing moves, unless an error says it.
+  const [wasShort] = useState(length < shortest)
+  const limits = isReadOnly ? [] : limitTexts(words, attribute, wasShort && errors.length === 0)
   const { Field: Editor } = kind
   return (
     <Field
@@ -50,7 +54,7 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
       required={attribute.required === true}
       lang={kind.hasLanguage ? (document.locale ?? undefined) : undefined}
       isGroup={kind.isGroup}
-      description={notes(typeof description === 'string' ? description : '', isReadOnly ? [] : limitTexts(words, attribute))}
+      description={notes(typeof description === 'string' ? description : '', limits)}
       count={limit === undefined ? undefined : { used: length, limit }}
       error={errors.length > 0 && errors.map((error) => errorText(words, error, label)).join(' ')}
       aside={<Marks section={section} attribute={attribute} path={path} isReadOnly={isReadOnly} />}

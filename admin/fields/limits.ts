@@ -5,14 +5,14 @@ import type { Words } from '../words/catalog.js'
 const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : undefined
 
-/** Sentences about the length, the size, the number of entries and the pattern of a value. */
-export function limitTexts({ fields: { limits } }: Words, attribute: FormAttribute): readonly string[] {
+/** Sentences about the size, the number of entries and the pattern of a value, and with `saysShortest` about its length. */
+export function limitTexts({ fields: { limits } }: Words, attribute: FormAttribute, saysShortest: boolean): readonly string[] {
   const [min, max] = [numberOf(attribute.min), numberOf(attribute.max)]
   const minLength = numberOf(attribute.minLength)
   const isList = attribute.type === 'dynamiczone' || (attribute.type === 'component' && attribute.repeatable === true)
   return [
     // The longest length is shown as a count.
-    ...(minLength !== undefined && minLength > 1 ? [limits.minLength(minLength)] : []),
+    ...(saysShortest && minLength !== undefined && minLength > 1 ? [limits.minLength(minLength)] : []),
     ...(min === undefined && max === undefined ? [] : [isList ? limits.entries(min, max) : limits.range(min, max)]),
     ...(typeof attribute.regex === 'string' && attribute.regex !== '' ? [limits.pattern(attribute.regex)] : []),
     ...(attribute.unique === true ? [limits.unique] : []),

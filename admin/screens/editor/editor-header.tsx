@@ -1,4 +1,5 @@
 // The head of the editor: name, state, languages, second column, and actions.
+import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, Columns2, Ellipsis, History, PanelRight, Redo2, Undo2 } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
@@ -13,6 +14,8 @@ import { type Choice, Select } from '../../parts/Select.js'
 import { State } from '../../parts/State.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
+import { startQuery } from '../../server/queries.js'
+import { listName } from '../shell/type-names.js'
 import { actInLocales, cloneDocument, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
@@ -45,13 +48,15 @@ export function EditorHeader(props: EditorHeaderProps) {
   useValue(form.store, String(type.layout.settings.mainField))
   const name = nameOfDocument(type, form.store.get('') as Entry)
   const { documentId } = useSaver(form.saver)
+  const known = useQuery(startQuery()).data?.data.types.find(({ uid }) => uid === type.uid)
+  const list = known === undefined ? type.displayName : listName(known)
   return (
     <header className={styles.header}>
       <div className={styles.headLine}>
         {!isSingle && (
-          <Link href={addresses.list(type.uid)} className={styles.back} aria-label={words.back(type.displayName)}>
+          <Link href={addresses.list(type.uid)} className={styles.back} aria-label={words.back(list)}>
             <ArrowLeft size={16} aria-hidden="true" />
-            <span className={styles.backText}>{type.displayName}</span>
+            <span className={styles.backText}>{list}</span>
           </Link>
         )}
         <h1 className={styles.name} lang={form.locale ?? undefined} dir="auto">
