@@ -13,7 +13,7 @@ const color = `// Colors in hexadecimal notation: #RRGGBB.
 import type { AttributeType } from './attribute-type.js'
 import { string } from './text.js'
 
-const isColor = (value: string) => (/^#[0-9a-f]{6}$/.test(value) ? null : 'must be a color such as #ff0000')
+const isColor = (value: string) => (/^#[0-9a-f]{6}$/.test(value) ? null : { says: 'must be a color such as #ff0000', code: 'pattern' as const })
 
 export const color: AttributeType = {
   ...string,

@@ -50,7 +50,7 @@ describeWith(['Chromium'], 'the shell in a browser', () => {
     open.expectNoProblems()
   })
 
-  test('F6 goes through the regions, and the skip link leads to the content', async () => {
+  test('a key goes through the regions, and the skip link leads to the content', async () => {
     await open.go('/')
     await open.page.keyboard.press('Tab')
     expect(await open.page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content')
