@@ -1,10 +1,10 @@
 // Panels under the toolbar: the address of a link, and the texts of an image.
 import { ExternalLink } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { Button } from '../parts/Button.js'
-import { Field } from '../parts/Field.js'
+import { Button } from '../parts/button.js'
+import { Field } from '../parts/field.js'
 import { isSafeLink } from '../parts/safe-links.js'
-import { TextInput } from '../parts/TextInput.js'
+import { TextInput } from '../parts/text-input.js'
 import { useWords } from '../parts/words.js'
 import { completedLink } from './commands.js'
 import styles from './panels.module.css'

@@ -1,8 +1,8 @@
 // The toolbar of rich text: kind of block, flags, lists, link, image, undo. One stop of Tab; arrows move inside.
 import { Bold, Code, Image, Italic, Link, List, ListOrdered, Redo2, Strikethrough, Underline, Undo2 } from 'lucide-react'
 import { type KeyboardEvent, memo, useRef, useState } from 'react'
-import { IconButton } from '../parts/IconButton.js'
-import { Select } from '../parts/Select.js'
+import { IconButton } from '../parts/icon-button.js'
+import { Select } from '../parts/select.js'
 import { useWords } from '../parts/words.js'
 import type { ListFormat, TextKind } from './commands.js'
 import { keysOf } from './keys.js'

@@ -1,6 +1,6 @@
 // Yes and no; without a default and not required, also neither of them.
 import { useValue } from '../form/hooks.js'
-import { Switch } from '../parts/Switch.js'
+import { Switch } from '../parts/switch.js'
 import { useWords } from '../parts/words.js'
 import styles from './boolean.module.css'
 import { type FieldProps, useDocumentFields } from './document.js'

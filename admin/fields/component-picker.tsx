@@ -1,8 +1,8 @@
 // The dialog that asks for the component of a new entry of a zone.
 import { Search } from 'lucide-react'
 import { useState } from 'react'
-import { Dialog } from '../parts/Dialog.js'
-import { TextInput } from '../parts/TextInput.js'
+import { Dialog } from '../parts/dialog.js'
+import { TextInput } from '../parts/text-input.js'
 import { useFormat, useWords } from '../parts/words.js'
 import styles from './component-picker.module.css'
 import type { TypeDescription } from './document.js'

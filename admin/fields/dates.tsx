@@ -1,7 +1,7 @@
 // Dates and times in the browser's own inputs. An incomplete date changes nothing.
 import { useRef, useState } from 'react'
 import { useValue } from '../form/hooks.js'
-import { TextInput } from '../parts/TextInput.js'
+import { TextInput } from '../parts/text-input.js'
 import { useFormat } from '../parts/words.js'
 import { dateTimeInput, dateTimeValue, timeInput, timeValue, zoneAt } from './date-values.js'
 import { type FieldProps, useDocumentFields } from './document.js'

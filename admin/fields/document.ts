@@ -2,7 +2,7 @@
 import { type ComponentType, createContext, type ReactNode, use } from 'react'
 import type { DocumentStore } from '../form/store.js'
 import type { Entry, FormAttribute, FormAttributes } from '../form/values.js'
-import type { FieldControl } from '../parts/Field.js'
+import type { FieldControl } from '../parts/field.js'
 import type { Data } from '../server/client.js'
 import type { Folding } from './folding.js'
 

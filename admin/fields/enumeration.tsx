@@ -1,6 +1,6 @@
 // One of the values that the schema names.
 import { useValue } from '../form/hooks.js'
-import { type Choice, Select } from '../parts/Select.js'
+import { type Choice, Select } from '../parts/select.js'
 import { useWords } from '../parts/words.js'
 import { type FieldProps, useDocumentFields } from './document.js'
 

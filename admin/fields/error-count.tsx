@@ -1,6 +1,6 @@
 // The number of errors in something folded.
 import { CircleAlert } from 'lucide-react'
-import { Hidden } from '../parts/Hidden.js'
+import { Hidden } from '../parts/hidden.js'
 import { useWords } from '../parts/words.js'
 import styles from './error-count.module.css'
 

@@ -1,6 +1,6 @@
 // A linked document as one line: its picture, its name with further values, language, and state.
 import type { Entry } from '../form/values.js'
-import { State } from '../parts/State.js'
+import { State } from '../parts/state.js'
 import { useWords } from '../parts/words.js'
 import { linkLine, linkName, linkState } from './link-name.js'
 import styles from './link-view.module.css'

@@ -1,6 +1,6 @@
 // Numbers: integers, big integers, decimals and floats.
 import { useValue } from '../form/hooks.js'
-import { NumberInput } from '../parts/NumberInput.js'
+import { NumberInput } from '../parts/number-input.js'
 import { type FieldProps, useDocumentFields } from './document.js'
 
 /** A number; a big integer is a text of digits. The value is there with every key. */

@@ -2,8 +2,8 @@
 import { Eye, EyeOff } from 'lucide-react'
 import { useState } from 'react'
 import { useValue } from '../form/hooks.js'
-import { IconButton } from '../parts/IconButton.js'
-import { TextInput } from '../parts/TextInput.js'
+import { IconButton } from '../parts/icon-button.js'
+import { TextInput } from '../parts/text-input.js'
 import { useWords } from '../parts/words.js'
 import { type FieldProps, useDocumentFields } from './document.js'
 

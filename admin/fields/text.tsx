@@ -1,7 +1,7 @@
 // Texts of one line and of several.
 import { useValue } from '../form/hooks.js'
-import { TextArea } from '../parts/TextArea.js'
-import { TextInput } from '../parts/TextInput.js'
+import { TextArea } from '../parts/text-area.js'
+import { TextInput } from '../parts/text-input.js'
 import { type FieldProps, useDocumentFields } from './document.js'
 
 /** A text field as props of an input. An emptied field has no value, unless an empty text is stored. */

@@ -19,7 +19,7 @@ export interface Toasts {
   readonly say: (text: string, options?: ToastOptions) => () => void
 }
 
-type Region = typeof import('./ToastRegion.js')
+type Region = typeof import('./toast-region.js')
 
 /** After the screen has asked for its own files. */
 const preloadMs = 2_000
@@ -29,7 +29,7 @@ let loading: Promise<Region> | null = null
 const listeners = new Set<() => void>()
 
 function load(): Promise<Region> {
-  loading ??= import('./ToastRegion.js').then(
+  loading ??= import('./toast-region.js').then(
     (loaded) => {
       region = loaded
       for (const listener of listeners) listener()

@@ -1,8 +1,8 @@
 // Differences of two versions of a document by attribute, with their words marked.
 import type { ReactNode } from 'react'
 import { type Entry, isEqual, readDocument } from '../../form/values.js'
-import { Button } from '../../parts/Button.js'
-import { Hidden } from '../../parts/Hidden.js'
+import { Button } from '../../parts/button.js'
+import { Hidden } from '../../parts/hidden.js'
 import { useWords } from '../../parts/words.js'
 import styles from './comparison.module.css'
 import { shapeOf, type TypeDescription } from './document-form.js'

@@ -2,7 +2,7 @@
 import { useConflict } from '../../form/hooks.js'
 import type { Conflict } from '../../form/merge.js'
 import type { DocumentStore } from '../../form/store.js'
-import { Button } from '../../parts/Button.js'
+import { Button } from '../../parts/button.js'
 import { useWords } from '../../parts/words.js'
 import { WordDifference } from './comparison.js'
 import styles from './conflict.module.css'

@@ -1,9 +1,9 @@
 // Filling of fields from another language.
 import { useState } from 'react'
 import type { Entry, FormAttribute } from '../../form/values.js'
-import { Button } from '../../parts/Button.js'
-import { CheckBox } from '../../parts/CheckBox.js'
-import { Dialog } from '../../parts/Dialog.js'
+import { Button } from '../../parts/button.js'
+import { CheckBox } from '../../parts/check-box.js'
+import { Dialog } from '../../parts/dialog.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { fillFrom, saveAll } from './document-actions.js'

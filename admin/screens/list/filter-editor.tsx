@@ -1,7 +1,7 @@
 // The popover of a list's filters; its form is loaded when it opens.
 import { lazy, type ReactElement, type ReactNode, Suspense } from 'react'
-import { Popover } from '../../parts/Popover.js'
-import { Skeleton } from '../../parts/Skeleton.js'
+import { Popover } from '../../parts/popover.js'
+import { Skeleton } from '../../parts/skeleton.js'
 import { useWords } from '../../parts/words.js'
 import type { ConditionGroup } from './conditions.js'
 import formStyles from './filter-form.module.css'

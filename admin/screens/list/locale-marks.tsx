@@ -1,8 +1,8 @@
 // The languages of a document and their states, as codes with marks.
 import type { ReactNode } from 'react'
 import { classes } from '../../parts/classes.js'
-import { Hidden } from '../../parts/Hidden.js'
-import type { StateName } from '../../parts/State.js'
+import { Hidden } from '../../parts/hidden.js'
+import type { StateName } from '../../parts/state.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import type { LocaleInfo, Row } from './columns.js'
 import styles from './list.module.css'

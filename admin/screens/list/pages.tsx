@@ -1,7 +1,7 @@
 // The end of a list: its total, and the pages before and after.
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Button } from '../../parts/Button.js'
+import { Button } from '../../parts/button.js'
 import { useWords } from '../../parts/words.js'
 import styles from './list.module.css'
 import type { ChangeList } from './list-state.js'

@@ -1,6 +1,6 @@
 // Keys of a list outside of fields: letters for the search, the filters, a new document, and the rows.
 import { type RefObject, useEffect, useRef } from 'react'
-import type { TableHandle } from '../../parts/Table.js'
+import type { TableHandle } from '../../parts/table.js'
 import { preference } from '../shell/preferences.js'
 
 interface ListKeys {

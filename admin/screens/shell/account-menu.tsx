@@ -1,8 +1,8 @@
 // The menu of one's account: appearance, density, language, keys, sign-out.
 import { Braces, ChevronsUpDown, Keyboard, LogOut } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Button } from '../../parts/Button.js'
-import { CheckMenuItem, Menu, MenuChoices, MenuItem, MenuLine } from '../../parts/Menu.js'
+import { Button } from '../../parts/button.js'
+import { CheckMenuItem, Menu, MenuChoices, MenuItem, MenuLine } from '../../parts/menu.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useLanguage, useWords } from '../../parts/words.js'
 import { signOut } from '../../server/session.js'

@@ -1,6 +1,6 @@
 // All keys of the page.
 import type { ReactNode } from 'react'
-import { Dialog } from '../../parts/Dialog.js'
+import { Dialog } from '../../parts/dialog.js'
 import { useWords } from '../../parts/words.js'
 import styles from './key-list.module.css'
 import { hasCommandKey } from './menu.js'

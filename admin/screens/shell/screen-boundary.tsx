@@ -1,8 +1,8 @@
 // An error in one screen leaves the rest of the page usable.
 import { useQueryErrorResetBoundary } from '@tanstack/react-query'
 import { Component, type ReactNode, Suspense } from 'react'
-import { ErrorState } from '../../parts/ErrorState.js'
-import { Skeleton } from '../../parts/Skeleton.js'
+import { ErrorState } from '../../parts/error-state.js'
+import { Skeleton } from '../../parts/skeleton.js'
 import { useWords } from '../../parts/words.js'
 import { ApiFailure } from '../../server/client.js'
 import styles from './shell.module.css'

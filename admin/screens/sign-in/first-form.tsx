@@ -1,6 +1,6 @@
 // The first administrator of a service.
 import { type ReactNode, useState } from 'react'
-import { Button } from '../../parts/Button.js'
+import { Button } from '../../parts/button.js'
 import { useWords } from '../../parts/words.js'
 import { requestSession } from '../../server/client.js'
 import { brokenRules, PasswordField } from './password-field.js'

@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { addresses } from '../../addresses.js'
-import { Button } from '../../parts/Button.js'
+import { Button } from '../../parts/button.js'
 import { useWords } from '../../parts/words.js'
 import { requestSession } from '../../server/client.js'
 import styles from './sign-in.module.css'

@@ -1,9 +1,9 @@
 // Passwords: a field that can show its text, and the rules of new ones.
 import { Eye, EyeOff } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { Field } from '../../parts/Field.js'
-import { IconButton } from '../../parts/IconButton.js'
-import { TextInput } from '../../parts/TextInput.js'
+import { Field } from '../../parts/field.js'
+import { IconButton } from '../../parts/icon-button.js'
+import { TextInput } from '../../parts/text-input.js'
 import { useFormat, useWords } from '../../parts/words.js'
 
 interface PasswordProps {

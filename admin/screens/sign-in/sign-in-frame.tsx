@@ -1,6 +1,6 @@
 // The frame of forms without a session: a card with the name of the service, and the choice of language below.
 import { type ReactNode, useEffect } from 'react'
-import { Button } from '../../parts/Button.js'
+import { Button } from '../../parts/button.js'
 import { useLanguage, useWords } from '../../parts/words.js'
 import { type Language, languages } from '../../words/catalog.js'
 import { Logo } from '../shell/logo.js'

@@ -1,7 +1,7 @@
 // One line of text in a form of sign-in.
 import type { ComponentProps, ReactNode } from 'react'
-import { Field } from '../../parts/Field.js'
-import { TextInput } from '../../parts/TextInput.js'
+import { Field } from '../../parts/field.js'
+import { TextInput } from '../../parts/text-input.js'
 
 interface TextFieldProps
   extends Pick<ComponentProps<typeof TextInput>, 'autoComplete' | 'autoFocus' | 'isCode' | 'name' | 'type' | 'readOnly'> {

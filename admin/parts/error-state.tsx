@@ -1,8 +1,8 @@
 // Texts for failed loads and failed drawing.
 import { CloudAlert } from 'lucide-react'
 import { Component, type ReactNode } from 'react'
-import { Button } from './Button.js'
-import { EmptyState } from './EmptyState.js'
+import { Button } from './button.js'
+import { EmptyState } from './empty-state.js'
 import { useWords } from './words.js'
 
 /** A failed load, with a button to try again. */

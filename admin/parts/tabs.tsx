@@ -1,7 +1,7 @@
 // Tabs: one of several contents is shown.
 import type { ReactNode } from 'react'
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components/Tabs'
-import styles from './Tabs.module.css'
+import styles from './tabs.module.css'
 
 /** One tab and its content. */
 export interface TabItem {

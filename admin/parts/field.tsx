@@ -3,8 +3,8 @@
 import { CircleAlert } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
 import { classes } from './classes.js'
-import styles from './Field.module.css'
-import { Hidden } from './Hidden.js'
+import styles from './field.module.css'
+import { Hidden } from './hidden.js'
 import { useWords } from './words.js'
 
 /** Attributes that bind a control to its field; spread them on an input or a part. */

@@ -1,7 +1,7 @@
 // A short text next to a control with the pointer or the focus.
 import type { ReactElement } from 'react'
 import { Tooltip as AriaTooltip, TooltipTrigger } from 'react-aria-components/Tooltip'
-import styles from './Tooltip.module.css'
+import styles from './tooltip.module.css'
 
 /** Milliseconds of rest before a tooltip opens. */
 const delay = 500

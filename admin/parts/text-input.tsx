@@ -1,7 +1,7 @@
 // One line of text.
 import type { ComponentProps, ReactNode } from 'react'
 import { classes } from './classes.js'
-import styles from './TextInput.module.css'
+import styles from './text-input.module.css'
 
 /** One line of text; spread a field's control on it. */
 export interface TextInputProps extends Omit<ComponentProps<'input'>, 'onChange' | 'value' | 'className' | 'style' | 'size' | 'prefix'> {

@@ -4,8 +4,8 @@ import type { ReactNode } from 'react'
 import { Dialog as AriaDialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { classes } from './classes.js'
-import styles from './Dialog.module.css'
-import { IconButton } from './IconButton.js'
+import styles from './dialog.module.css'
+import { IconButton } from './icon-button.js'
 import { useWords } from './words.js'
 
 /** A window over the page. */

@@ -7,9 +7,9 @@ import { Group } from 'react-aria-components/Group'
 import { Input } from 'react-aria-components/Input'
 import { ListBox, ListBoxItem, ListBoxLoadMoreItem } from 'react-aria-components/ListBox'
 import { Popover } from 'react-aria-components/Popover'
-import styles from './ComboBox.module.css'
 import { classes } from './classes.js'
-import type { FieldControl } from './Field.js'
+import styles from './combo-box.module.css'
+import type { FieldControl } from './field.js'
 import { useWords } from './words.js'
 
 /** One of the suggestions. */

@@ -2,8 +2,8 @@
 import type { ReactNode, Ref } from 'react'
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button'
 import { classes } from './classes.js'
-import styles from './IconButton.module.css'
-import { Tooltip } from './Tooltip.js'
+import styles from './icon-button.module.css'
+import { Tooltip } from './tooltip.js'
 
 /** A button that shows an icon. */
 export interface IconButtonProps extends Omit<AriaButtonProps, 'className' | 'style' | 'children' | 'aria-label'> {

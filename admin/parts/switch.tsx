@@ -1,6 +1,6 @@
 // A setting that is on or off.
 import type { ComponentProps, ReactNode } from 'react'
-import styles from './Switch.module.css'
+import styles from './switch.module.css'
 
 /** A switch; spread a field's control on it, or give it a text. */
 export interface SwitchProps extends Omit<ComponentProps<'input'>, 'onChange' | 'checked' | 'className' | 'style' | 'type' | 'role'> {

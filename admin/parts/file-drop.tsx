@@ -2,9 +2,9 @@
 import { Upload } from 'lucide-react'
 import { type ClipboardEvent, type DragEvent, type ReactNode, useRef, useState } from 'react'
 import { announce } from './announce.js'
-import { Button } from './Button.js'
+import { Button } from './button.js'
 import { classes } from './classes.js'
-import styles from './FileDrop.module.css'
+import styles from './file-drop.module.css'
 import { useFormat, useWords } from './words.js'
 
 /** A box that takes files. */

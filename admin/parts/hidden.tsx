@@ -1,6 +1,6 @@
 // Text for screen readers alone.
 import type { ReactNode } from 'react'
-import styles from './Hidden.module.css'
+import styles from './hidden.module.css'
 
 /** Text that only screen readers find. */
 export function Hidden({ children, id }: { readonly children: ReactNode; readonly id?: string }) {

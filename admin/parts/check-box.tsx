@@ -1,6 +1,6 @@
 // Native check boxes, alone or with a text.
 import { type ComponentProps, type ReactNode, useEffect, useRef } from 'react'
-import styles from './CheckBox.module.css'
+import styles from './check-box.module.css'
 import { classes } from './classes.js'
 
 /** A check box; without `children` give it `aria-label` or a field's control. */

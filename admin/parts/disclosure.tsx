@@ -2,7 +2,7 @@
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
 import { classes } from './classes.js'
-import styles from './Disclosure.module.css'
+import styles from './disclosure.module.css'
 
 /** A head and its content. */
 export interface DisclosureProps {

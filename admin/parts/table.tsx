@@ -14,10 +14,10 @@ import {
   useState,
 } from 'react'
 import { Link } from 'wouter'
-import { CheckBox } from './CheckBox.js'
+import { CheckBox } from './check-box.js'
 import { classes } from './classes.js'
-import { Hidden } from './Hidden.js'
-import styles from './Table.module.css'
+import { Hidden } from './hidden.js'
+import styles from './table.module.css'
 import { indexByKey, spanBetween } from './table-keys.js'
 import { useWords } from './words.js'
 

@@ -1,6 +1,6 @@
 // A text for empty lists and boxes: their purpose, and the first action.
 import type { ReactNode } from 'react'
-import styles from './EmptyState.module.css'
+import styles from './empty-state.module.css'
 
 /** A text for an empty list or box, with its actions. */
 export interface EmptyStateProps {

@@ -1,5 +1,5 @@
 // Progress of a task.
-import styles from './Progress.module.css'
+import styles from './progress.module.css'
 import { useFormat } from './words.js'
 
 /** A bar for a task of known or unknown length. */

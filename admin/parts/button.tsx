@@ -1,9 +1,9 @@
 // Buttons with a text.
 import type { ReactNode, Ref } from 'react'
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button'
-import styles from './Button.module.css'
+import styles from './button.module.css'
 import { classes } from './classes.js'
-import { Hidden } from './Hidden.js'
+import { Hidden } from './hidden.js'
 import { useWords } from './words.js'
 
 /** Weight of a button: one main action per screen, danger for what removes. */

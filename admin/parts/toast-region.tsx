@@ -7,9 +7,9 @@ import {
   UNSTABLE_ToastRegion as AriaToastRegion,
   Text,
 } from 'react-aria-components/Toast'
-import { Button } from './Button.js'
+import { Button } from './button.js'
 import { classes } from './classes.js'
-import { IconButton } from './IconButton.js'
+import { IconButton } from './icon-button.js'
 import type { ToastOptions } from './toasts.js'
 import styles from './toasts.module.css'
 import { useWords } from './words.js'

@@ -1,6 +1,6 @@
 // Outlines of content that is loading.
-import { Hidden } from './Hidden.js'
-import styles from './Skeleton.module.css'
+import { Hidden } from './hidden.js'
+import styles from './skeleton.module.css'
 import { useWords } from './words.js'
 
 /** Widths of the lines in turn, so that they look like text. */

@@ -1,6 +1,6 @@
 // State of a document: a word and a colour.
 import { classes } from './classes.js'
-import styles from './State.module.css'
+import styles from './state.module.css'
 import { useWords } from './words.js'
 
 /** State of a document in one language; `plain` for types without drafts. */

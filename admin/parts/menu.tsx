@@ -11,7 +11,7 @@ import {
 } from 'react-aria-components/Menu'
 import { type Placement, Popover } from 'react-aria-components/Popover'
 import { classes } from './classes.js'
-import styles from './Menu.module.css'
+import styles from './menu.module.css'
 
 /** A menu and the button that opens it. */
 export interface MenuProps {

@@ -1,7 +1,7 @@
 // Several lines of text, as high as the text.
 import type { ComponentProps } from 'react'
 import { classes } from './classes.js'
-import styles from './TextArea.module.css'
+import styles from './text-area.module.css'
 
 /** Several lines of text; spread a field's control on it. */
 export interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'onChange' | 'value' | 'className' | 'style'> {

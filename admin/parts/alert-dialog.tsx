@@ -1,8 +1,8 @@
 // A question before an action that is hard to undo.
 import { type ReactNode, useState } from 'react'
-import styles from './AlertDialog.module.css'
-import { Button } from './Button.js'
-import { Dialog } from './Dialog.js'
+import styles from './alert-dialog.module.css'
+import { Button } from './button.js'
+import { Dialog } from './dialog.js'
 import { useWords } from './words.js'
 
 /** A question with one answer that acts. */

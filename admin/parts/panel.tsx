@@ -1,2 +1,2 @@
 // Sheets from the side; a window in another position.
-export { Panel } from './Dialog.js'
+export { Panel } from './dialog.js'

@@ -3,7 +3,7 @@ import type { ReactElement, ReactNode } from 'react'
 import { Dialog, DialogTrigger } from 'react-aria-components/Dialog'
 import { Popover as AriaPopover, type Placement } from 'react-aria-components/Popover'
 import { classes } from './classes.js'
-import styles from './Popover.module.css'
+import styles from './popover.module.css'
 
 /** Something that opens at its button. */
 export interface PopoverProps {

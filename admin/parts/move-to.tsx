@@ -1,10 +1,10 @@
 // Asks for the position that an item moves to.
 import { useState } from 'react'
-import { Button } from './Button.js'
-import { Dialog } from './Dialog.js'
-import { Field } from './Field.js'
-import styles from './MoveTo.module.css'
-import { NumberInput } from './NumberInput.js'
+import { Button } from './button.js'
+import { Dialog } from './dialog.js'
+import { Field } from './field.js'
+import styles from './move-to.module.css'
+import { NumberInput } from './number-input.js'
 import { useWords } from './words.js'
 
 /** The item, its position and the number of items. */

@@ -6,8 +6,8 @@ import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
 import { Popover } from 'react-aria-components/Popover'
 import { Select as AriaSelect, SelectValue } from 'react-aria-components/Select'
 import { classes } from './classes.js'
-import type { FieldControl } from './Field.js'
-import styles from './Select.module.css'
+import type { FieldControl } from './field.js'
+import styles from './select.module.css'
 import { useWords } from './words.js'
 
 /** One of the choices. */

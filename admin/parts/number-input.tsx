@@ -1,6 +1,6 @@
 // A number as it is typed; its value is there with every key.
 import { type KeyboardEvent, useState } from 'react'
-import { TextInput, type TextInputProps } from './TextInput.js'
+import { TextInput, type TextInputProps } from './text-input.js'
 
 /** A number; spread a field's control on it. */
 export interface NumberInputProps extends Omit<TextInputProps, 'value' | 'onChange' | 'inputMode' | 'type' | 'step' | 'isCode'> {
