@@ -1,10 +1,13 @@
 // Errors of fields in the reader's language.
 import type { FieldError } from '../form/errors.js'
+import type { components } from '../server/api.js'
 import type { Words } from '../words/catalog.js'
 
-type Errors = Words['errors']
+/** Codes that have a text; the message describes an `invalid` value. */
+type Code = Exclude<components['schemas']['InputErrorCode'], 'invalid'>
+type Errors = Pick<Words['errors'], Code>
 
-const isKnown = (errors: Errors, code: string): code is keyof Errors => Object.hasOwn(errors, code)
+const isKnown = (errors: Errors, code: string): code is Code => Object.hasOwn(errors, code)
 
 /** The text for the code of an error, or the sentence of the service. */
 export function errorText({ errors }: Words, { code, params, message }: FieldError, label: string): string {

@@ -47,5 +47,7 @@ export const errors = {
   unsupported: (label) => `${label} kann hier nicht geändert werden.`,
   conflict: (label) => `${label} wurde auf zwei Arten zugleich geändert.`,
   duplicate: () => 'Derselbe Wert ist zweimal da.',
+  cannotSort: (label) => `Listen können nicht nach ${label} sortiert werden.`,
+  cursor: () => 'Die Liste hat sich geändert. Bitte beginnen Sie wieder auf der ersten Seite.',
   tooMany: (_label, { max }) => `Nicht mehr als ${number(of(max))} auf einmal.`,
 } satisfies typeof en

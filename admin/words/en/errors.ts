@@ -43,5 +43,7 @@ export const errors = {
   unsupported: (label: string, _params: Params) => `${label} cannot be changed here.`,
   conflict: (label: string, _params: Params) => `${label} was changed in two ways at once.`,
   duplicate: (_label: string, _params: Params) => 'The same value is there twice.',
+  cannotSort: (label: string, _params: Params) => `Lists cannot be sorted by ${label}.`,
+  cursor: (_label: string, _params: Params) => 'The list has changed. Please begin again at its first page.',
   tooMany: (_label: string, { max }: Params) => `No more than ${number(of(max))} at once.`,
 }
