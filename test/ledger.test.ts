@@ -9,25 +9,27 @@ const root = join(import.meta.dirname, '..')
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   // Up: errors with codes, events, presence, views and writes by entries for the page of editors.
-  foundation: { files: 52, lines: 6900, prose: 3 },
-  model: { files: 60, lines: 9540, prose: 3 },
+  foundation: { files: 52, lines: 6742, prose: 3 },
+  model: { files: 60, lines: 9526, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17211, prose: 3 },
-  query: { files: 14, lines: 3750, prose: 3 },
-  content: { files: 107, lines: 16000, prose: 3 },
+  query: { files: 13, lines: 3696, prose: 3 },
+  content: { files: 106, lines: 15995, prose: 3 },
   // Up by 30: the errors of users have codes and parameters.
-  identity: { files: 20, lines: 3397, prose: 3 },
-  project: { files: 32, lines: 5500, prose: 3 },
+  identity: { files: 20, lines: 3395, prose: 3 },
+  project: { files: 31, lines: 5382, prose: 3 },
   operations: { files: 38, lines: 7607, prose: 3 },
-  admin: { files: 58, lines: 9900, prose: 3 },
-  http: { files: 80, lines: 13300, prose: 3 },
+  admin: { files: 58, lines: 9892, prose: 3 },
+  http: { files: 77, lines: 12951, prose: 3 },
   service: { files: 57, lines: 6705, prose: 3 },
   // Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 28, lines: 5074, prose: 3 },
+  // The page for editors, in admin/.
+  page: { files: 209, lines: 19864, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */
-const others = { page: 3, test: 3, scripts: 3, bench: 3, titles: 3 }
+const others = { test: 3, scripts: 3, bench: 3, titles: 3 }
 
 /** Limits in constructions per 1,000 words. The aim is 2 for README and guide, 4 for the others. */
 const pages: Readonly<Record<string, number>> = {
@@ -40,9 +42,9 @@ const pages: Readonly<Record<string, number>> = {
 }
 
 test.each(Object.entries(storeys))('%s has no more files and lines than its ledger allows', (storey, { files, lines }) => {
-  const folder = storey === 'packages' ? storey : join('src', storey)
+  const folder = storey === 'packages' ? storey : storey === 'page' ? 'admin' : join('src', storey)
   const sources = (readdirSync(join(root, folder), { recursive: true }) as string[]).filter(
-    (file) => file.endsWith('.ts') && !/(^|[\\/])(node_modules|dist)[\\/]/.test(file),
+    (file) => /(?<!\.d)\.tsx?$/.test(file) && !/(^|[\\/])(node_modules|dist)[\\/]/.test(file),
   )
   const count = sources.reduce((sum, file) => sum + readFileSync(join(root, folder, file), 'utf8').split('\n').length - 1, 0)
   expect(sources.length).toBeLessThanOrEqual(files)
@@ -50,7 +52,7 @@ test.each(Object.entries(storeys))('%s has no more files and lines than its ledg
 })
 
 test('every storey has its limits', () => {
-  expect(Object.keys(storeys).sort()).toEqual([...readdirSync(join(root, 'src')), 'packages'].sort())
+  expect(Object.keys(storeys).sort()).toEqual([...readdirSync(join(root, 'src')), 'packages', 'page'].sort())
 })
 
 const comments = proseOfComments()
