@@ -3,6 +3,9 @@ import locales from '@react-aria/optimize-locales-plugin'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
+const isCommon =
+  /lucide-react|admin.(?:parts.(?!dialog|panel|alert-dialog|menu|select|popover|combo-box|toasts|tabs|tooltip|icon-button|disclosure)|server|words|addresses)/
+
 const service = 'http://localhost:1337'
 
 export default defineConfig({
@@ -20,6 +23,15 @@ export default defineConfig({
     // Browsers with `light-dark()`.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    // Small modules that most screens share are one file instead of forty; parts that open windows stay with the screens that need them.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [{ name: 'common', test: isCommon, minShareCount: 4, maxModuleSize: 12_000 }],
+        },
+      },
+    },
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },

@@ -34,30 +34,32 @@ function filesOf(...roots: readonly string[]): ReadonlySet<string> {
 const kilobytes = (files: ReadonlySet<string>, ending: string): number =>
   [...files].filter((file) => file.endsWith(ending)).reduce((sum, file) => sum + statSync(join(built, `${file}.gz`)).size, 0) / 1_000
 
-const base = ['index.html', 'words/en.ts']
+const base = ['index.html', 'style.css', 'words/en.ts']
 const shell = [...base, 'screens/shell/shell.tsx']
 
-/** Screens with their chunks and limits in kilobytes. The aim for the editor is 220. */
+/** Screens with their chunks and limits in kilobytes. */
 const screens = {
   'sign-in': { chunks: [...base, 'screens/sign-in/sign-in-screen.tsx'], limit: 140 },
   home: { chunks: [...shell, 'screens/home/home-screen.tsx'], limit: 185 },
   list: { chunks: [...shell, 'screens/list/list-screen.tsx'], limit: 185 },
-  editor: { chunks: [...shell, 'screens/editor/editor-screen.tsx'], limit: 225 },
+  editor: { chunks: [...shell, 'screens/editor/editor-screen.tsx'], limit: 220 },
 } as const
 
 for (const [name, { chunks, limit }] of Object.entries(screens))
-  test(`${name} loads at most ${limit} kB of scripts and 25 kB of styles`, () => {
+  test(`${name} loads at most ${limit} kB of scripts and 25 kB of styles, in at most 25 files`, () => {
     const files = filesOf(...chunks)
     const sizes = { scripts: kilobytes(files, '.js'), styles: kilobytes(files, '.css') }
     expect(sizes.scripts, JSON.stringify(sizes)).toBeGreaterThan(60)
     expect(sizes.scripts, [...files].join(' ')).toBeLessThanOrEqual(limit)
     expect(sizes.styles, [...files].join(' ')).toBeLessThanOrEqual(25)
+    expect(files.size).toBeLessThanOrEqual(25)
   })
 
 test('a language is loaded when it is read, and the editors of rich text with their first field', () => {
   const files = [...filesOf(...shell, 'screens/list/list-screen.tsx')].join(' ')
   const { file: german } = manifest['words/de.ts']!
   expect(files).not.toContain(german)
-  const libraries = [...filesOf(...shell, 'screens/editor/editor-screen.tsx')].map((file) => readFileSync(join(built, file), 'utf8'))
+  const scripts = [...filesOf(...shell, 'screens/editor/editor-screen.tsx')].filter((file) => file.endsWith('.js'))
+  const libraries = scripts.map((file) => readFileSync(join(built, file), 'utf8'))
   expect(libraries.filter((text) => /ProseMirror-selectednode|cm-scroller/.test(text))).toEqual([])
 })
