@@ -141,6 +141,8 @@ test('S032 no route is registered past the tables', () => {
     ),
   )
   const known = {
+    // The page of administrators and its files.
+    'pages/admin-page.ts': 2,
     // The page for a new password, the page after a confirmation link, their script and style: they show and change nothing.
     'pages/account-pages.ts': 3,
     // The page at /docs, its script and style.

@@ -85,7 +85,7 @@ function labelledLayout(layout: Layout): Immutable<z.input<typeof typeLayout>> {
 function toWords(name: string): string {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .replaceAll(/([A-Z])(?=[A-Z][a-z])/g, '$1 ')
     .split(/[\s_-]+/)
     .filter((word) => word !== '')
     .map((word) => (/^[A-Z]{2}/.test(word) ? word : word.toLowerCase()))
