@@ -141,10 +141,10 @@ test('S032 no route is registered past the tables', () => {
     ),
   )
   const known = {
-    // The page of administrators and its files.
-    'pages/admin-page.ts': 2,
     // The page for a new password, the page after a confirmation link, their script and style: they show and change nothing.
     'pages/account-pages.ts': 3,
+    // The page of administrators and its files.
+    'pages/admin-page.ts': 2,
     // The page at /docs, its script and style.
     'pages/docs-page.ts': 2,
     // The first type of a blank project: in development and from this machine only.
