@@ -208,7 +208,7 @@ rule('administration-page.6', 'a demo administrator signs in on the machine of a
       expect([read, start.data.me]).toMatchObject([200, { email: 'demo@example.com', isSuperAdmin: true }])
     }
     expect(await rowsOf(local, 'admin_users')).toMatchObject([{ email: 'demo@example.com', is_active: 1 }])
-    await local.sql('UPDATE admin_users SET blocked = 1')
+    await local.sql('UPDATE admin_users SET blocked = TRUE')
     expect((await ask(local, 'POST', '/session/demo')).status).toBe(400)
   })
   const without: readonly ServeOptions[] = [...elsewhere, { environment: development }]
