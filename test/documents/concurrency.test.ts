@@ -434,5 +434,5 @@ describe('a service that is killed', () => {
       expect(await findings(folder), `round ${round}, killed after ${moment} ms`).toBe('')
     }
     await kill()
-  }, 300_000)
+  })
 })

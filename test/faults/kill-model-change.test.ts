@@ -78,7 +78,7 @@ test('a change that makes tables is done or was never begun', async () => {
   }
   expect(ends).toBeGreaterThan(5)
   expect(await findings(folder)).toEqual([])
-}, 300_000)
+})
 
 test('the row of a change makes it', async () => {
   expect(await killed(1_000, schemas('named'))).toBe(200)
@@ -94,7 +94,7 @@ test('the row of a change makes it', async () => {
   }
   expect(ends).toBeGreaterThan(1)
   expect(await findings(folder)).toEqual([])
-}, 300_000)
+})
 
 /** Statements between two kills; FAULTS=all kills after each. */
 const every = isThorough ? 1 : 4
@@ -132,4 +132,4 @@ test('a change that moves and converts content is done or was never begun', asyn
   }
   expect(ends).toBeGreaterThan(20 / every)
   expect(await findings(folder)).toEqual([])
-}, 300_000)
+})

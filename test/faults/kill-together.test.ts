@@ -107,4 +107,4 @@ test('writes that share a commit, killed after each statement, are whole or not 
     expect(await findings(folder), run).toEqual([])
   }
   expect(killedAt.length).toBeGreaterThan(2)
-}, 600_000)
+})

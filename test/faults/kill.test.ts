@@ -55,7 +55,7 @@ beforeAll(async () => {
   await end(rehearsal)
   expect(await findings(copy)).toEqual([])
   await remove(copy)
-}, 300_000)
+})
 
 afterAll(async () => {
   await target.end()

@@ -118,7 +118,7 @@ test('model-plans.11: links and entries beyond the first stay, are a note, and c
   expect(await findings()).toEqual({})
   await undo()
   expect(await findings()).toEqual({})
-}, 60_000)
+})
 
 test('model-plans.15: archived entries and files are deleted with their document', async () => {
   const page = await made('/api/pages', whole([], 'second'))
@@ -131,7 +131,7 @@ test('model-plans.15: archived entries and files are deleted with their document
   expect(await findings()).toEqual({})
   const found = await read(`/api/pages/${kept}?populate[aside][populate]=*&populate[cover]=true`)
   expect([found.aside.name, found.aside.picture.name, found.cover.name]).toEqual(['third aside', 'picture.png', 'picture.png'])
-}, 60_000)
+})
 
 test('model-plans.12, model-plans.13: archived drafts keep components and files, and newer links have both versions', async () => {
   const tag = await made('/api/tags', { name: 'green' })
@@ -157,7 +157,7 @@ test('model-plans.12, model-plans.13: archived drafts keep components and files,
   expect((await read(`/api/pages/${page}?status=draft&populate=parts`)).parts.map(({ name }: { readonly name: string }) => name)).toEqual([
     'draft',
   ])
-}, 60_000)
+})
 
 test('model-plans.13: drafts of types that refer to each other come back, or give way where they were written since', async () => {
   const types = (drafts: boolean) => ({ ...type('tag', drafts, tagAttributes), ...type('page', drafts, pageAttributes) })
@@ -181,7 +181,7 @@ test('model-plans.13: drafts of types that refer to each other come back, or giv
   expect((await read(`/api/pages/${page}?populate=tags`)).tags.map(({ name }: { readonly name: string }) => name)).toEqual(['violet'])
   expect(await findings()).toEqual({})
   await change({ ...type('tag', false, tagAttributes), ...type('page', true, pageAttributes) })
-}, 60_000)
+})
 
 test('live-model.6: an archived column makes way for renamed content', async () => {
   const page = await made('/api/pages', { title: 'seventh' })
@@ -195,7 +195,7 @@ test('live-model.6: an archived column makes way for renamed content', async () 
   await undo()
   expect((await read(`/api/pages/${page}`)).title).toBe('seventh')
   expect(await findings()).toEqual({})
-}, 60_000)
+})
 
 test('model-plans.13: a draft whose document was written while drafts were off gives way to a new one', async () => {
   const page = await made('/api/pages', whole([], 'sixth'))
@@ -210,4 +210,4 @@ test('model-plans.13: a draft whose document was written while drafts were off g
     expect([found.title, found.parts.length], status).toEqual(['written since', 2])
   }
   expect(await findings()).toEqual({})
-}, 60_000)
+})

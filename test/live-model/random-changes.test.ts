@@ -127,7 +127,7 @@ test(`${changes} changes of the seed ${seed}`, async () => {
   )
   expect(company.requests()).toBeGreaterThan(done.length)
   await checkAfterwards(await contentOf(send, model), model)
-}, 300_000)
+})
 
 interface Check {
   readonly name: string

@@ -21,7 +21,7 @@ describeWith(['Strapi'], 'Strapi after a change', () => {
       } finally {
         removeProject(project)
       }
-    }, 120_000)
+    })
 })
 
 async function check(project: string, name: string, steps: readonly Step[]): Promise<void> {

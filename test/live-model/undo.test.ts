@@ -102,7 +102,7 @@ test('live-model.14: an undo is undone where the change renamed and converted an
   ])
   await undo(await undo(same))
   expect(await read(`/api/order-words/${id}`)).toMatchObject({ head: 'a' })
-}, 60_000)
+})
 
 test('live-model.14: the undo of a change is undone as the last change, with what was written meanwhile', async () => {
   const schema = (attributes: object) => type('order-cup', attributes)
@@ -116,7 +116,7 @@ test('live-model.14: the undo of a change is undone as the last change, with wha
   expect(await read(`/api/order-cups/${id}`)).not.toHaveProperty('colour')
   await undo(again)
   expect(await read(`/api/order-cups/${id}`)).toMatchObject({ colour: 'blue' })
-}, 60_000)
+})
 
 test('model-plans.18: what comes back is placed behind what was written meanwhile', async () => {
   const zoneOf = (components: readonly string[]) => ({ type: 'dynamiczone', components: components.map((name) => `order.${name}`) })
@@ -136,7 +136,7 @@ test('model-plans.18: what comes back is placed behind what was written meanwhil
     expect(await texts(ids[1]!)).toEqual(['1', '2', '3'])
     expect(await damage()).toEqual([])
   }
-}, 60_000)
+})
 
 test('live-model.5, model-plans.6: a type that comes back has its permissions, where their role is there', async () => {
   const gate = type('order-gate', { title: text })
@@ -173,4 +173,4 @@ test('live-model.5, model-plans.6: a type that comes back has its permissions, w
   expect(await served.sql('select subject from admin_permissions where id = ?', permission)).toEqual([{ subject: own.subject }])
   expect(await served.sql('select role_id from admin_permissions_role_lnk where permission_id = ?', permission)).toHaveLength(1)
   expect(await damage()).toEqual([])
-}, 60_000)
+})

@@ -88,7 +88,7 @@ describeServers('killed', (server, kind) => {
     await target.begin((request) => useToken(url, request))
     const request = await target.alive()
     for (const operation of operations) abouts.set(operation.name, await operation.prepare(request))
-  }, 300_000)
+  })
 
   afterAll(async () => {
     await target.end()

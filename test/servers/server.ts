@@ -84,7 +84,7 @@ function describeOn(kind: ServerKind, title: string, tests: Tests, { ownServer =
     let server: TestServer
     beforeAll(async () => {
       server = await (ownServer ? startOwnServer(kind) : startServer(kind))
-    }, 120_000)
+    })
     afterAll(() => server.close())
     tests(() => server, kind)
   })
