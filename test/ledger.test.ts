@@ -8,8 +8,8 @@ const root = join(import.meta.dirname, '..')
 
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
-  // Up: errors with codes, events, presence, views and writes by entries for the page of editors.
-  foundation: { files: 52, lines: 6742, prose: 3 },
+  // Up: errors with codes, events, presence, views, writes by entries and previews for the page of editors.
+  foundation: { files: 53, lines: 6987, prose: 3 },
   model: { files: 60, lines: 9526, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17211, prose: 3 },
@@ -19,9 +19,9 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   identity: { files: 20, lines: 3395, prose: 3 },
   project: { files: 31, lines: 5382, prose: 3 },
   operations: { files: 38, lines: 7607, prose: 3 },
-  admin: { files: 58, lines: 9892, prose: 3 },
-  http: { files: 77, lines: 12951, prose: 3 },
-  service: { files: 57, lines: 6705, prose: 3 },
+  admin: { files: 59, lines: 9976, prose: 3 },
+  http: { files: 77, lines: 12982, prose: 3 },
+  service: { files: 57, lines: 6707, prose: 3 },
   // Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 28, lines: 5074, prose: 3 },
   // The page for editors, in admin/.

@@ -6,6 +6,7 @@ import type { Driver } from '../database/driver.js'
 import { getDriver } from '../database/open.js'
 import type { Signing } from '../database/response/signed-addresses.js'
 import type { Config } from '../foundation/config/config.js'
+import { checkPreview } from '../foundation/config/preview.js'
 import { type Closers, openClosers } from '../foundation/runtime/shutdown.js'
 import { checkRoutes } from '../http/rest/custom-paths.js'
 import { sharedPaths } from '../http/rest/routes.js'
@@ -96,9 +97,10 @@ async function readModelStart(project: StartingProject, driver: Driver): Promise
 }
 
 /** @throws ConfigError if project code does not match the model, or cannot run */
-async function checkCode({ hooks, types, routes, schedules, rest, events, docs }: Config, model: Model): Promise<void> {
+async function checkCode({ admin, hooks, types, routes, schedules, rest, events, docs }: Config, model: Model): Promise<void> {
   checkHooks(hooks, model)
   checkTypes(types, model)
+  checkPreview(admin.preview, model.types)
   checkRoutes(routes, { model, leftOut: createExcludedRoutes(types), prefix: rest.prefix, stream: events.stream, docs })
   if (schedules.length > 0) (await import('../project/schedules/times.js')).checkSchedules(schedules)
 }

@@ -1,5 +1,6 @@
 // Sign-in, sessions and registration of users: the section `auth` of the configuration.
 import * as z from 'zod'
+import { previewSettings } from './preview.js'
 
 const day = 86_400_000
 /** The longest lifespan of a token. */
@@ -83,6 +84,8 @@ export const adminSettings = () =>
     model: z.enum(['development', 'always', 'never']).default('development'),
     /** True if a browser on the machine of a service in development may sign in as a demo administrator, without a password. */
     demo: z.boolean().default(false),
+    /** The addresses of documents on the website, for editors; absent: there is no preview. */
+    preview: previewSettings().optional(),
     sessions: z
       .strictObject({
         accessTokenLifespan: lifespan().default(600_000),

@@ -41,6 +41,7 @@ import {
   processesOf,
   processSettings,
 } from './network.js'
+import { type PreviewConfig, previewOf, readStrapiPreview } from './preview.js'
 import { refuseShort, type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
 
@@ -122,7 +123,7 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
   readonly auth: Readonly<z.output<ReturnType<typeof authSettings>> & { readonly sharedLimits: boolean }>
   /** The administration API. */
-  readonly admin: Readonly<z.output<ReturnType<typeof adminSettings>>>
+  readonly admin: Readonly<Omit<z.output<ReturnType<typeof adminSettings>>, 'preview'>> & { readonly preview: PreviewConfig | null }
   /** True if the API describes itself, with what a caller may do. */
   readonly docs: Readonly<z.output<ReturnType<typeof docsSettings>>>
   readonly mail: { readonly url: string | null; readonly from: string | null }
@@ -238,6 +239,8 @@ export async function readConfig(
   const isNamed = environment.DATABASE_FILENAME !== undefined || settings.database.filename !== undefined
   const strapiDatabase = isNamed ? null : await readStrapiDatabase(root, environment)
   const webhookHeaders = settings.webhooks.defaultHeaders === undefined ? await readWebhookHeaders(root, environment) : null
+  const isPreviewed = settings.admin.preview !== undefined || !settings.admin.enabled
+  const strapiPreview = isPreviewed ? null : await readStrapiPreview(root, environment)
   const assembled = assemble({
     root,
     given: settings,
@@ -245,6 +248,7 @@ export async function readConfig(
     own,
     strapiDatabase,
     webhookHeaders,
+    strapiPreview,
     listLimit,
     apiWarnings,
     makeSecret,
@@ -291,6 +295,8 @@ interface ConfigSources {
   readonly strapiDatabase: StrapiDatabase | null
   /** Headers for webhooks from Strapi's config/server. */
   readonly webhookHeaders: WebhookHeaders | null
+  /** The preview of Strapi's config/admin. */
+  readonly strapiPreview: Awaited<ReturnType<typeof readStrapiPreview>>
   /** The bound of lists in query strings from Strapi's config/middlewares. */
   readonly listLimit: ListLimit | null
   readonly apiWarnings: readonly string[]
@@ -298,7 +304,7 @@ interface ConfigSources {
 }
 
 function assemble(sources: ConfigSources): Config {
-  const { root, given, environment, own, strapiDatabase, webhookHeaders, listLimit, apiWarnings, makeSecret } = sources
+  const { root, given, environment, own, strapiDatabase, webhookHeaders, strapiPreview, listLimit, apiWarnings, makeSecret } = sources
   const api = apiOf(root, given.api)
   const database = databaseOf({ root, environment, given: given.database, strapi: strapiDatabase }, api.contract === 'specification')
   checkPublished(environment)
@@ -318,7 +324,7 @@ function assemble(sources: ConfigSources): Config {
     refusesShortSecrets,
     database,
     auth: { ...given.auth, sharedLimits: given.auth.sharedLimits ?? processes > 1 },
-    admin: given.admin,
+    admin: { ...given.admin, preview: previewOf(given.admin.preview) ?? strapiPreview?.preview ?? null },
     docs: given.docs,
     mail: mailOf(environment, given.mail),
     production,
@@ -349,6 +355,7 @@ function assemble(sources: ConfigSources): Config {
     warnings: [
       ...databaseWarnings(database),
       ...(webhookHeaders?.problem ? [webhookHeaders.problem] : []),
+      ...(strapiPreview?.problem ? [strapiPreview.problem] : []),
       ...(listLimit?.problem ? [listLimit.problem] : []),
       ...apiWarnings,
       ...warningsOf(root, environment, own, setSecrets(environment)),

@@ -57,7 +57,7 @@ export async function readOctavoConfig(root: string): Promise<{ config: unknown;
  */
 export async function readStrapiConfig(
   root: string,
-  name: 'api' | 'database' | 'middlewares' | 'server',
+  name: 'admin' | 'api' | 'database' | 'middlewares' | 'server',
   environment: Environment,
 ): Promise<{ readonly config: unknown; readonly source: string } | null> {
   const names = strapiConfigFiles(root, name, environment)
@@ -70,13 +70,14 @@ export async function readStrapiConfig(
   return { config, source: names.join(' and ') }
 }
 
-function strapiConfigFiles(root: string, name: string, environment: Environment): readonly string[] {
+/** The names of Strapi's `config/<name>` and of that for the mode, as far as they exist. */
+export function strapiConfigFiles(root: string, name: string, environment: Environment): readonly string[] {
   const paths = [`config/${name}`, `config/env/${environment.NODE_ENV ?? 'development'}/${name}`]
   return paths.map((path) => fileOf(root, path)).filter((file) => file !== null)
 }
 
 /** Error message of a project's code, without Node's multi-line require stack. */
-const messageOf = (error: unknown): string => (error as Error).message.split('\nRequire stack:')[0]!
+export const messageOf = (error: unknown): string => (error as Error).message.split('\nRequire stack:')[0]!
 
 /** The parts of a Strapi project's `config/database` that Octavo uses. */
 export interface StrapiDatabase {

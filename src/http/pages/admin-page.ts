@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bucketOf, fileUrl } from '../../content/media/storage/s3-address.js'
 import type { Config } from '../../foundation/config/config.js'
+import type { PreviewConfig } from '../../foundation/config/preview.js'
 import type { StorageConfig } from '../../foundation/config/storage.js'
 import { notFound } from '../../foundation/errors/errors.js'
 import { onceDone } from '../../foundation/runtime/coalesce.js'
@@ -31,8 +32,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 const endings = { br: '.br', gzip: '.gz' } as const
 
 /** The script may only set its own texts as markup: React Aria empties an element by markup, and ProseMirror parses pasted HTML apart. */
-const policyFor = (storage: string): string =>
-  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:${storage}; media-src 'self' blob:${storage}; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types default ProseMirrorClipboard`
+const policyFor = (storage: string, frames: string): string =>
+  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:${storage}; media-src 'self' blob:${storage}; font-src 'self'; connect-src 'self';${frames} base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types default ProseMirrorClipboard`
 
 /** The origins of files outside of this service, each after a space. */
 function storageOrigins(storage: StorageConfig): string {
@@ -41,7 +42,13 @@ function storageOrigins(storage: StorageConfig): string {
   return [...origins].map((origin) => ` ${origin}`).join('')
 }
 
-type AdminPageConfig = Pick<Config, 'publicUrl' | 'responseHeaders' | 'storage'>
+/** The part of the policy for previews of documents. */
+function framesFor(preview: PreviewConfig | null): string {
+  if (preview === null) return ''
+  return ` frame-src ${[...(preview.isOwn ? ["'self'"] : []), ...preview.origins].join(' ')};`
+}
+
+type AdminPageConfig = Pick<Config, 'admin' | 'publicUrl' | 'responseHeaders' | 'storage'>
 
 /** The page of administrators. Every address below it that is not a file is one of its screens. */
 export function adminPageMount(config: AdminPageConfig): Mount {
@@ -65,7 +72,7 @@ function addRoutes(app: FastifyInstance, handle: (request: FastifyRequest, reply
 
 async function openPage(config: AdminPageConfig) {
   const { storage } = config
-  const policy = getPagePolicy(config, policyFor(storageOrigins(storage)))
+  const policy = getPagePolicy(config, policyFor(storageOrigins(storage), framesFor(config.admin.preview)))
   const base = escapeHtml(publicPath(config.publicUrl) + adminPagePath)
   const built = await readFile(new URL('index.html', folder), 'utf8')
   // The build has relative addresses: with a public URL below a path the page is below it too.

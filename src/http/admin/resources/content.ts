@@ -7,6 +7,7 @@ import { cloneDocument, fillDocument } from '../../../admin/content/document-cop
 import { listChoices, listLinks, listUses } from '../../../admin/content/document-links.js'
 import { countDocuments, listDocuments } from '../../../admin/content/document-list.js'
 import { actOnDocument, changeDocument, createDocument } from '../../../admin/content/document-writes.js'
+import { findPreview } from '../../../admin/content/preview.js'
 import { checkDocument } from '../../../admin/content/publication-check.js'
 import { search } from '../../../admin/content/search.js'
 import { pageInput } from '../../../admin/values.js'
@@ -320,6 +321,12 @@ const check = z.strictObject({
   more: z.boolean(),
 })
 
+const previewSchema = z.strictObject({
+  url: text.nullable().describe('Absolute, or a path of this service; null: the document has none'),
+  missing: text.nullable().describe('The attribute whose value the address lacks'),
+  origins: z.array(text).readonly().describe('The origins of pages that may send messages to the editor'),
+})
+
 const found = z.strictObject({
   types: z.array(z.strictObject({ uid: text, displayName: text })),
   documents: z.array(linkSchema.extend({ name: text, displayName: text, locales: rowLocales })),
@@ -362,6 +369,19 @@ export const editingResources: readonly Resource[] = [
       const checks = await checkDocument(access, readableType(access, context.params.type), context.params.document, context.query.locale)
       const data = checks.map(({ waiting, ...rest }) => ({ ...rest, waiting: waiting.map((link) => ({ ...link, type: link.type.uid })) }))
       return respond({ data })
+    },
+  }),
+  resource({
+    method: 'GET',
+    path: '/content/:type/:document/preview',
+    summary: 'Find the address where a version of a document is previewed',
+    who: 'byRoles',
+    params: byDocument,
+    query: localeQuery.extend({ status: z.enum(['draft', 'published']).default('draft') }),
+    response: z.strictObject({ data: previewSchema }),
+    handle: async (context) => {
+      const { access, name } = await openDocument(context)
+      return respond({ data: await findPreview(access, context.parts.config, { ...name, status: context.query.status }) })
     },
   }),
   resource({

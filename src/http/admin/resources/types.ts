@@ -4,6 +4,7 @@ import type { Layout } from '../../../admin/layouts/layouts.js'
 import { configurableSchema, layoutRevision, readLayouts, replaceLayout } from '../../../admin/layouts/layouts.js'
 import { readTypeView } from '../../../admin/layouts/type-view.js'
 import type { Immutable } from '../../../admin/manage/operation.js'
+import { previewUrlOf } from '../../../foundation/config/preview.js'
 import type { AttributeSource, Schema } from '../../../model/schema/types.js'
 import { typeInput } from '../content.js'
 import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
@@ -126,6 +127,8 @@ const typeAnswer = z.strictObject({
   displayName: z.string(),
   draftAndPublish: z.boolean(),
   localized: z.boolean(),
+  /** Its documents have a preview. */
+  previewed: z.boolean(),
   attributes,
   components: z.record(z.string(), z.strictObject({ displayName: z.string(), attributes, layout: typeLayout })),
   layout: typeLayout,
@@ -152,7 +155,7 @@ export const typeResources: readonly Resource[] = [
     who: 'byRoles',
     params: byType,
     response: z.strictObject({ data: typeAnswer }),
-    handle: async ({ administration, administrator, installation, params }) => {
+    handle: async ({ administration, administrator, installation, params, parts }) => {
       const found = await readTypeView(administration.database, installation.model, administrator, params.type)
       const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = found.type
       const data = {
@@ -161,6 +164,7 @@ export const typeResources: readonly Resource[] = [
         pluralName,
         draftAndPublish,
         localized,
+        previewed: previewUrlOf(parts.config.admin.preview, uid, found.type) !== null,
         displayName: found.displayName,
         kind: singleType ? ('singleType' as const) : ('collectionType' as const),
         attributes: shownAttributes(found.attributes),
