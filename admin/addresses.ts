@@ -25,15 +25,12 @@ export const addresses = {
     withSearch(`/content/${part(type)}/${newDocument}`, writeQuery({ locale, ...more })),
   compare: (type: string, document: string, sides: { readonly left?: string; readonly right?: string; readonly locale?: string } = {}) =>
     withSearch(`/content/${part(type)}/${part(document)}/compare`, writeQuery(sides)),
-  media: (folder: string | null = null) => (folder === null ? '/media' : `/media/${part(folder)}`),
-  account: () => '/account',
 } as const
 
 const withSearch = (path: string, search: string): string => (search === '' ? path : `${path}?${search}`)
 
 /** The addresses as patterns of the router. */
 export const patterns = {
-  signIn: '/sign-in',
   first: '/first',
   forgot: '/forgot',
   reset: '/reset/:code',
@@ -42,7 +39,6 @@ export const patterns = {
   list: '/content/:type',
   document: '/content/:type/:document',
   compare: '/content/:type/:document/compare',
-  account: '/account',
 } as const
 
 /** The state of a list. Null: the list's own default. */

@@ -4,7 +4,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
 const isCommon =
-  /lucide-react|admin.(?:parts.(?!dialog|panel|alert-dialog|menu|select|popover|combo-box|toasts|tabs|tooltip|icon-button|disclosure)|server|words|addresses)/
+  /lucide-react|admin.(?:parts.(?!dialog|alert-dialog|menu|select|popover|combo-box|toasts|tooltip|icon-button|disclosure)|server|words|addresses)/
 
 const service = 'http://localhost:1337'
 

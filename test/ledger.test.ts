@@ -19,13 +19,13 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   identity: { files: 20, lines: 3395, prose: 3 },
   project: { files: 31, lines: 5382, prose: 3 },
   operations: { files: 38, lines: 7607, prose: 3 },
-  admin: { files: 59, lines: 9976, prose: 3 },
-  http: { files: 77, lines: 12982, prose: 3 },
+  admin: { files: 59, lines: 9974, prose: 3 },
+  http: { files: 77, lines: 12981, prose: 3 },
   service: { files: 57, lines: 6707, prose: 3 },
   // Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 28, lines: 5074, prose: 3 },
   // The page for editors, in admin/.
-  page: { files: 209, lines: 19876, prose: 3 },
+  page: { files: 208, lines: 19790, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

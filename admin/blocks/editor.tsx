@@ -5,6 +5,7 @@ import type { EditorView } from 'prosemirror-view'
 import { useEffect, useId, useMemo, useRef, useState } from 'react'
 import { classes } from '../parts/classes.js'
 import type { FieldControl } from '../parts/field.js'
+import shared from '../parts/rich-text.module.css'
 import { useWords } from '../parts/words.js'
 import { insertBlocks, kindAt, linkAt, setKind, setLanguage, setLink, toggleList } from './commands.js'
 import styles from './editor.module.css'
@@ -124,14 +125,17 @@ export default function BlocksEditor(props: BlocksEditorProps) {
         ...(menu === null ? {} : { 'aria-controls': menuId, 'aria-activedescendant': slashItemId(menuId, menu.items[menu.active]!.name) }),
         ...(isReadOnly ? { 'aria-readonly': 'true', tabindex: '0' } : {}),
         ...{ id, role: 'textbox', 'aria-multiline': 'true', dir: 'auto', 'data-placeholder': isReadOnly ? '' : words.placeholder },
-        class: classes(styles.text, isBlank && styles.empty),
+        class: classes(shared.area, shared.text, styles.text, isBlank && styles.empty),
       },
     })
   })
 
   return (
-    <div ref={frame} className={classes(styles.frame, isReadOnly && styles.still, control['aria-invalid'] && styles.wrong)}>
-      <div className={styles.head} ref={bar}>
+    <div
+      ref={frame}
+      className={classes(shared.frame, isReadOnly && shared.still, isReadOnly && styles.still, control['aria-invalid'] && shared.wrong)}
+    >
+      <div className={shared.head} ref={bar}>
         {state !== null && !isReadOnly && <Toolbar state={toolbarState(state)} actions={actions} controls={control.id} />}
         {state !== null && isLinking && !isReadOnly && <Linking editor={editor} onClose={() => setIsLinking(false)} />}
         {state !== null && <SelectedImage editor={editor} isReadOnly={isReadOnly} />}

@@ -2,12 +2,13 @@
 import { Bold, Code, Image, Italic, Link, List, ListOrdered, Redo2, Strikethrough, Underline, Undo2 } from 'lucide-react'
 import { type KeyboardEvent, memo, useRef, useState } from 'react'
 import { IconButton } from '../parts/icon-button.js'
+import shared from '../parts/rich-text.module.css'
 import { Select } from '../parts/select.js'
 import { useWords } from '../parts/words.js'
 import type { ListFormat, TextKind } from './commands.js'
+import styles from './editor.module.css'
 import { keysOf } from './keys.js'
 import { type Flag, flags } from './schema.js'
-import styles from './toolbar.module.css'
 
 /** State of the text that the toolbar shows; compared member by member. */
 export interface ToolbarState {
@@ -97,7 +98,7 @@ export const Toolbar = memo(function Toolbar({ state, actions, controls }: Toolb
       role="toolbar"
       aria-label={words.toolbar}
       aria-controls={controls}
-      className={styles.toolbar}
+      className={shared.tools}
       tabIndex={-1}
       onKeyDownCapture={(event) => {
         const to = moveFocus(event)
@@ -174,7 +175,7 @@ export const Toolbar = memo(function Toolbar({ state, actions, controls }: Toolb
           <Image size={16} aria-hidden="true" />
         </IconButton>
       )}
-      <span className={styles.gap} />
+      <span className={shared.gap} />
       <IconButton
         isSmall
         label={words.undo}

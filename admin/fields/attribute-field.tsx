@@ -10,18 +10,10 @@ import { Field } from '../parts/field.js'
 import { Skeleton } from '../parts/skeleton.js'
 import { useWords } from '../parts/words.js'
 import styles from './attribute-field.module.css'
-import { type FieldProps, fieldId, joinNames, mayWrite, type Section, useDocumentFields } from './document.js'
+import { type FieldProps, fieldId, joinNames, labelOf, mayWrite, type Section, useDocumentFields } from './document.js'
 import { errorText } from './error-text.js'
 import { kindFor } from './kinds.js'
 import { limitTexts } from './limits.js'
-
-/** The label of an attribute: as an administrator wrote it, or its name as words. */
-export function labelOf({ layout }: Pick<Section, 'layout'>, name: string): string {
-  const { label } = layout.metadatas[name]?.edit ?? {}
-  if (typeof label === 'string' && label !== '' && label !== name) return label
-  const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase()
-}
 
 interface AttributeFieldProps extends Pick<FieldProps, 'Rows'> {
   readonly section: Section
@@ -37,7 +29,7 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
   const names = joinNames(section.names, name)
   const errors = useErrors(document.store, path)
   const kind = kindFor(attribute)
-  const label = labelOf(section, name)
+  const label = labelOf(section.layout, name)
   const { description, placeholder, editable } = section.layout.metadatas[name]?.edit ?? {}
   const isReadOnly = editable === false || !mayWrite(document.mayUpdate, names)
   const limit = typeof attribute.maxLength === 'number' && !isReadOnly ? attribute.maxLength : undefined

@@ -53,7 +53,7 @@ export function ComponentPicker({ type, components, onChoose, onClose }: Compone
           />
         )}
         {groups.map((group) => (
-          <section key={group} className={styles.group} aria-label={group}>
+          <section key={group} aria-label={group}>
             {groups.length > 1 && <h3 className={styles.title}>{group}</h3>}
             <ul className={styles.list}>
               {found

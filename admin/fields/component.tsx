@@ -8,11 +8,11 @@ import { Disclosure } from '../parts/disclosure.js'
 import { IconButton } from '../parts/icon-button.js'
 import { useToasts } from '../parts/toasts.js'
 import { useWords } from '../parts/words.js'
-import styles from './component.module.css'
 import { defaultsOf } from './defaults.js'
 import { entrySection, type FieldProps, useDocumentFields } from './document.js'
 import { Entries } from './entries.js'
-import { ErrorCount } from './error-count.js'
+import styles from './entries.module.css'
+import { EntryHead } from './entry-row.js'
 import { useIsOpen } from './folding.js'
 import { entrySummary } from './summaries.js'
 
@@ -31,6 +31,7 @@ function SingleComponent({ control, path, names, attribute, label, isReadOnly, R
   const uid = String(attribute.component)
   const section = useMemo(() => entrySection(type, uid, path, names), [type, uid, path, names])
   if (section === null) return <p className={styles.nothing}>{words.notVisible}</p>
+  const name = type.components[uid]?.displayName ?? label
   const add = () => {
     folding.set(path, true)
     store.set(path, createEntry(store.shape, section.attributes as FormAttributes, defaultsOf(section.attributes), ''), { isTyping: false })
@@ -46,27 +47,16 @@ function SingleComponent({ control, path, names, attribute, label, isReadOnly, R
     ) : (
       <div>
         <Button id={control.id} isSmall icon={<Plus size={16} aria-hidden="true" />} onPress={add}>
-          {words.add(type.components[uid]?.displayName ?? label)}
+          {words.add(name)}
         </Button>
       </div>
     )
-  const summary = entrySummary(type, uid, value)
   return (
     <Disclosure
-      className={styles.component}
+      className={styles.entry}
       isOpen={isOpen}
       onChange={(open) => folding.set(path, open)}
-      head={
-        <span className={styles.head}>
-          <span className={styles.kind}>{type.components[uid]?.displayName ?? label}</span>
-          {!isOpen && (
-            <span className={styles.summary} dir="auto">
-              {summary}
-            </span>
-          )}
-          <ErrorCount count={errors} />
-        </span>
-      }
+      head={<EntryHead kind={name} summary={isOpen ? '' : entrySummary(type, uid, value)} errors={errors} />}
       actions={
         isReadOnly ? undefined : (
           <IconButton isSmall label={words.remove(label)} onPress={remove}>

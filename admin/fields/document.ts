@@ -4,6 +4,7 @@ import type { DocumentStore } from '../form/store.js'
 import type { Entry, FormAttribute, FormAttributes } from '../form/values.js'
 import type { FieldControl } from '../parts/field.js'
 import type { Data } from '../server/client.js'
+import { wordsOf } from '../words/format.js'
 import type { Folding } from './folding.js'
 
 /** A type with its components and layouts. */
@@ -53,6 +54,9 @@ export function useDocumentFields(): DocumentFields {
 
 /** Layout of a type or a component. */
 export type Layout = TypeDescription['layout']
+
+/** The label of an attribute: as an administrator wrote it, or its name as words. */
+export const labelOf = ({ metadatas }: Layout, name: string): string => metadatas[name]?.edit.label || wordsOf(name)
 
 /** The attributes of a document or of one entry, and where these are. */
 export interface Section {

@@ -1,16 +1,17 @@
 // One entry of a list or a zone: a head with its name and a line about it, and its fields while it is open.
-import { Copy, CopyPlus, GripVertical, ListOrdered, MoreHorizontal, MoveDown, MoveUp, Plus, Trash2 } from 'lucide-react'
+import { Copy, CopyPlus, ListOrdered, MoreHorizontal, MoveDown, MoveUp, Plus, Trash2 } from 'lucide-react'
 import { type ComponentType, type KeyboardEvent, memo, useMemo, useRef } from 'react'
 import { useErrorCount } from '../form/hooks.js'
 import { lastPart } from '../form/paths.js'
 import type { Entry } from '../form/values.js'
 import { Disclosure } from '../parts/disclosure.js'
+import { DragHandle } from '../parts/drag-handle.js'
 import { IconButton } from '../parts/icon-button.js'
 import { Menu, MenuItem, MenuLine } from '../parts/menu.js'
 import type { Sortable } from '../parts/sortable.js'
 import { useWords } from '../parts/words.js'
 import { type DocumentFields, entrySection, fieldId, type Section } from './document.js'
-import styles from './entry-row.module.css'
+import styles from './entries.module.css'
 import { ErrorCount } from './error-count.js'
 import { useIsOpen } from './folding.js'
 import { useIsNear } from './near.js'
@@ -78,24 +79,8 @@ export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
       <Disclosure
         isOpen={isOpen}
         onChange={(open) => folding.set(path, open)}
-        before={
-          isMovable &&
-          isNear && (
-            <button type="button" className={styles.handle} {...actions.sortable.handle(key)}>
-              <GripVertical size={16} aria-hidden="true" />
-            </button>
-          )
-        }
-        head={
-          <span className={styles.head}>
-            <span className={styles.number}>{index + 1}</span>
-            <span className={styles.kind}>{kind}</span>
-            <span className={styles.summary} dir="auto">
-              {isOpen ? '' : entrySummary(type, uid, entry)}
-            </span>
-            <ErrorCount count={errors} />
-          </span>
-        }
+        before={isMovable && isNear && <DragHandle {...actions.sortable.handle(key)} />}
+        head={<EntryHead number={index + 1} kind={kind} summary={isOpen ? '' : entrySummary(type, uid, entry)} errors={errors} />}
         actions={isNear && !isReadOnly && <EntryMenu {...props} name={name} entryKey={key} isMovable={isMovable} />}
       >
         <div className={styles.body}>{section === null ? <p>{words.notVisible}</p> : <Rows section={section} />}</div>
@@ -103,6 +88,26 @@ export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
     </li>
   )
 })
+
+interface EntryHeadProps {
+  /** Position in the list, from 1. */
+  readonly number?: number
+  readonly kind: string
+  readonly summary: string
+  readonly errors: number
+}
+
+/** The head of a folded entry: its component, a line about its content, and its errors. */
+export const EntryHead = ({ number, kind, summary, errors }: EntryHeadProps) => (
+  <span className={styles.head}>
+    {number !== undefined && <span className={styles.number}>{number}</span>}
+    <span className={styles.kind}>{kind}</span>
+    <span className={styles.summary} dir="auto">
+      {summary}
+    </span>
+    <ErrorCount count={errors} />
+  </span>
+)
 
 interface EntryMenuProps extends Pick<EntryRowProps, 'actions' | 'hasRoom' | 'index'> {
   readonly name: string

@@ -1,10 +1,11 @@
 // The links of a relation in their order.
-import { Clock, ExternalLink, GripVertical, MoreHorizontal, X } from 'lucide-react'
+import { Clock, ExternalLink, MoreHorizontal, X } from 'lucide-react'
 import { memo, useCallback, useRef, useState } from 'react'
 import { joinPath } from '../form/paths.js'
 import { keyOf } from '../form/values.js'
 import { Button } from '../parts/button.js'
 import { classes } from '../parts/classes.js'
+import { DragHandle } from '../parts/drag-handle.js'
 import { IconButton } from '../parts/icon-button.js'
 import { Menu, MenuItem } from '../parts/menu.js'
 import { MoveTo } from '../parts/move-to.js'
@@ -107,11 +108,7 @@ const LinkRow = memo(function LinkRow({ link, document, sortable, isSortable, ma
       }}
       {...item}
     >
-      {isSortable && isNear && (
-        <button type="button" className={styles.handle} {...sortable.handle(key)}>
-          <GripVertical size={16} aria-hidden="true" />
-        </button>
-      )}
+      {isSortable && isNear && <DragHandle {...sortable.handle(key)} />}
       <span className={styles.view}>
         <LinkView link={link} documentLocale={locale} />
         {isPending && (

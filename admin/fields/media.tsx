@@ -1,11 +1,12 @@
 // Files of the media library in a document: chosen in the picker, or uploaded in place.
-import { FolderOpen, GripVertical, Pencil, X } from 'lucide-react'
+import { FolderOpen, Pencil, X } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { useValue } from '../form/hooks.js'
 import { joinPath } from '../form/paths.js'
 import { type Entry, keyOf, toFile } from '../form/values.js'
 import { announce } from '../parts/announce.js'
 import { Button } from '../parts/button.js'
+import { DragHandle } from '../parts/drag-handle.js'
 import { FileDrop } from '../parts/file-drop.js'
 import { IconButton } from '../parts/icon-button.js'
 import { Progress } from '../parts/progress.js'
@@ -122,11 +123,7 @@ function FileList({ files, isReadOnly, isMultiple, onMove, onEdit, onRemove }: F
         return (
           <li key={key} className={styles.file} {...sortable.item(key)}>
             <FileCard file={file}>
-              {!isReadOnly && isMultiple && files.length > 1 && (
-                <button type="button" className={styles.handle} {...sortable.handle(key)}>
-                  <GripVertical size={16} aria-hidden="true" />
-                </button>
-              )}
+              {!isReadOnly && isMultiple && files.length > 1 && <DragHandle {...sortable.handle(key)} />}
               <span className={styles.gap} />
               <IconButton isSmall label={words.describe(fileName(file))} onPress={() => onEdit(file)}>
                 <Pencil size={14} aria-hidden="true" />

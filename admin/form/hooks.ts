@@ -25,11 +25,6 @@ export function useErrorCount(store: DocumentStore, path: string): number {
   return useForm(store, path, () => store.errorCount(path))
 }
 
-/** True if the value differs from the stored one. */
-export function useChanged(store: DocumentStore, path = ''): boolean {
-  return useForm(store, path, () => store.isChanged(path))
-}
-
 /** True if the server has refused to store the present value. */
 export function useRefused(store: DocumentStore, path: string): boolean {
   return useForm(store, path, () => store.isRefused(path))

@@ -1,6 +1,6 @@
 // The body of a PATCH: what differs between the stored document and mine, with operations on lists by the names of their entries.
 import { compareOrders } from './order.js'
-import { isWithin, joinPath, valueAt, withValueAt } from './paths.js'
+import { joinPath, valueAt, withValueAt } from './paths.js'
 import {
   attributesOf,
   type Entry,
@@ -212,6 +212,3 @@ export function toData(shape: Shape, attributes: FormAttributes, entry: Entry): 
 export function withoutRefused(next: Entry, base: Entry, refused: readonly string[]): Entry {
   return refused.reduce<Entry>((at, path) => withValueAt(at, path, valueAt(base, path)) as Entry, next)
 }
-
-/** True if a path or anything above it is among those that are held. */
-export const isAmong = (held: Iterable<string>, path: string): boolean => [...held].some((one) => isWithin(path, one))

@@ -2,7 +2,7 @@
 import { createErrorList, type ErrorList } from './errors.js'
 import type { Conflict } from './merge.js'
 import type { PatchTerms } from './patch.js'
-import { isWithin, joinPath, lastPart, splitPath, valueAt } from './paths.js'
+import { isWithin, joinPath, lastPart, parentPath, splitPath, valueAt } from './paths.js'
 import { createUndoHistory, type UndoHistory } from './undo.js'
 import { attributesOf, type Entry, type FormAttribute, isEqual, isKeyed, keyOf, kindOf, type Shape, storedName } from './values.js'
 
@@ -88,7 +88,7 @@ export const keyFor =
     keys.get(`${uid}#${id}`) ?? storedName(uid, id, isInZone)
 
 /** The attribute at a path and the entry that has it; undefined for the path of an entry, or of nothing. */
-export function attributeAt(shape: Shape, root: Entry, path: string): FormAttribute | undefined {
+function attributeAt(shape: Shape, root: Entry, path: string): FormAttribute | undefined {
   let attributes = shape.attributes
   let at: unknown = root
   let attribute: FormAttribute | undefined
@@ -108,10 +108,10 @@ export function attributeAt(shape: Shape, root: Entry, path: string): FormAttrib
 }
 
 /** The uid of the component of an entry with a path. */
-export function componentAt(shape: Shape, root: Entry, path: string): string {
+function componentAt(shape: Shape, root: Entry, path: string): string {
   const entry = valueAt(root, path) as Entry | undefined
   if (typeof entry?.__component === 'string') return entry.__component
-  return attributeAt(shape, root, path.slice(0, Math.max(0, path.lastIndexOf('/'))))?.component ?? ''
+  return attributeAt(shape, root, parentPath(path))?.component ?? ''
 }
 
 /** Notes the id that an entry has got; its key stays. */

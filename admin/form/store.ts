@@ -2,7 +2,7 @@
 import { createEditing, type Editing, isChangedAt, myChanges } from './editing.js'
 import type { ErrorSource, FieldError } from './errors.js'
 import type { Conflict } from './merge.js'
-import { valueAt } from './paths.js'
+import { isWithin, valueAt } from './paths.js'
 import { createState, type FormStart, type FormState, isRefused } from './state.js'
 import { createStoring, type StoredForm, type Storing } from './storing.js'
 import { type Entry, readDocument, type Shape, unpack } from './values.js'
@@ -107,4 +107,4 @@ function createReading(state: FormState) {
 }
 
 const countConflicts = ({ conflicts }: FormState, above: string): number =>
-  [...conflicts.keys()].filter((path) => path === above || above === '' || path.startsWith(`${above}/`)).length
+  [...conflicts.keys()].filter((path) => isWithin(path, above)).length

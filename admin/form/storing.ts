@@ -4,7 +4,7 @@ import { openConflicts } from './editing.js'
 import { type ErrorSource, type FieldError, placeErrors, type ServerError } from './errors.js'
 import { type Conflict, changedPaths, matchNewEntries, merge, settle } from './merge.js'
 import { buildDocument, buildPatch, type Patch, withoutRefused } from './patch.js'
-import { joinPath, leadsSomewhere, placePath, valueAt, withValueAt } from './paths.js'
+import { joinPath, lastPart, leadsSomewhere, placePath, valueAt, withValueAt } from './paths.js'
 import { entryPaths, type FormState, isRefused, keyFor, nameAt, noteId, patchTerms } from './state.js'
 import { type Entry, isEqual, isKeyed, keyOf, pack, readDocument, toLink } from './values.js'
 
@@ -166,9 +166,9 @@ export function createStoring(state: FormState): Storing {
 function namesIn(state: FormState, root: Entry, inserted: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const stored = entryPaths(root).flatMap((path): (readonly [string, string])[] => {
     const name = nameAt(state, path)
-    return name === null ? [] : [[name, path.slice(path.lastIndexOf('/') + 1)]]
+    return name === null ? [] : [[name, lastPart(path)]]
   })
-  return new Map([...stored, ...[...inserted].map(([name, path]) => [name, path.slice(path.lastIndexOf('/') + 1)] as const)])
+  return new Map([...stored, ...[...inserted].map(([name, path]) => [name, lastPart(path)] as const)])
 }
 
 function store(state: FormState, { next, inserted = new Map(), refused = [], ids = {} }: StoredRequest): void {

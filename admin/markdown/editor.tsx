@@ -6,11 +6,12 @@ import { type ReactNode, useRef, useState } from 'react'
 import { classes } from '../parts/classes.js'
 import type { FieldControl } from '../parts/field.js'
 import { IconButton } from '../parts/icon-button.js'
+import frame from '../parts/rich-text.module.css'
 import { useWords } from '../parts/words.js'
 import { useCodeArea } from './code-area.js'
-import styles from './editor.module.css'
 import { inlineMarks, insertCode, insertLink, insertPictures, lineMarks, toggleLines, toggleMark } from './markup.js'
 import { Preview } from './preview.js'
+import styles from './preview.module.css'
 
 /** Members of a file that a picture in a text needs. */
 export interface PictureFile {
@@ -87,18 +88,18 @@ export default function MarkdownEditor(props: MarkdownEditorProps) {
     </IconButton>
   )
   return (
-    <div className={classes(styles.frame, isReadOnly && styles.still, control['aria-invalid'] && styles.wrong)}>
-      <div className={styles.toolbar}>
+    <div className={classes(frame.frame, isReadOnly && frame.still, control['aria-invalid'] && frame.wrong)}>
+      <div className={classes(frame.head, frame.tools)}>
         {!isReadOnly && tools.map(({ name, icon, run }) => button(name, icon, () => view.current !== null && run(view.current)))}
         {!isReadOnly && chooseImages !== undefined && button('image', <Image {...size} />, () => void insert(chooseImages()))}
-        <span className={styles.gap} />
+        <span className={frame.gap} />
         <IconButton isSmall label={words.preview} isOn={isPreview} onPress={() => setIsPreview(!isPreview)}>
           <Eye {...size} />
         </IconButton>
       </div>
-      <div id={control.id} ref={mount} className={styles.area} hidden={isPreview} />
+      <div id={control.id} ref={mount} className={frame.area} hidden={isPreview} />
       {isPreview && (
-        <section className={styles.preview} lang={control.lang} dir="auto" aria-label={words.previewOf(label)}>
+        <section className={classes(frame.text, styles.preview)} lang={control.lang} dir="auto" aria-label={words.previewOf(label)}>
           {value.trim() === '' ? <p className={styles.nothing}>{words.nothing}</p> : <Preview text={value} />}
         </section>
       )}

@@ -4,9 +4,9 @@ import { bracketMatching } from '@codemirror/language'
 import { useRef } from 'react'
 import { classes } from '../parts/classes.js'
 import type { FieldControl } from '../parts/field.js'
+import styles from '../parts/rich-text.module.css'
 import { useWords } from '../parts/words.js'
 import { useCodeArea } from './code-area.js'
-import styles from './editor.module.css'
 
 /** JSON as a text. */
 export interface JsonEditorProps {

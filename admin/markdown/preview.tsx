@@ -3,7 +3,7 @@ import type { SyntaxNode, Tree } from '@lezer/common'
 import { GFM, parser } from '@lezer/markdown'
 import { createElement, Fragment, type ReactNode, useMemo } from 'react'
 import { isSafeLink } from '../parts/safe-links.js'
-import styles from './editor.module.css'
+import styles from './preview.module.css'
 
 const markdown = parser.configure(GFM)
 

@@ -7,6 +7,7 @@ import { Group } from 'react-aria-components/Group'
 import { Input } from 'react-aria-components/Input'
 import { ListBox, ListBoxItem, ListBoxLoadMoreItem } from 'react-aria-components/ListBox'
 import { Popover } from 'react-aria-components/Popover'
+import shared from './choice-list.module.css'
 import { classes } from './classes.js'
 import styles from './combo-box.module.css'
 import type { FieldControl } from './field.js'
@@ -95,9 +96,9 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
           <ChevronDown size={16} aria-hidden="true" />
         </Button>
       </Group>
-      <Popover className={styles.popover} offset={4}>
+      <Popover className={classes(shared.popover, styles.popover)} offset={4}>
         <ListBox<Item>
-          className={styles.list}
+          className={classes(shared.list, styles.list)}
           renderEmptyState={() => (
             <div className={styles.empty}>{props.isLoading ? parts.loading : (props.empty ?? parts.nothingFound)}</div>
           )}
@@ -107,14 +108,14 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
               key={item.id}
               id={item.id}
               textValue={item.label}
-              className={styles.item}
+              className={classes(shared.item, styles.item)}
               isDisabled={item.isDisabled}
               lang={item.lang}
             >
               {({ isSelected }) => (
                 <>
-                  <span className={styles.words}>{props.renderItem?.(item) ?? item.label}</span>
-                  {isSelected && <Check size={16} className={styles.check} aria-hidden="true" />}
+                  <span className={shared.words}>{props.renderItem?.(item) ?? item.label}</span>
+                  {isSelected && <Check size={16} className={shared.check} aria-hidden="true" />}
                 </>
               )}
             </ListBoxItem>

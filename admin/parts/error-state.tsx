@@ -10,18 +10,20 @@ export interface ErrorStateProps {
   readonly title?: string
   readonly text?: ReactNode
   readonly onRetry?: () => void
+  /** Label of the button. */
+  readonly action?: string
   readonly isBusy?: boolean
 }
 
 /** Says that something could not be loaded, and offers to try again. */
-export function ErrorState({ title, text, onRetry, isBusy }: ErrorStateProps) {
+export function ErrorState({ title, text, onRetry, action, isBusy }: ErrorStateProps) {
   const { parts } = useWords()
   return (
     <div role="alert">
       <EmptyState icon={<CloudAlert />} title={title ?? parts.errorTitle} text={text ?? parts.errorText}>
         {onRetry !== undefined && (
           <Button onPress={onRetry} isBusy={isBusy}>
-            {parts.retry}
+            {action ?? parts.retry}
           </Button>
         )}
       </EmptyState>
@@ -31,36 +33,26 @@ export function ErrorState({ title, text, onRetry, isBusy }: ErrorStateProps) {
 
 function Broken() {
   const { parts } = useWords()
-  return (
-    <div role="alert">
-      <EmptyState icon={<CloudAlert />} title={parts.brokenTitle} text={parts.brokenText}>
-        <Button onPress={() => location.reload()}>{parts.reload}</Button>
-      </EmptyState>
-    </div>
-  )
+  return <ErrorState title={parts.brokenTitle} text={parts.brokenText} action={parts.reload} onRetry={() => location.reload()} />
 }
 
-/** Keeps an error of one screen or field from the rest of the page; a new `resetKey` draws it again. */
-export class ErrorBoundary extends Component<
-  { readonly resetKey?: string; readonly fallback?: ReactNode; readonly children: ReactNode },
-  { readonly failedKey: string | undefined; readonly hasFailed: boolean }
-> {
-  override state = { failedKey: undefined as string | undefined, hasFailed: false }
+interface ErrorBoundaryProps {
+  /** Drawn in place of the children after an error; `retry` draws them again. */
+  readonly fallback?: (error: Error, retry: () => void) => ReactNode
+  readonly children: ReactNode
+}
 
-  static getDerivedStateFromError() {
-    return { hasFailed: true }
-  }
+/** Keeps an error of one screen or field from the rest of the page. */
+export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly error: Error | null }> {
+  override state = { error: null as Error | null }
 
-  override componentDidCatch() {
-    this.setState({ failedKey: this.props.resetKey })
-  }
-
-  override componentDidUpdate() {
-    if (this.state.hasFailed && this.state.failedKey !== undefined && this.state.failedKey !== this.props.resetKey)
-      this.setState({ hasFailed: false, failedKey: undefined })
+  static getDerivedStateFromError(error: Error) {
+    return { error }
   }
 
   override render() {
-    return this.state.hasFailed ? (this.props.fallback ?? <Broken />) : this.props.children
+    const { error } = this.state
+    if (error === null) return this.props.children
+    return this.props.fallback?.(error, () => this.setState({ error: null })) ?? <Broken />
   }
 }

@@ -78,7 +78,7 @@ export function Field(props: FieldProps) {
   )
   const group = props.isGroup === true ? { role: 'group', 'aria-labelledby': label, 'aria-describedby': control['aria-describedby'] } : {}
   return (
-    <div className={classes(styles.field, Boolean(props.error) && styles.wrong)} {...group}>
+    <div className={styles.field} {...group}>
       <div className={classes(styles.head, props.isLabelHidden && styles.hidden)}>
         {props.isGroup === true ? (
           <span className={styles.label} id={label}>

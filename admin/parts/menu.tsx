@@ -10,6 +10,7 @@ import {
   Separator,
 } from 'react-aria-components/Menu'
 import { type Placement, Popover } from 'react-aria-components/Popover'
+import shared from './choice-list.module.css'
 import { classes } from './classes.js'
 import styles from './menu.module.css'
 
@@ -28,8 +29,8 @@ export function Menu({ trigger, label, placement = 'bottom end', onOpenChange, c
   return (
     <MenuTrigger onOpenChange={onOpenChange}>
       {trigger}
-      <Popover className={styles.popover} placement={placement} offset={4}>
-        <AriaMenu className={styles.menu} aria-label={label}>
+      <Popover className={classes(shared.popover, styles.popover)} placement={placement} offset={4}>
+        <AriaMenu className={classes(shared.list, styles.menu)} aria-label={label}>
           {children}
         </AriaMenu>
       </Popover>
@@ -64,12 +65,12 @@ export function MenuItem({ onPress, icon, keys, description, isDanger, text, chi
       {...rest}
       onAction={onPress}
       textValue={textOf(children, text)}
-      className={classes(styles.item, isDanger && styles.danger)}
+      className={classes(shared.item, styles.item, isDanger && styles.danger)}
     >
       {icon !== undefined && <span className={styles.icon}>{icon}</span>}
-      <span className={styles.words} lang={lang}>
+      <span className={shared.words} lang={lang}>
         {children}
-        {description !== undefined && <span className={styles.description}>{description}</span>}
+        {description !== undefined && <span className={shared.description}>{description}</span>}
       </span>
       {keys !== undefined && <kbd className={styles.keys}>{keys}</kbd>}
     </AriaMenuItem>
@@ -134,14 +135,20 @@ export function MenuChoices({ label, isTitled, isSingle, choices, value, onChang
     >
       {isTitled && <Header className={styles.title}>{label}</Header>}
       {choices.map((choice) => (
-        <AriaMenuItem key={choice.value} id={choice.value} textValue={choice.label} isDisabled={choice.isDisabled} className={styles.item}>
+        <AriaMenuItem
+          key={choice.value}
+          id={choice.value}
+          textValue={choice.label}
+          isDisabled={choice.isDisabled}
+          className={classes(shared.item, styles.item)}
+        >
           {({ isSelected }) => (
             <>
               <span className={styles.icon}>{isSelected && <Check size={16} aria-hidden="true" />}</span>
               {choice.icon}
-              <span className={styles.words}>
+              <span className={shared.words}>
                 {choice.label}
-                {choice.description !== undefined && <span className={styles.description}>{choice.description}</span>}
+                {choice.description !== undefined && <span className={shared.description}>{choice.description}</span>}
               </span>
             </>
           )}

@@ -2,7 +2,6 @@
 import type { ReactElement, ReactNode } from 'react'
 import { Dialog, DialogTrigger } from 'react-aria-components/Dialog'
 import { Popover as AriaPopover, type Placement } from 'react-aria-components/Popover'
-import { classes } from './classes.js'
 import styles from './popover.module.css'
 
 /** Something that opens at its button. */
@@ -13,18 +12,16 @@ export interface PopoverProps {
   readonly placement?: Placement
   readonly isOpen?: boolean
   readonly onOpenChange?: (isOpen: boolean) => void
-  /** No space around the content. */
-  readonly isBare?: boolean
   readonly children: ReactNode | ((close: () => void) => ReactNode)
 }
 
 /** Something that opens at its button; Escape closes it and gives the focus back. */
-export function Popover({ trigger, label, placement = 'bottom start', isOpen, onOpenChange, isBare, children }: PopoverProps) {
+export function Popover({ trigger, label, placement = 'bottom start', isOpen, onOpenChange, children }: PopoverProps) {
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={onOpenChange}>
       {trigger}
       <AriaPopover className={styles.popover} placement={placement} offset={4}>
-        <Dialog aria-label={label} className={classes(styles.dialog, isBare && styles.bare)}>
+        <Dialog aria-label={label} className={styles.dialog}>
           {({ close }) => (typeof children === 'function' ? children(close) : children)}
         </Dialog>
       </AriaPopover>

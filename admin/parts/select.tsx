@@ -5,6 +5,7 @@ import { Button } from 'react-aria-components/Button'
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
 import { Popover } from 'react-aria-components/Popover'
 import { Select as AriaSelect, SelectValue } from 'react-aria-components/Select'
+import shared from './choice-list.module.css'
 import { classes } from './classes.js'
 import type { FieldControl } from './field.js'
 import styles from './select.module.css'
@@ -65,18 +66,23 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
         </SelectValue>
         <ChevronDown size={16} className={styles.arrow} aria-hidden="true" />
       </Button>
-      <Popover className={styles.popover} offset={4}>
-        <ListBox className={styles.list} items={props.choices.map((choice) => ({ ...choice, id: choice.value }))}>
+      <Popover className={classes(shared.popover, styles.popover)} offset={4}>
+        <ListBox className={classes(shared.list, styles.list)} items={props.choices.map((choice) => ({ ...choice, id: choice.value }))}>
           {(choice) => (
-            <ListBoxItem id={choice.id} textValue={choice.label} className={styles.item} isDisabled={choice.isDisabled}>
+            <ListBoxItem
+              id={choice.id}
+              textValue={choice.label}
+              className={classes(shared.item, styles.item)}
+              isDisabled={choice.isDisabled}
+            >
               {({ isSelected }) => (
                 <>
                   {choice.icon}
-                  <span className={styles.words} lang={choice.lang}>
+                  <span className={shared.words} lang={choice.lang}>
                     {choice.label}
-                    {choice.description !== undefined && <span className={styles.description}>{choice.description}</span>}
+                    {choice.description !== undefined && <span className={shared.description}>{choice.description}</span>}
                   </span>
-                  {isSelected && <Check size={16} className={styles.check} aria-hidden="true" />}
+                  {isSelected && <Check size={16} className={shared.check} aria-hidden="true" />}
                 </>
               )}
             </ListBoxItem>

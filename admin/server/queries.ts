@@ -4,11 +4,8 @@ import { ApiFailure, type Body, type MethodOf, type Path, type RequestOptions, r
 import { Offline } from './connection.js'
 
 /** The paths that can be read. */
-export type ReadPath = { [P in Path]: 'GET' extends MethodOf<P> ? P : never }[Path]
+type ReadPath = { [P in Path]: 'GET' extends MethodOf<P> ? P : never }[Path]
 type GetOptions<P extends ReadPath> = Pick<RequestOptions<P, 'GET' & MethodOf<P>>, 'path' | 'query'>
-
-/** The key of a query, or of all queries of a path: `[path, params?, query?]`. */
-export type ReadKey = readonly [path: ReadPath, params: Readonly<Record<string, unknown>>, query: Readonly<Record<string, unknown>>]
 
 /** A read as a query: its data is the body of the response. */
 export const readQuery = <P extends ReadPath>(path: P, { path: params, query }: GetOptions<P> = {}) =>

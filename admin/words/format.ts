@@ -1,5 +1,11 @@
 // Numbers, dates, plurals and lists in a language, by Intl; formatters are made once.
 
+/** Words of a name in code: `readingMinutes` becomes "Reading minutes". */
+export function wordsOf(name: string): string {
+  const words = name.replaceAll(/[_-]+/g, ' ').replaceAll(/([a-z\d])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`)
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
 /** Texts of a number by its plural category; `{}` is replaced by the number. */
 export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { readonly other: string }
 

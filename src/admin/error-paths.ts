@@ -3,7 +3,7 @@
 import { checkKeys, type WriteAccess } from '../content/documents/input/keys.js'
 import { namesTargets, relationForm } from '../content/documents/input/relations.js'
 import type { Body } from '../content/documents/input/types.js'
-import { ApiError } from '../foundation/errors/errors.js'
+import { ApiError, type Situation } from '../foundation/errors/errors.js'
 import type { InputMistake, IssueCode, IssueParams } from '../foundation/errors/issues.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes } from '../foundation/grants.js'
 import { fileType } from '../model/schema/link.js'
@@ -94,24 +94,9 @@ function locate(access: ContentAccess, type: ContentType, data: Body, error: Api
   const { documents, grants } = access
   const { model } = documents.context
   const { situation } = error
-  if (situation?.kind === 'targets') {
-    const named = new Set(situation.named.map(String))
-    const leads = (attribute: Attribute) => mayLeadTo(attribute, situation.uid)
-    const paths = findAttributes(model, type, data, []).flatMap(({ attribute, path, value }) =>
-      leads(attribute) && containsId(value, named) ? [path] : [],
-    )
-    return withMistakes(
-      error,
-      paths.map((path) => ({ path, message: error.message, code: 'notFound' })),
-    )
-  }
-  if (situation?.kind === 'entries') {
-    const { attribute: name, ids } = situation
-    const paths = findAttributes(model, type, data, []).flatMap(({ attribute, path, value }) =>
-      attribute.name === name
-        ? findEntries(attribute, value, path).flatMap(({ entry, at }) => (ids.includes(Number(entry.id)) ? [at] : []))
-        : [],
-    )
+  if (situation?.kind === 'targets' || situation?.kind === 'entries') {
+    const given = findAttributes(model, type, data, [])
+    const paths = situation.kind === 'targets' ? pathsOfTargets(given, situation) : pathsOfEntries(given, situation)
     return withMistakes(
       error,
       paths.map((path) => ({ path, message: error.message, code: 'notFound' })),
@@ -125,6 +110,21 @@ function locate(access: ContentAccess, type: ContentType, data: Body, error: Api
     error,
     wrong.map((mistake) => (mayKnow(access, type, mistake.path) ? mistake : unknownAttribute(mistake))),
   )
+}
+
+function pathsOfTargets(given: readonly GivenAttribute[], { uid, named }: Extract<Situation, { kind: 'targets' }>): readonly Path[] {
+  const ids = new Set(named.map(String))
+  return given.filter(({ attribute, value }) => mayLeadTo(attribute, uid) && containsId(value, ids)).map(({ path }) => path)
+}
+
+function pathsOfEntries(
+  given: readonly GivenAttribute[],
+  { attribute: name, ids }: Extract<Situation, { kind: 'entries' }>,
+): readonly Path[] {
+  return given
+    .filter(({ attribute }) => attribute.name === name)
+    .flatMap(({ attribute, value, path }) => findEntries(attribute, value, path))
+    .flatMap(({ entry, at }) => (ids.includes(Number(entry.id)) ? [at] : []))
 }
 
 /** The error about an attribute that is hidden from the administrator, as of one that does not exist. */

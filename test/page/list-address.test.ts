@@ -8,8 +8,8 @@ import {
   resolveFilters,
   writeConditions,
 } from '../../admin/screens/list/conditions.js'
-import { wordsOf } from '../../admin/screens/list/list-query.js'
 import { type QueryData, readQuery, writeQuery } from '../../admin/server/query-string.js'
+import { wordsOf } from '../../admin/words/format.js'
 
 const condition = (path: string, operator: Condition['operator'], value = ''): Condition => ({
   kind: 'condition',

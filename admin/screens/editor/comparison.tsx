@@ -1,12 +1,13 @@
 // Differences of two versions of a document by attribute, with their words marked.
+
 import type { ReactNode } from 'react'
+import { labelOf } from '../../fields/document.js'
 import { type Entry, isEqual, readDocument } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { Hidden } from '../../parts/hidden.js'
 import { useWords } from '../../parts/words.js'
 import styles from './comparison.module.css'
 import { shapeOf, type TypeDescription } from './document-form.js'
-import { labelOf } from './path-labels.js'
 import { compareWords, textOf } from './word-difference.js'
 
 /** Words of two texts: those of one of them are marked. */

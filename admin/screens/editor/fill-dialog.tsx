@@ -1,5 +1,7 @@
 // Filling of fields from another language.
+
 import { useState } from 'react'
+import { labelOf } from '../../fields/document.js'
 import type { Entry, FormAttribute } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { CheckBox } from '../../parts/check-box.js'
@@ -9,7 +11,6 @@ import { useFormat, useWords } from '../../parts/words.js'
 import { fillFrom, saveAll } from './document-actions.js'
 import type { DocumentForm, TypeDescription } from './document-form.js'
 import styles from './editor.module.css'
-import { labelOf } from './path-labels.js'
 import { textOf } from './word-difference.js'
 
 /** Attributes that have a value of each language. */

@@ -1,10 +1,12 @@
 // Earlier versions of a document, compared with the draft; their values can be taken back one by one.
+
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ArrowLeft } from 'lucide-react'
 import { useState } from 'react'
+import { labelOf } from '../../fields/document.js'
 import type { Entry } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
-import { Panel } from '../../parts/panel.js'
+import { Panel } from '../../parts/dialog.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { Skeleton } from '../../parts/skeleton.js'
 import { useToasts } from '../../parts/toasts.js'
@@ -14,7 +16,6 @@ import { Comparison, differingAttributes } from './comparison.js'
 import { restoreVersion, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
-import { labelOf } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
 
 interface HistoryPanelProps {

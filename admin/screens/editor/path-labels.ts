@@ -1,18 +1,9 @@
 // Labels of paths in the form: those of attributes, and the positions of entries.
+import { type Layout, labelOf } from '../../fields/document.js'
 import { joinPath, splitPath } from '../../form/paths.js'
 import type { DocumentStore } from '../../form/store.js'
 import { type Entry, isKeyed, keyOf } from '../../form/values.js'
 import type { TypeDescription } from './document-form.js'
-
-type Layout = TypeDescription['layout']
-
-/** The label of an attribute: as an administrator wrote it, or its name as words. */
-export function labelOf({ metadatas }: Layout, name: string): string {
-  const label = metadatas[name]?.edit.label
-  if (typeof label === 'string' && label !== '' && label !== name) return label
-  const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase()
-}
 
 /** A path as a person reads it: `Sections › 2 Quote › Text`. */
 export function labelOfPath(type: TypeDescription, store: DocumentStore, path: string): string {

@@ -1,5 +1,7 @@
 // Preview of a publication: values that become public, missing values, and links that will wait.
+
 import { useEffect, useState } from 'react'
+import { labelOf } from '../../fields/document.js'
 import type { Entry } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { CheckBox } from '../../parts/check-box.js'
@@ -12,7 +14,7 @@ import { differingAttributes } from './comparison.js'
 import { checkPublication, type PublicationCheck, publish, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
-import { labelOf, labelOfPath, nameOfDocument } from './path-labels.js'
+import { labelOfPath, nameOfDocument } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
 
 interface PublishDialogProps {

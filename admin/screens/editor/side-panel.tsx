@@ -1,8 +1,10 @@
 // Side panel: publication, errors and conflicts, outline, and documents that link here.
+
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { addresses } from '../../addresses.js'
+import { labelOf } from '../../fields/document.js'
 import { useFormState, useSaver, useValue } from '../../form/hooks.js'
 import type { Conflict } from '../../form/merge.js'
 import { type Entry, type FormAttribute, isKeyed, keyOf, kindOf } from '../../form/values.js'
@@ -17,7 +19,7 @@ import { ConflictChoice } from './conflict.js'
 import { readUses } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
-import { labelOf, labelOfPath } from './path-labels.js'
+import { labelOfPath } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
 import { nameOf, textOf } from './word-difference.js'
 

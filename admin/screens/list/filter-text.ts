@@ -1,8 +1,10 @@
 // Conditions as sentences, for the chips above a list.
+
 import { useFormat, useWords } from '../../parts/words.js'
+import { wordsOf } from '../../words/format.js'
 import { columnLabel } from './columns.js'
 import { type Condition, type ConditionItem, takesNoValue } from './conditions.js'
-import { attributeOf, comparedKind, stateColumn, type TypeInfo, wordsOf } from './list-query.js'
+import { attributeOf, comparedKind, stateColumn, type TypeInfo } from './list-query.js'
 
 /** Returns a function that says a condition in the reader's language. */
 export function useConditionText(type: TypeInfo): (item: ConditionItem) => string {

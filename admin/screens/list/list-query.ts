@@ -1,7 +1,9 @@
 // Columns, order and requests of a list, from its type and its address.
+
 import type { ListState } from '../../addresses.js'
 import type { Data } from '../../server/client.js'
 import type { QueryData } from '../../server/query-string.js'
+import { wordsOf } from '../../words/format.js'
 import { type ComparedKind, type FilterContext, isPersonAttribute, resolveFilters } from './conditions.js'
 
 /** A type as the API describes it, with the attribute that names its documents. */
@@ -159,12 +161,6 @@ export function comparedKind(name: string, attribute: AttributeInfo | undefined)
 
 /** The label of an attribute of the type in the saved settings. */
 export function labelOf(type: TypeInfo, name: string): string {
-  const label = type.layout.metadatas[name]?.list.label ?? type.layout.metadatas[name]?.edit.label
-  return typeof label === 'string' && label !== '' && label !== name ? label : wordsOf(name)
-}
-
-/** Words of a name in code: `readingMinutes` becomes "Reading minutes". */
-export function wordsOf(name: string): string {
-  const words = name.replaceAll(/[_-]+/g, ' ').replaceAll(/([a-z\d])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`)
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  const { list, edit } = type.layout.metadatas[name] ?? {}
+  return list?.label || edit?.label || wordsOf(name)
 }

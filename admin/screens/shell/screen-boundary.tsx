@@ -1,34 +1,12 @@
 // An error in one screen leaves the rest of the page usable.
 import { useQueryErrorResetBoundary } from '@tanstack/react-query'
-import { Component, type ReactNode, Suspense } from 'react'
-import { ErrorState } from '../../parts/error-state.js'
+import { type ReactNode, Suspense } from 'react'
+import { ErrorBoundary, ErrorState } from '../../parts/error-state.js'
+import { Hidden } from '../../parts/hidden.js'
 import { Skeleton } from '../../parts/skeleton.js'
 import { useWords } from '../../parts/words.js'
 import { ApiFailure } from '../../server/client.js'
 import styles from './shell.module.css'
-
-interface BoundaryProps {
-  readonly children: ReactNode
-  readonly onRetry: () => void
-}
-
-class Boundary extends Component<BoundaryProps, { readonly error: Error | null }> {
-  override state = { error: null as Error | null }
-
-  static getDerivedStateFromError(error: Error) {
-    return { error }
-  }
-
-  override render(): ReactNode {
-    const { error } = this.state
-    if (error === null) return this.props.children
-    const retry = () => {
-      this.props.onRetry()
-      this.setState({ error: null })
-    }
-    return <FailedScreen error={error} onRetry={retry} />
-  }
-}
 
 /** A screen that cannot be shown, and a button that tries again. */
 export function FailedScreen({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }): ReactNode {
@@ -42,7 +20,9 @@ export function FailedScreen({ error, onRetry }: { readonly error: Error; readon
         : [shell.screenFailed, shell.screenFailedText]
   return (
     <div className={styles.failed}>
-      <h1 className={styles.name}>{title}</h1>
+      <h1>
+        <Hidden>{title}</Hidden>
+      </h1>
       <ErrorState title={title} text={text} onRetry={onRetry} />
     </div>
   )
@@ -51,8 +31,15 @@ export function FailedScreen({ error, onRetry }: { readonly error: Error; readon
 /** Shows the screen, an outline while it loads, or its error with a button that shows it again. */
 export function ScreenBoundary({ children }: { readonly children: ReactNode }): ReactNode {
   const { reset } = useQueryErrorResetBoundary()
+  const failed = (error: Error, retry: () => void) => {
+    const onRetry = () => {
+      reset()
+      retry()
+    }
+    return <FailedScreen error={error} onRetry={onRetry} />
+  }
   return (
-    <Boundary onRetry={reset}>
+    <ErrorBoundary fallback={failed}>
       <Suspense
         fallback={
           <div className={styles.loading}>
@@ -62,6 +49,6 @@ export function ScreenBoundary({ children }: { readonly children: ReactNode }): 
       >
         {children}
       </Suspense>
-    </Boundary>
+    </ErrorBoundary>
   )
 }

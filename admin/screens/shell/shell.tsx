@@ -5,6 +5,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState, u
 import { useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { ErrorState } from '../../parts/error-state.js'
+import { Hidden } from '../../parts/hidden.js'
 import { IconButton } from '../../parts/icon-button.js'
 import { useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
@@ -43,7 +44,9 @@ export function Shell(): ReactNode {
   if (error !== null && data === undefined)
     return (
       <main className={styles.alone}>
-        <h1 className={styles.name}>Octavo</h1>
+        <h1>
+          <Hidden>Octavo</Hidden>
+        </h1>
         <ErrorState onRetry={() => void refetch()} />
       </main>
     )

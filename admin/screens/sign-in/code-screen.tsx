@@ -3,14 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link, Route } from 'wouter'
 import { addresses, pagePath, patterns } from '../../addresses.js'
-import { Button } from '../../parts/button.js'
 import { useWords } from '../../parts/words.js'
 import { requestSession } from '../../server/client.js'
 import { brokenRules, PasswordField } from './password-field.js'
 import styles from './sign-in.module.css'
 import { SignInFrame } from './sign-in-frame.js'
-import { FormError, textOf, useSubmission } from './submission.js'
-import { TextField } from './text-field.js'
+import { Form, FormError, textOf, useSubmission } from './submission.js'
+import { NameFields, trimmedNames } from './text-field.js'
 
 export default function CodeScreen(): ReactNode {
   return (
@@ -27,24 +26,16 @@ const enter = (): void => location.assign(pagePath)
 function ResetForm({ code }: { readonly code: string }): ReactNode {
   const { signIn } = useWords().shell
   const [password, setPassword] = useState('')
-  const [isChecked, setChecked] = useState(false)
-  const isWeak = brokenRules(password).length > 0
   const send = async () => {
-    setChecked(true)
-    if (isWeak) return
     await requestSession('POST', '/session/reset', { body: { code, password } })
     enter()
   }
-  const { isBusy, error, onSubmit } = useSubmission(send, { code: signIn.errors.link })
+  const submission = useSubmission(brokenRules(password).length === 0, send, { code: signIn.errors.link })
   return (
     <SignInFrame title={signIn.resetTitle} text={signIn.resetText}>
-      <form className={styles.form} onSubmit={onSubmit} noValidate>
-        <FormError error={error} />
-        <PasswordField isNew autoFocus value={password} onChange={setPassword} isChecked={isChecked} />
-        <Button kind="main" type="submit" isBusy={isBusy}>
-          {signIn.setPassword}
-        </Button>
-      </form>
+      <Form submission={submission} action={signIn.setPassword}>
+        <PasswordField isNew autoFocus value={password} onChange={setPassword} isChecked={submission.isChecked} />
+      </Form>
       <p className={styles.more}>
         <Link href={addresses.forgot()}>{signIn.forgot}</Link>
       </p>
@@ -81,41 +72,22 @@ interface Invited {
 
 function InvitationForm({ code, email, ...invited }: Invited): ReactNode {
   const { signIn } = useWords().shell
-  const [firstname, setFirstname] = useState(invited.firstname ?? '')
-  const [lastname, setLastname] = useState(invited.lastname ?? '')
+  const [names, setNames] = useState({ firstname: invited.firstname ?? '', lastname: invited.lastname ?? '' })
   const [password, setPassword] = useState('')
-  const [isChecked, setChecked] = useState(false)
-  const isWeak = brokenRules(password).length > 0
-  const isNameless = firstname.trim() === ''
+  const isNameless = names.firstname.trim() === ''
   const send = async () => {
-    setChecked(true)
-    if (isWeak || isNameless) return
-    const body = { password, firstname: firstname.trim(), lastname: lastname.trim() === '' ? null : lastname.trim() }
-    await requestSession('POST', '/session/invitation/{code}', { path: { code }, body })
+    await requestSession('POST', '/session/invitation/{code}', { path: { code }, body: { password, ...trimmedNames(names) } })
     enter()
   }
-  const { isBusy, error, onSubmit } = useSubmission(send, { code: signIn.errors.link })
+  const submission = useSubmission(!isNameless && brokenRules(password).length === 0, send, { code: signIn.errors.link })
+  const { isChecked } = submission
   return (
     <SignInFrame title={signIn.invitationTitle} text={signIn.invitationText(email)}>
-      <form className={styles.form} onSubmit={onSubmit} noValidate>
-        <FormError error={error} />
+      <Form submission={submission} action={signIn.accept}>
         <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
-        <div className={styles.pair}>
-          <TextField
-            label={signIn.firstname}
-            name="firstname"
-            autoComplete="given-name"
-            value={firstname}
-            onChange={setFirstname}
-            error={isChecked && isNameless ? signIn.nameMissing : null}
-          />
-          <TextField label={signIn.lastname} name="lastname" autoComplete="family-name" value={lastname} onChange={setLastname} />
-        </div>
+        <NameFields value={names} onChange={setNames} isWrong={isChecked && isNameless} />
         <PasswordField isNew autoFocus value={password} onChange={setPassword} isChecked={isChecked} />
-        <Button kind="main" type="submit" isBusy={isBusy}>
-          {signIn.accept}
-        </Button>
-      </form>
+      </Form>
     </SignInFrame>
   )
 }

@@ -1,42 +1,35 @@
 // The first administrator of a service.
 import { type ReactNode, useState } from 'react'
-import { Button } from '../../parts/button.js'
 import { useWords } from '../../parts/words.js'
 import { requestSession } from '../../server/client.js'
 import { brokenRules, PasswordField } from './password-field.js'
-import styles from './sign-in.module.css'
 import { SignInFrame } from './sign-in-frame.js'
 import type { SignInWays } from './sign-in-screen.js'
-import { FormError, useSubmission } from './submission.js'
-import { TextField } from './text-field.js'
+import { Form, useSubmission } from './submission.js'
+import { EmailField, NameFields, TextField, trimmedNames } from './text-field.js'
 
 /** The form; it asks for the code from the log where the service does. */
 export function FirstForm({ ways: { needsCode } }: { readonly ways: SignInWays }): ReactNode {
   const { signIn } = useWords().shell
   const [code, setCode] = useState('')
-  const [firstname, setFirstname] = useState('')
-  const [lastname, setLastname] = useState('')
+  const [names, setNames] = useState({ firstname: '', lastname: '' })
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const [isChecked, setChecked] = useState(false)
   const missing = {
     code: needsCode && code.trim() === '',
-    firstname: firstname.trim() === '',
+    name: names.firstname.trim() === '',
     email: !/^\S+@\S+$/.test(email.trim()),
     password: brokenRules(password).length > 0,
   }
-  const { isBusy, error, onSubmit } = useSubmission(async () => {
-    setChecked(true)
-    if (Object.values(missing).includes(true)) return
-    const names = { firstname: firstname.trim(), lastname: lastname.trim() === '' ? null : lastname.trim() }
+  const submission = useSubmission(!Object.values(missing).includes(true), () => {
     const given = needsCode ? { code: code.trim() } : {}
-    await requestSession('POST', '/session/first', { body: { ...given, ...names, email: email.trim(), password, remember: false } })
+    const body = { ...given, ...trimmedNames(names), email: email.trim(), password, remember: false }
+    return requestSession('POST', '/session/first', { body })
   })
-  const errorOf = (name: keyof typeof missing, text: string) => (isChecked && missing[name] ? text : null)
+  const { isChecked } = submission
   return (
     <SignInFrame title={signIn.firstTitle} text={signIn.firstText}>
-      <form className={styles.form} onSubmit={onSubmit} noValidate>
-        <FormError error={error} />
+      <Form submission={submission} action={signIn.create}>
         {needsCode && (
           <TextField
             label={signIn.code}
@@ -47,35 +40,13 @@ export function FirstForm({ ways: { needsCode } }: { readonly ways: SignInWays }
             isCode
             value={code}
             onChange={setCode}
-            error={errorOf('code', signIn.codeMissing)}
+            error={isChecked && missing.code ? signIn.codeMissing : null}
           />
         )}
-        <div className={styles.pair}>
-          <TextField
-            label={signIn.firstname}
-            name="firstname"
-            autoComplete="given-name"
-            autoFocus={!needsCode}
-            value={firstname}
-            onChange={setFirstname}
-            error={errorOf('firstname', signIn.nameMissing)}
-          />
-          <TextField label={signIn.lastname} name="lastname" autoComplete="family-name" value={lastname} onChange={setLastname} />
-        </div>
-        <TextField
-          label={signIn.email}
-          name="email"
-          type="email"
-          autoComplete="username"
-          value={email}
-          onChange={setEmail}
-          error={errorOf('email', signIn.emailMissing)}
-        />
+        <NameFields value={names} onChange={setNames} isWrong={isChecked && missing.name} autoFocus={!needsCode} />
+        <EmailField value={email} onChange={setEmail} isWrong={isChecked && missing.email} />
         <PasswordField isNew value={password} onChange={setPassword} isChecked={isChecked} />
-        <Button kind="main" type="submit" isBusy={isBusy}>
-          {signIn.create}
-        </Button>
-      </form>
+      </Form>
     </SignInFrame>
   )
 }

@@ -69,14 +69,12 @@ function SignInAgain({ email, isEnded = false, onClose = () => {} }: AgainProps)
   const { signIn } = useWords().shell
   const form = useId()
   const [password, setPassword] = useState('')
-  const [isChecked, setChecked] = useState(false)
   const send = async () => {
-    setChecked(true)
-    if (password === '' || email === null) return
+    if (email === null) return
     await requestSession('POST', '/session', { body: { email, password, remember: false, deviceId: null } })
     onClose()
   }
-  const { isBusy, error, onSubmit } = useSubmission(send, { credentials: signIn.errors.wrongPassword })
+  const { isBusy, isChecked, error, onSubmit } = useSubmission(password !== '', send, { credentials: signIn.errors.wrongPassword })
   return (
     <Dialog
       isOpen

@@ -10,8 +10,8 @@ import { PasswordField } from './password-field.js'
 import styles from './sign-in.module.css'
 import { SignInFrame } from './sign-in-frame.js'
 import type { SignInWays } from './sign-in-screen.js'
-import { FormError, useSubmission } from './submission.js'
-import { TextField } from './text-field.js'
+import { Form, FormError, useSubmission } from './submission.js'
+import { EmailField } from './text-field.js'
 
 /** The form, and other ways to sign in. */
 export function SignInForm({ ways }: { readonly ways: SignInWays }): ReactNode {
@@ -31,7 +31,7 @@ export function SignInForm({ ways }: { readonly ways: SignInWays }): ReactNode {
 
 function Demo({ ways }: { readonly ways: SignInWays }): ReactNode {
   const { signIn } = useWords().shell
-  const { isBusy, error, onSubmit } = useSubmission(() => requestSession('POST', '/session/demo'))
+  const { isBusy, error, onSubmit } = useSubmission(true, () => requestSession('POST', '/session/demo'))
   return (
     <form className={styles.form} onSubmit={onSubmit}>
       <p className={styles.text}>{signIn.demoText}</p>
@@ -55,32 +55,18 @@ function Credentials({ hasDemo }: { readonly hasDemo: boolean }): ReactNode {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [remember, setRemember] = useState(false)
-  const [isChecked, setChecked] = useState(false)
-  const { isBusy, error, onSubmit } = useSubmission(async () => {
-    setChecked(true)
-    if (email.trim() === '' || password === '') return
-    await requestSession('POST', '/session', { body: { email: email.trim(), password, remember, deviceId: null } })
-  })
+  const isNameless = email.trim() === ''
+  const submission = useSubmission(!isNameless && password !== '', () =>
+    requestSession('POST', '/session', { body: { email: email.trim(), password, remember, deviceId: null } }),
+  )
+  const { isChecked } = submission
   return (
-    <form className={styles.form} onSubmit={onSubmit} noValidate>
-      <FormError error={error} />
-      <TextField
-        label={signIn.email}
-        name="email"
-        type="email"
-        autoComplete="username"
-        autoFocus={!hasDemo}
-        value={email}
-        onChange={setEmail}
-        error={isChecked && email.trim() === '' ? signIn.emailMissing : null}
-      />
+    <Form submission={submission} action={signIn.submit} isSecondary={hasDemo}>
+      <EmailField autoFocus={!hasDemo} value={email} onChange={setEmail} isWrong={isChecked && isNameless} />
       <PasswordField value={password} onChange={setPassword} isChecked={isChecked} />
       <CheckBox isSelected={remember} onChange={setRemember}>
         {signIn.stay}
       </CheckBox>
-      <Button kind={hasDemo ? 'plain' : 'main'} type="submit" isBusy={isBusy}>
-        {signIn.submit}
-      </Button>
-    </form>
+    </Form>
   )
 }

@@ -72,7 +72,6 @@ export const editor = {
     changed: (count: number) => `${few(count, 'Feld weicht', 'Felder weichen')} von der öffentlichen Fassung ab`,
     checking: 'Wird geprüft …',
     missing: (count: number) => `${few(count, 'Korrektur', 'Korrekturen')} nötig`,
-    missingHelp: 'Ein Link führt zum Feld.',
     ready: 'Es fehlt nichts.',
     waiting: (count: number) =>
       count === 1

@@ -111,7 +111,6 @@ export const list = {
   field: 'Feld',
   value: 'Wert',
   addField: 'Feld hinzufügen',
-  emptyValue: 'Leeren',
   noValue: 'kein Wert',
   conditions: {
     title: 'Filter',

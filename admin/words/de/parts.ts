@@ -24,9 +24,6 @@ export const parts = {
   selected: (count: number) => plural(count, { one: '1 ausgewählt', other: '{} ausgewählt' }),
   selectRow: (name: string) => `${name} auswählen`,
   selectAll: 'Alle Zeilen dieser Seite auswählen',
-  sortAscending: 'aufsteigend sortiert',
-  sortDescending: 'absteigend sortiert',
-  sortBy: (column: string) => `Nach ${column} sortieren`,
   drag: (name: string) => `${name} verschieben`,
   dragHint: 'Alt mit Pfeil nach oben oder unten verschiebt, Alt mit Pos1 oder Ende verschiebt an den Anfang oder das Ende.',
   moved: (name: string, position: number, total: number) => `${name}: Position ${number(position)} von ${number(total)}`,
@@ -45,7 +42,6 @@ export const parts = {
   brokenTitle: 'Dieser Teil der Seite ist ausgefallen',
   brokenText: 'Ihre Eingaben sind in diesem Browser gespeichert. Laden Sie die Seite neu, um fortzufahren.',
   reload: 'Neu laden',
-  notANumber: 'Bitte geben Sie eine Zahl ein.',
   state: { draft: 'Entwurf', changed: 'Geändert', published: 'Veröffentlicht', missing: 'Fehlt', plain: 'Gespeichert' },
   stateMeaning: {
     draft: 'nicht öffentlich',

@@ -71,7 +71,6 @@ export const editor = {
     changed: (count: number) => `${few(count, 'field differs', 'fields differ')} from the public version`,
     checking: 'Checking…',
     missing: (count: number) => `${few(count, 'correction', 'corrections')} needed`,
-    missingHelp: 'A link goes to the field.',
     ready: 'Nothing is missing.',
     waiting: (count: number) => `${few(count, 'link', 'links')} will show when their documents are public`,
     becomesPublic: 'Becomes public',

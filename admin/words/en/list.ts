@@ -110,7 +110,6 @@ export const list = {
   field: 'Field',
   value: 'Value',
   addField: 'Add a field',
-  emptyValue: 'Empty',
   noValue: 'no value',
   conditions: {
     title: 'Filters',

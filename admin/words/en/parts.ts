@@ -24,9 +24,6 @@ export const parts = {
   selected: (count: number) => plural(count, { one: '1 selected', other: '{} selected' }),
   selectRow: (name: string) => `Select ${name}`,
   selectAll: 'Select all rows of this page',
-  sortAscending: 'sorted ascending',
-  sortDescending: 'sorted descending',
-  sortBy: (column: string) => `Sort by ${column}`,
   drag: (name: string) => `Move ${name}`,
   dragHint: 'Alt with arrow up or down moves, Alt with Home or End moves to the ends.',
   moved: (name: string, position: number, total: number) => `${name}: position ${number(position)} of ${number(total)}`,
@@ -45,7 +42,6 @@ export const parts = {
   brokenTitle: 'This part of the page failed',
   brokenText: 'What you typed is stored in this browser. Load the page again to continue.',
   reload: 'Load again',
-  notANumber: 'Please enter a number.',
   state: { draft: 'Draft', changed: 'Changed', published: 'Published', missing: 'Missing', plain: 'Saved' },
   stateMeaning: {
     draft: 'not public',

@@ -280,8 +280,8 @@ function applyOperations(
       const wanted = 'remove' in operation ? null : findPosition(operation, item, { find, inserted, removed })
       if (wanted !== null && 'code' in wanted) refuse(name, wanted.code, wanted.message)
       else {
-        if (!isNew) order.splice(order.indexOf(item), 1)
         if (isNew) inserted.set(name, item)
+        else order.splice(order.indexOf(item), 1)
         if (wanted !== null) order.splice(toIndex(wanted, order), 0, item)
       }
     }

@@ -73,7 +73,8 @@ export async function readLinkShapes({ grants, database }: LayoutReads, model: M
   return (uid) => shapes.get(uid)!
 }
 
-const idNames = new Set(['id', 'documentId', 'locale'])
+/** Names that identify a version. */
+export const idNames: ReadonlySet<string> = new Set(['id', 'documentId', 'locale'])
 
 const readableAttributes = ({ content }: ContentAccess['grants'], { uid, attributes }: ContentType): readonly Attribute[] =>
   [...attributes.values()].filter(({ name }) => isGranted(content.readable.get(uid) ?? noAttributes, name))

@@ -6,7 +6,7 @@ import type { Attribute, ContentType } from '../../model/schema/types.js'
 import { isObject, type Parameters, stateName } from '../../query/request.js'
 import { readLayouts } from '../layouts/layouts.js'
 import type { ContentAccess, VersionData } from './content-access.js'
-import { idFields, type LinkShapes, linkLevel, readLinkShapes, thumbnailLevel, toLink, toThumbnail } from './link-view.js'
+import { idFields, idNames, type LinkShapes, linkLevel, readLinkShapes, thumbnailLevel, toLink, toThumbnail } from './link-view.js'
 
 /** The parameters that select columns. */
 export interface ColumnQuery {
@@ -100,5 +100,3 @@ export function presentColumns({ related, shapes }: Columns, row: VersionData): 
   })
   return Object.fromEntries(values)
 }
-
-const idNames = new Set(['id', 'documentId', 'locale'])

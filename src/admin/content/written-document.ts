@@ -9,6 +9,7 @@ import type { Attribute, ContentType, Model, Schema } from '../../model/schema/t
 import { isObject, type ReadRequest } from '../../query/request.js'
 import type { RequestPath } from './document-changes.js'
 import type { DocumentView } from './document-view.js'
+import { toEntries } from './link-targets.js'
 
 /** A written document in one locale, without its values. */
 export interface WrittenDocument extends Pick<DocumentView, 'documentId' | 'locale' | 'revision' | 'state'> {
@@ -92,8 +93,6 @@ function newEntries(model: Model, shape: Schema, data: Body, row: Body, isNew: b
     })
   })
 }
-
-const toEntries = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isObject)
 
 const componentOf = (model: Model, attribute: Attribute, entry: Body) =>
   model.components.get(attribute.kind === 'component' ? attribute.component : String(entry.__component))

@@ -34,7 +34,7 @@ const statuses = {
 export type ErrorName = keyof typeof statuses
 
 /** The subject of an error, if its details do not contain it. */
-type Situation =
+export type Situation =
   /** The caller is not granted this action. */
   | { readonly kind: 'permission'; readonly action: string }
   /** The body was read and has no `data` that is an object. */

@@ -1,7 +1,7 @@
 // The page at /admin for editors, built from admin/ into dist/admin and read with its first request.
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bucketOf, fileUrl } from '../../content/media/storage/s3-address.js'
 import type { Config } from '../../foundation/config/config.js'
 import type { PreviewConfig } from '../../foundation/config/preview.js'
@@ -31,7 +31,10 @@ const contentTypes: Readonly<Record<string, string>> = {
 /** The names of files end with a compression, if any: `list-4f3c.js.br`. */
 const endings = { br: '.br', gzip: '.gz' } as const
 
-/** The script may only set its own texts as markup: React Aria empties an element by markup, and ProseMirror parses pasted HTML apart. */
+/**
+ * Trusted Types refuse markup from strings, except through two policies: `default` of the page allows the empty text, with which React Aria
+ * empties an element, and ProseMirror's own is for pasted HTML.
+ */
 const policyFor = (storage: string, frames: string): string =>
   `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:${storage}; media-src 'self' blob:${storage}; font-src 'self'; connect-src 'self';${frames} base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types default ProseMirrorClipboard`
 
@@ -60,14 +63,10 @@ export function adminPageMount(config: AdminPageConfig): Mount {
     methodsAt: () => readMethods,
     addTo: (app) => {
       const handle = async (request: FastifyRequest, reply: FastifyReply) => (await open())(request, reply)
-      addRoutes(app, handle)
+      app.get(adminPagePath, handle)
+      app.get(`${adminPagePath}/*`, handle)
     },
   }
-}
-
-function addRoutes(app: FastifyInstance, handle: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): void {
-  app.get(adminPagePath, handle)
-  app.get(`${adminPagePath}/*`, handle)
 }
 
 async function openPage(config: AdminPageConfig) {
