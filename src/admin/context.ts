@@ -40,6 +40,8 @@ export interface AdministrationParts {
   /** The clock of the database, in milliseconds since 1970. */
   readonly timeOfDay: RawBuilder<unknown>
   now(): number
+  /** Call after changes of scheduled actions. */
+  scheduleChanged(): void
   /** Logs the code of the first administrator if there is none; resolves to whether there is none. */
   logFirstCode(): Promise<boolean>
 }

@@ -36,6 +36,25 @@ export function inputErrors({ name, message, details, mistakes }: ApiError): rea
   return name === 'ValidationError' ? [toErrorView({ path: [], message })] : null
 }
 
+/** Why a document was left unchanged. */
+export interface DocumentError {
+  readonly status: number
+  readonly name: string
+  readonly message: string
+  /** The locale of the errors; null on types without locales, and if it is unknown. */
+  readonly locale: string | null
+  /** The first errors about its values. */
+  readonly errors: readonly InputErrorView[]
+}
+
+const maxErrorsPerDocument = 10
+
+/** The error of a document for a response. `only`: the locale of the request. */
+export function toDocumentError(error: ApiError, only: string | null): DocumentError {
+  const { status, name, message, locale } = error
+  return { status, name, message, locale: locale ?? only, errors: (inputErrors(error) ?? []).slice(0, maxErrorsPerDocument) }
+}
+
 /** An error in the details of another one, which code of the project may have thrown. */
 function toMistake(given: unknown): InputMistake {
   const { path, message } = (isObject(given) ? given : {}) as { readonly path?: unknown; readonly message?: unknown }

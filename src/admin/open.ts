@@ -5,6 +5,7 @@ import { type Doctor, openDoctor } from '../operations/doctor/doctor-client.js'
 import type { Administration, AdministrationParts } from './context.js'
 import { anyAdministrator } from './identity/administrators.js'
 import type { LoggedCode } from './identity/bootstrap.js'
+import { openSchedule, type Schedule, type ScheduleOptions } from './schedule.js'
 
 /** The administration of a service, which may never be opened. */
 export interface LateAdministration {
@@ -13,12 +14,16 @@ export interface LateAdministration {
   /** Logs the code of the first administrator if there is none. Without tables of administrators, nothing is logged. */
   announce(): void
   readonly doctor: Doctor
-  /** Ends the checks of the database. */
-  close(): void
+  /** Publications and withdrawals at a later time. */
+  readonly schedule: Pick<Schedule, 'start'>
+  /** Ends the checks of the database and scheduled actions. */
+  close(): Promise<void>
 }
 
+type GivenParts = Omit<AdministrationParts, 'logFirstCode' | 'scheduleChanged'> & Pick<ScheduleOptions, 'withInstallation'>
+
 /** Prepares the administration of a service. */
-export function prepareAdministration(given: Omit<AdministrationParts, 'logFirstCode'>): LateAdministration {
+export function prepareAdministration(given: GivenParts): LateAdministration {
   const { config, database, log, now } = given
   const told: LoggedCode = { hour: null }
   const logCode = async (): Promise<boolean> => {
@@ -30,8 +35,18 @@ export function prepareAdministration(given: Omit<AdministrationParts, 'logFirst
   }
   const open = onceDone(async (): Promise<Administration> => {
     const { openAdministration } = await import('./context.js')
-    return openAdministration({ ...given, logFirstCode: logCode })
+    return openAdministration({ ...given, logFirstCode: logCode, scheduleChanged: schedule.look })
   })
+  const schedule = openSchedule({ ...given, open })
   const doctor = openDoctor(config)
-  return { open, doctor, announce: () => void logCode().catch(() => {}), close: () => doctor.close() }
+  return {
+    open,
+    doctor,
+    schedule,
+    announce: () => void logCode().catch(() => {}),
+    close: async () => {
+      doctor.close()
+      await schedule.close()
+    },
+  }
 }

@@ -105,6 +105,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
       identification,
       changes: events.changes,
       timeOfDay: database.reads.dialect.timeOfDay,
+      withInstallation: async (work) => holding(installations.enter(await defaultLocale()), work),
       ...accounts,
     }),
     modelChanges: { live: liveModel, byBuilder: openContentTypeBuilder(config.folder, liveModel) },
@@ -188,12 +189,14 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
   const listen = async () => {
     await loadLateCode(config)
     const address = await server.listen()
-    if (config.admin.enabled) administration.announce()
+    if (config.admin.enabled) {
+      administration.announce()
+      administration.schedule.start()
+    }
     return address
   }
   const close: HttpServer['close'] = async (delay) => {
-    administration.close()
-    await server.close(delay)
+    await Promise.all([administration.close(), server.close(delay)])
   }
   const { state, leaveToOthers } = server
   if (config.schedules.length === 0) return { listen, state, leaveToOthers, close }
@@ -224,7 +227,12 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
  * left to the request that needs it, when file descriptors may have run out.
  */
 async function loadLateCode({ admin, modelChanges, mail }: Config): Promise<void> {
-  const administration = () => [import('../http/admin/handle.js'), import('../admin/context.js'), import('../admin/identity/bootstrap.js')]
+  const administration = () => [
+    import('../http/admin/handle.js'),
+    import('../admin/context.js'),
+    import('../admin/content/scheduled-actions.js'),
+    import('../admin/identity/bootstrap.js'),
+  ]
   await Promise.all([
     import('@fastify/busboy'),
     import('file-type'),

@@ -4,7 +4,7 @@ import { ApiError, forbidden, inputError } from '../../foundation/errors/errors.
 import { isObject, type Parameters } from '../../query/request.js'
 import type { StoreActions } from '../activity.js'
 import type { Administration } from '../context.js'
-import { type InputErrorView, inputErrors } from '../error-paths.js'
+import { type DocumentError, toDocumentError } from '../error-paths.js'
 import { type ContentAccess, findRows, inLocale, parseLocales, readableType } from './content-access.js'
 import { toRowParameters } from './document-list.js'
 import { actOnDocument, type DocumentAction } from './document-writes.js'
@@ -30,17 +30,6 @@ export interface BulkResult {
   readonly error: DocumentError | null
 }
 
-/** Why a document was left unchanged. */
-interface DocumentError {
-  readonly status: number
-  readonly name: string
-  readonly message: string
-  /** The locale of the errors; null on types without locales, and if it is unknown. */
-  readonly locale: string | null
-  /** The first errors about its values. */
-  readonly errors: readonly InputErrorView[]
-}
-
 /** The client of a bulk request. */
 interface BulkClient {
   isGone(): boolean
@@ -49,7 +38,6 @@ interface BulkClient {
 }
 
 const rowsPerRead = 2_000
-const maxErrorsPerDocument = 10
 const maxDocuments = 500
 
 /** Refuses a request that is wrong for every document. @throws ApiError 400, 403, 404 */
@@ -163,12 +151,6 @@ async function actOn(
 function onlyLocale(access: ContentAccess, { type, locale }: BulkRequest): string | null {
   const given = locale ?? access.defaultLocale
   return readableType(access, type).localized && given !== '*' && !given.includes(',') ? given : null
-}
-
-/** `only`: the locale of the request. */
-function toDocumentError(error: ApiError, only: string | null): DocumentError {
-  const { status, name, message, locale } = error
-  return { status, name, message, locale: locale ?? only, errors: (inputErrors(error) ?? []).slice(0, maxErrorsPerDocument) }
 }
 
 interface ListedRow {

@@ -10,9 +10,12 @@ import type { Config } from '../../foundation/config/config.js'
 import { forbidden, invalidAt, notFound } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import type { ContentType } from '../../model/schema/types.js'
+import type { Installation } from '../../project/installation.js'
 import type { Parameters } from '../../query/request.js'
 import { everyLocale } from '../../query/rest/versions.js'
-import type { AdministratorAction } from '../activity.js'
+import { type ActingAdministrator, type AdministratorAction, logActivities } from '../activity.js'
+import type { Administration } from '../context.js'
+import type { Administrator } from '../identity/identify.js'
 import type { AdministratorGrants } from '../permissions/grants.js'
 
 /** Where and for how long versions of documents are stored. */
@@ -40,6 +43,41 @@ export interface ContentAccess {
   readonly history: HistorySettings | null
   /** Notes an action in the log of activity, in its transaction; null: nothing was changed. */
   log(transaction: Transaction, act: AdministratorAction | null): Promise<void>
+}
+
+/** Who accesses content, and on behalf of which request. */
+interface AccessTerms {
+  readonly administrator: Pick<Administrator, 'id' | 'roles' | 'isSuperAdmin'>
+  /** The actor in the log of activity. */
+  readonly actor: ActingAdministrator
+  readonly requestId: string
+}
+
+/** Opens the content of an installation for an administrator. */
+export async function openContentAccess(
+  administration: Administration,
+  installation: Installation,
+  { administrator, actor, requestId }: AccessTerms,
+): Promise<ContentAccess> {
+  const { config, database, now, hasHistory, grantsOf } = administration
+  const { documents, writes, batch, checks, defaultLocale, model } = installation
+  const { limits } = config
+  return {
+    documents,
+    writes,
+    batch,
+    checks,
+    defaultLocale,
+    database,
+    grants: await grantsOf(administrator, model),
+    administratorId: administrator.id,
+    requestId,
+    limits,
+    history: hasHistory ? { database, now, limits } : null,
+    log: async (transaction, act) => {
+      if (act !== null) await logActivities(administration, transaction, actor, [act])
+    },
+  }
 }
 
 /** A type of the project that the administrator may read. @throws ApiError 404, 403 */

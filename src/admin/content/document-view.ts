@@ -17,6 +17,7 @@ import { type AdministratorGrants, superAdminGrants } from '../permissions/grant
 import { changedAttributes } from './changed-attributes.js'
 import { type ContentAccess, type DocumentName, findVersion, findVersions, type VersionData } from './content-access.js'
 import { findLinkedTypes, idFields, type LinkShapes, linkLevel, presentLinks, readLinkShapes } from './link-view.js'
+import { type ScheduledAction, scheduledFor } from './scheduled-view.js'
 
 /** A document in one locale. */
 export interface DocumentView {
@@ -33,6 +34,8 @@ export interface DocumentView {
   /** Relations of the draft with more links than are included; the rest is at `/links/:path`. */
   readonly more: readonly string[]
   readonly locales: readonly LocaleState[]
+  /** Publications and withdrawals at a later time. */
+  readonly scheduled: readonly ScheduledAction[]
   readonly may: DocumentPermissions
 }
 
@@ -63,6 +66,12 @@ export async function viewDocument(access: ContentAccess, name: DocumentName): P
     changed: here?.state === 'changed' && draft !== null && published !== null ? changedAttributes(model, type, draft, published) : [],
     more: draft === null ? [] : relationNames(type).filter((each) => hasMoreLinks(draft[each])),
     locales,
+    scheduled: await scheduledFor(
+      access,
+      type,
+      documentId,
+      locales.map((each) => each.locale),
+    ),
     may: await documentPermissions(access, name, here !== null),
   }
 }
@@ -169,6 +178,13 @@ function grantedPaths(name: string, attributes: AttributeGrants): readonly strin
   return below === 'all'
     ? [name]
     : [...below.keys()].filter((inner) => inner !== 'id').flatMap((inner) => grantedPaths(inner, below).map((path) => `${name}.${path}`))
+}
+
+/** True if the administrator may publish an existing document in a locale, or take its publication back. */
+export async function mayPublish(access: ContentAccess, name: DocumentName, action: 'publish' | 'unpublish'): Promise<boolean> {
+  for (const right of access.grants.content.toWrite(name.type.uid, action))
+    if (await isRightHeld(access, name, right, true, new Map())) return true
+  return false
 }
 
 /** True if a right applies to a document. A new document belongs to its creator. */

@@ -84,6 +84,22 @@ export function readRoles(database: RowReader, id: number): Promise<readonly Adm
     join admin_roles r on r.id = l.role_id where l.user_id = ${id} order by l.role_ord, r.id`)
 }
 
+/** An administrator who may sign in, apart from any session. */
+export interface ActiveAdministrator {
+  readonly id: number
+  readonly email: string
+  readonly roles: readonly AdministratorRole[]
+  readonly isSuperAdmin: boolean
+}
+
+/** Returns an administrator who may sign in, with the current roles; null: deleted, blocked, or not active. */
+export async function activeAdministrator(database: RowReader, id: number): Promise<ActiveAdministrator | null> {
+  const row = await administratorById(database, id)
+  if (row === null || !isActive(row)) return null
+  const roles = await readRoles(database, id)
+  return { id, email: row.email ?? '', roles, isSuperAdmin: roles.some(({ code }) => code === superAdminCode) }
+}
+
 const requiredTables = [
   'admin_users',
   'admin_roles',

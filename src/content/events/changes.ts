@@ -1,17 +1,20 @@
 // Changes of documents, without content, for the pages of administrators: recorded in the transaction of the write, and only while a page
 // follows in any process.
 import { sql } from 'kysely'
-import { type MainConnection, serviceTransaction, type WriteDatabase } from '../../database/database.js'
+import { type MainConnection, serviceTransaction, type Transaction, type WriteDatabase } from '../../database/database.js'
 import { insertMissing } from '../../database/portable-sql.js'
 import type { EntryEventName } from '../../foundation/public/events.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { ContentType } from '../../model/schema/types.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
 
+/** A change of a document or of its scheduled actions. */
+export type ChangeName = EntryEventName | 'schedule'
+
 /** A change of a version of a document. */
 export interface DocumentChange {
   readonly sequence: number
-  readonly event: EntryEventName
+  readonly event: ChangeName
   /** Milliseconds since 1970. */
   readonly madeAt: number
   /** Null: the writer was no administrator. */
@@ -46,6 +49,8 @@ export interface Changes {
    * commits of this process.
    */
   follow(changed: () => void): Promise<() => void>
+  /** Records a change of the scheduled actions on a document, in its transaction. */
+  recordSchedule(transaction: Transaction, change: Omit<DocumentChange, 'sequence' | 'event'>): void
   /** Call after commits that may have recorded changes. */
   committed(): void
   read(after: number): Promise<ChangeBatch>
@@ -82,7 +87,7 @@ const maxChanges = 10_000
 const batchChanges = 200
 
 /** Statement that records a change. Execute it before a row is deleted, and after any other change. */
-export const recordChange = (event: EntryEventName, type: ContentType, row: DocumentVersion, { now, policy }: ChangeCause) =>
+export const recordChange = (event: ChangeName, type: ContentType, row: DocumentVersion, { now, policy }: ChangeCause) =>
   sql`insert into ${changes} (event, made_at, administrator_id, type, document_id, locale)
     select ${event}, ${now}, ${policy?.writerId ?? 0}, ${type.uid}, document_id, ${type.localized ? row.locale : null}
     from ${sql.table(type.table)} where id = ${row.id} and document_id is not null`
@@ -118,6 +123,13 @@ export function openChanges(options: ChangesOptions): Changes {
         throw error
       }
       return () => void pages.delete(page)
+    },
+    recordSchedule: (transaction, { madeAt, administratorId, uid, documentId, locale }) => {
+      if (!recording.isOn()) return
+      const { commitOrder } = transaction.dialect
+      if (commitOrder !== null) transaction.follow(commitOrder)
+      transaction.follow(sql`insert into ${changes} (event, made_at, administrator_id, type, document_id, locale)
+        values ('schedule', ${madeAt}, ${administratorId ?? 0}, ${uid}, ${documentId}, ${locale})`)
     },
     committed: () => {
       for (const { changed } of pages) changed()
@@ -229,7 +241,7 @@ interface ChangeRow {
 
 const toChange = (row: ChangeRow): DocumentChange => ({
   sequence: Number(row.sequence),
-  event: row.event as EntryEventName,
+  event: row.event as ChangeName,
   madeAt: Number(row.made_at),
   administratorId: Number(row.administrator_id) === 0 ? null : Number(row.administrator_id),
   uid: row.type,

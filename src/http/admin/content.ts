@@ -1,13 +1,14 @@
 // Content for the resources of the administration API: schemas of documents and of lists, and documents as responses.
 
 import * as z from 'zod'
-import { logActivities } from '../../admin/activity.js'
-import { type ContentAccess, type DocumentName, parseLocale, readableType } from '../../admin/content/content-access.js'
+import { type ContentAccess, type DocumentName, openContentAccess, parseLocale, readableType } from '../../admin/content/content-access.js'
 import { type DocumentView, viewDocument } from '../../admin/content/document-view.js'
+import { scheduledVerbs } from '../../admin/content/scheduled-view.js'
 import { toWritten, type WriteReport, type WrittenDocument } from '../../admin/content/written-document.js'
 import { toErrorView } from '../../admin/error-paths.js'
 import type { FormerResult } from '../../admin/idempotency.js'
-import { pageInput } from '../../admin/values.js'
+import { administratorName } from '../../admin/names.js'
+import { pageInput, timestamp } from '../../admin/values.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
 import type { InputMistake } from '../../foundation/errors/issues.js'
 import { documentStates } from '../../query/request.js'
@@ -91,6 +92,25 @@ export const listTotals = boundedTotal.extend({
   states: z.strictObject({ draft: boundedTotal, changed: boundedTotal, published: boundedTotal }).optional().describe('With `by=state`'),
 })
 
+/** Why a document was left unchanged. */
+export const documentErrorSchema = z.strictObject({
+  status: z.int(),
+  name: text,
+  message: text,
+  /** The locale of the errors; null on types without locales, and if it is unknown. */
+  locale: text.nullable(),
+  errors: z.array(inputErrorSchema),
+})
+
+/** A publication at a later time, or its withdrawal. */
+export const scheduledSchema = z.strictObject({
+  locale: text.nullable(),
+  action: z.enum(scheduledVerbs),
+  at: timestamp,
+  administrator: administratorName.describe('Who scheduled it'),
+  error: documentErrorSchema.nullable().describe('Why it was not carried out; null: it is due at its time'),
+})
+
 /** A document in a response. */
 export const documentSchema = z.strictObject({
   data: z.strictObject({
@@ -105,6 +125,7 @@ export const documentSchema = z.strictObject({
     locales: z.array(
       z.strictObject({ locale: z.string().nullable(), state, updatedAt: z.string().nullable(), publishedAt: z.string().nullable() }),
     ),
+    scheduled: z.array(scheduledSchema),
     may: z.strictObject({
       update: z.array(z.string()),
       delete: z.boolean(),
@@ -136,28 +157,8 @@ export const changedDocumentSchema = writtenDocumentSchema.extend({
 })
 
 /** Content for the administrator of a request. */
-export async function contentAccess(context: AdmittedRequest): Promise<ContentAccess> {
-  const { administration, administrator, actor, installation, request } = context
-  const { config, database, now, hasHistory, grantsOf } = administration
-  const { documents, writes, batch, checks, defaultLocale, model } = installation
-  const { limits } = config
-  return {
-    documents,
-    writes,
-    batch,
-    checks,
-    defaultLocale,
-    database,
-    grants: await grantsOf(administrator, model),
-    administratorId: administrator.id,
-    requestId: request.id,
-    limits,
-    history: hasHistory ? { database, now, limits } : null,
-    log: async (transaction, act) => {
-      if (act !== null) await logActivities(administration, transaction, actor, [act])
-    },
-  }
-}
+export const contentAccess = ({ administration, installation, administrator, actor, request }: AdmittedRequest): Promise<ContentAccess> =>
+  openContentAccess(administration, installation, { administrator, actor, requestId: request.id })
 
 /**
  * Checks that the administrator may read the type of the path, and has the right to the action on any of its documents.

@@ -21,6 +21,7 @@ import { historyResources } from './resources/history.js'
 import { fileResources, folderResources } from './resources/media.js'
 import { doctorResources, modelResources } from './resources/model.js'
 import { presenceResources } from './resources/presence.js'
+import { scheduleResources } from './resources/schedule.js'
 import { recoveryResources, sessionResources } from './resources/session.js'
 import { descriptionOf, startResources } from './resources/start.js'
 import { typeResources } from './resources/types.js'
@@ -104,6 +105,7 @@ export const resources: readonly Resource[] = [
   ...editingResources,
   ...historyResources,
   ...bulkResources,
+  ...scheduleResources,
   ...doctorResources,
   descriptionOf(() => resources),
 ]

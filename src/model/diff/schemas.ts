@@ -75,6 +75,7 @@ const namedIn = [
   { table: 'octavo_pending_links', column: 'target_type' },
   { table: 'octavo_modified_drafts', column: 'type' },
   { table: 'octavo_out_of_sync_locales', column: 'type' },
+  { table: 'octavo_scheduled_actions', column: 'type' },
 ] as const
 
 function renamedSchemas({ pairs }: ModelComparison): PlanFindings {

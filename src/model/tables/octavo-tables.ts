@@ -163,6 +163,26 @@ export const octavoTables: readonly OctavoTable[] = [
     indexes: { type: ['type'] },
   },
   {
+    // Publications of documents and their withdrawal at a later time, for each locale (empty: none). `failed_at` 0: due at its time;
+    // otherwise it was refused, for the reason in `error` (JSON).
+    name: 'octavo_scheduled_actions',
+    columns: {
+      id: 'integer',
+      type: 'text',
+      document_id: 'text',
+      locale: 'text',
+      action: 'text',
+      due_at: 'integer',
+      administrator_id: 'integer',
+      made_at: 'integer',
+      failed_at: 'integer',
+      error: 'text?',
+    },
+    key: ['id'],
+    numbered: true,
+    indexes: { document: ['document_id'], due: ['failed_at', 'due_at'] },
+  },
+  {
     // The cursor of each listener and webhook, up to which all events are delivered or given up, and the end of its pause.
     name: 'octavo_consumers',
     columns: { name: 'text', sequence: 'integer', paused_until: 'integer' },

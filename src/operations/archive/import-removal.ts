@@ -30,6 +30,7 @@ const notes: readonly { readonly table: string; readonly type: string }[] = [
   { table: 'octavo_modified_drafts', type: 'type' },
   { table: 'octavo_out_of_sync_locales', type: 'type' },
   { table: 'octavo_pending_links', type: 'target_type' },
+  { table: 'octavo_scheduled_actions', type: 'type' },
   { table: 'strapi_history_versions', type: 'content_type' },
 ]
 

@@ -90,6 +90,7 @@ const lost: Readonly<Record<string, string>> = {
   octavo_idempotency_keys: 'writes that are remembered; a client that repeats one by its Idempotency-Key writes twice',
   octavo_outbox: 'recorded events',
   octavo_schedule_times: 'last times of schedules; times missed until a later return to Octavo are not run',
+  octavo_scheduled_actions: 'publications that administrators have scheduled for later',
   octavo_views: 'saved views of lists in the administration',
   octavo_webhooks: 'signing secrets of webhooks; the webhooks themselves are rows of Strapi and stay',
   octavo_webhook_attempts: 'entries in the log of deliveries to webhooks',

@@ -270,6 +270,25 @@ export function clearOutOfSync(transaction: Transaction, type: ContentType, [ver
     transaction.follow(sql`delete from ${sql.table(outOfSyncTable)} where type = ${type.uid} and document_id = ${version.document_id}`)
 }
 
+/** The publications and withdrawals that administrators have scheduled. */
+export const scheduledTable = 'octavo_scheduled_actions'
+
+/** Deletes scheduled actions on locales of a document. */
+export function clearScheduled(
+  transaction: Transaction,
+  type: ContentType,
+  documentId: string,
+  locales: Iterable<string | null>,
+  which: 'all' | 'refused' = 'all',
+): void {
+  const names = [...locales].map((locale) => locale ?? '')
+  if (!type.draftAndPublish || names.length === 0) return
+  const refused = which === 'refused' ? sql`and failed_at > ${0}` : sql``
+  transaction.follow(
+    sql`delete from ${sql.table(scheduledTable)} where document_id = ${documentId} and type = ${type.uid} and locale in (${sql.join(names)}) ${refused}`,
+  )
+}
+
 /** Conditions are long and depend only on the model, so they are cached per type. */
 const modified = new WeakMap<ContentType, string>()
 const unequalShared = new WeakMap<ContentType, string>()

@@ -4,8 +4,7 @@ import { actOnMany, type BulkRequest, type BulkResult, checkBulk, toParameters }
 import { checkPasswordAge } from '../../../admin/identity/sign-in.js'
 import type { Parameters } from '../../../query/request.js'
 import { isClosed } from '../../connections.js'
-import { contentAccess, typeInput } from '../content.js'
-import { inputErrorSchema } from '../input.js'
+import { contentAccess, documentErrorSchema, typeInput } from '../content.js'
 import { type Resource, resource, respond } from '../resource.js'
 
 const text = z.string()
@@ -40,16 +39,10 @@ const toRequest = ({ action, type, documents, where: listed, locale }: z.output<
   where: listed === undefined ? null : (toParameters(listed, ['where']) as Parameters),
 })
 
-const error = z.strictObject({
-  status: z.int(),
-  name: text,
-  message: text,
-  /** The locale of the errors; null on types without locales, and if it is unknown. */
-  locale: text.nullable(),
-  errors: z.array(inputErrorSchema),
-})
 const resultsAnswer = z.strictObject({
-  data: z.strictObject({ results: z.array(z.strictObject({ documentId: text, name: text.nullable(), error: error.nullable() })) }),
+  data: z.strictObject({
+    results: z.array(z.strictObject({ documentId: text, name: text.nullable(), error: documentErrorSchema.nullable() })),
+  }),
 })
 
 /** The resource of actions on many documents. */

@@ -33,6 +33,7 @@ const actions = {
   'entry.publish': 'publish',
   'entry.unpublish': 'unpublish',
   'entry.draft-discard': 'discardDraft',
+  schedule: 'schedule',
 } as const
 
 const contentEvent = z.strictObject({

@@ -1,0 +1,157 @@
+// Reads scheduled actions: publications of documents and their withdrawal at a later time, one row for each locale.
+import { type RawBuilder, sql } from 'kysely'
+import { scheduledTable } from '../../content/documents/store/rows.js'
+import type { RowReader } from '../../database/database.js'
+import type { ContentType } from '../../model/schema/types.js'
+import { type DocumentState, stateName } from '../../query/request.js'
+import { type DocumentError, mayKnow } from '../error-paths.js'
+import { type AdministratorName, readNames } from '../names.js'
+import { toTimestamp } from '../values.js'
+import { type ContentAccess, findRows, unbounded } from './content-access.js'
+import { idFields, readLinkShapes } from './link-view.js'
+
+export const scheduledVerbs = ['publish', 'unpublish'] as const
+/** An action that can be scheduled. */
+export type ScheduledVerb = (typeof scheduledVerbs)[number]
+
+/** Scheduled actions of all documents, refused ones included. */
+export const maxScheduled = 10_000
+/** Rows of a list of all documents, before those that the administrator may not see are left out. */
+const maxListedRows = 1_000
+const maxVersions = 10_000
+const maxListed = 50
+
+const table = sql.table(scheduledTable)
+
+/** A row of the table. */
+export interface ScheduledRow {
+  readonly id: number
+  readonly type: string
+  readonly document_id: string
+  readonly locale: string
+  readonly action: string
+  readonly due_at: number
+  readonly administrator_id: number
+  readonly failed_at: number
+  readonly error: string | null
+}
+
+/** A scheduled action on a document in one locale. */
+export interface ScheduledAction {
+  /** Null on types without locales. */
+  readonly locale: string | null
+  readonly action: ScheduledVerb
+  /** ISO 8601 in UTC. */
+  readonly at: string
+  readonly administrator: AdministratorName
+  /** Why it was not carried out; null: it is due at its time. */
+  readonly error: DocumentError | null
+}
+
+/** A scheduled action with its document. */
+export interface ListedAction extends ScheduledAction {
+  readonly type: string
+  readonly displayName: string
+  readonly documentId: string
+  readonly name: string | null
+  readonly state: DocumentState
+}
+
+/** Reads rows in the order of time. */
+export function readScheduled(database: RowReader, condition: RawBuilder<unknown>, limit: number): Promise<readonly ScheduledRow[]> {
+  return database.rows<ScheduledRow>(sql`select id, type, document_id, locale, action, due_at, administrator_id, failed_at, error
+    from ${table} where ${condition} order by due_at, id limit ${limit}`)
+}
+
+/** The condition that selects the rows of a document. */
+export const ofDocument = ({ uid }: ContentType, documentId: string) => sql`document_id = ${documentId} and type = ${uid}`
+
+/** Scheduled actions in the visible locales of a document. */
+export async function scheduledFor(
+  access: ContentAccess,
+  type: ContentType,
+  documentId: string,
+  locales: readonly (string | null)[],
+): Promise<readonly ScheduledAction[]> {
+  if (!type.draftAndPublish) return []
+  const rows = await readScheduled(access.database, ofDocument(type, documentId), maxScheduled)
+  return present(
+    access,
+    type,
+    rows.filter(({ locale }) => locales.includes(type.localized ? locale : null)),
+  )
+}
+
+async function present(access: ContentAccess, type: ContentType, rows: readonly ScheduledRow[]): Promise<readonly ScheduledAction[]> {
+  const nameOf = await readNames(
+    access.database,
+    rows.map((row) => Number(row.administrator_id)),
+  )
+  return rows.map((row) => ({
+    locale: type.localized ? row.locale : null,
+    action: row.action as ScheduledVerb,
+    at: toTimestamp(Number(row.due_at)),
+    administrator: nameOf(Number(row.administrator_id)),
+    error: row.error === null ? null : visibleError(access, type, row),
+  }))
+}
+
+/** The reason of a refusal, without values that only the administrator of the action may read. */
+function visibleError(access: ContentAccess, type: ContentType, row: ScheduledRow): DocumentError {
+  const error = JSON.parse(row.error!) as DocumentError
+  if (Number(row.administrator_id) === access.administratorId || error.errors.every(({ path }) => mayKnow(access, type, path))) return error
+  const message = 'An attribute refuses the publication'
+  const errors = error.errors.map((each) =>
+    mayKnow(access, type, each.path) ? each : { ...each, message, code: 'invalid' as const, params: {} },
+  )
+  return { ...error, message, errors }
+}
+
+/** Scheduled actions on all documents that the administrator may see, in the order of time. */
+export async function listScheduled(access: ContentAccess): Promise<{ readonly actions: readonly ListedAction[]; isComplete: boolean }> {
+  const { model } = access.documents.context
+  const rows = await readScheduled(access.database, sql`1 = 1`, maxListedRows)
+  const types = [...new Set(rows.map(({ type }) => type))].flatMap((uid) => {
+    const type = model.types.get(uid)
+    return type?.exposed === true && type.draftAndPublish && access.grants.may(`${uid}.find`) ? [type] : []
+  })
+  const shapes = await readLinkShapes(access, model, types)
+  const found: (ListedAction & { readonly id: number })[] = []
+  for (const type of types) {
+    const own = rows.filter((row) => row.type === type.uid)
+    const { naming } = shapes(type.uid)
+    const documents = await findRows(
+      access,
+      type,
+      {
+        filters: { documentId: { $in: [...new Set(own.map((row) => row.document_id))] } },
+        fields: [...idFields(type), stateName, ...(naming === null ? [] : [naming])],
+        status: 'draft',
+        limit: maxVersions,
+        ...(type.localized ? { locale: '*' } : {}),
+      },
+      { limits: unbounded },
+    )
+    const byKey = new Map(documents.map((row) => [`${row.documentId} ${type.localized ? row.locale : ''}`, row]))
+    const visible = own.filter((row) => byKey.has(`${row.document_id} ${row.locale}`))
+    for (const [index, action] of (await present(access, type, visible)).entries()) {
+      const { id, document_id: documentId, locale } = visible[index]!
+      const row = byKey.get(`${documentId} ${locale}`)!
+      const name = naming === null ? null : row[naming]
+      found.push({
+        ...action,
+        id: Number(id),
+        type: type.uid,
+        displayName: type.displayName,
+        documentId,
+        name: name === null || name === undefined ? null : String(name),
+        state: row[stateName] as DocumentState,
+      })
+    }
+  }
+  const inOrder = found.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at) || one.id - other.id)
+  return {
+    actions: inOrder.slice(0, maxListed).map(({ id: _, ...action }) => action),
+    isComplete: rows.length < maxListedRows && found.length <= maxListed,
+  }
+}
