@@ -1,4 +1,4 @@
-// Saving in a browser: not a letter is missing after closed tabs, lost connections, restarts of the service, and ended sessions.
+// Saving in a browser: not a letter is missing after closed tabs, lost connections, restarts of the service, and ended sessions (R66).
 import { createServer, request as sendTo } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
