@@ -1,13 +1,15 @@
-// Takes the pictures of docs/images from the example project, with Chromium: `node scripts/pictures.mjs` after a build.
-import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+// Pictures of the page for editors from the example project, with Chromium, after a build. `node scripts/pictures.mjs` takes those of
+// docs/images; `node scripts/pictures.mjs FOLDER [state …]` takes its main states into a folder, each in light, in dark, and as on a phone.
+import { execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import sharp from 'sharp'
 
-const port = '1399'
+const [states, ...only] = process.argv.slice(2)
+const port = process.env.PORT ?? '1399'
 // The demo administrator needs a name of this machine.
 const origin = `http://localhost:${port}`
 const folder = mkdtempSync(join(tmpdir(), 'octavo-pictures-'))
@@ -16,10 +18,31 @@ const service = spawn(process.execPath, ['dist/main.js', 'dev', folder], {
   stdio: 'ignore',
   env: { ...process.env, HOST: 'localhost', PORT: port },
 })
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu'],
+  timeout: 300_000,
+})
 try {
   const isServing = async () => (await fetch(`${origin}/_health`).catch(() => null))?.ok
   while (!(await isServing())) await setTimeout(200)
+  await (states === undefined ? takeForDocumentation() : takeStates(states))
+} finally {
+  await browser.close()
+  service.kill()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @param {Page} page */
+async function signIn(page) {
+  await page.goto(`${origin}/admin`)
+  await page.getByRole('button', { name: 'demo' }).click()
+  await page.getByRole('link', { name: 'Articles' }).first().waitFor()
+}
+
+async function takeForDocumentation() {
   const page = await browser.newPage({ viewport: { width: 1200, height: 820 } })
   /** @type {(name: string) => Promise<void>} */
   const take = async (name) => {
@@ -33,8 +56,7 @@ try {
   await page.locator('#status b').waitFor()
   await take('start-page')
 
-  await page.goto(`${origin}/admin`)
-  await page.getByRole('button', { name: 'demo' }).click()
+  await signIn(page)
   await page.getByRole('link', { name: 'Articles' }).click()
   await page.getByRole('row').nth(3).waitFor()
   await take('admin-list')
@@ -50,8 +72,169 @@ try {
     .waitFor({ timeout: 5_000 })
     .catch(() => {})
   await take('admin-languages')
-} finally {
-  await browser.close()
-  service.kill()
-  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Documents that are hard to show, by the administration API. */
+async function fill() {
+  const run = (/** @type {string[]} */ ...words) => execFileSync(process.execPath, ['dist/main.js', ...words, folder], { stdio: 'ignore' })
+  const account = { email: 'pictures@example.com', password: 'Correct-Horse-7' }
+  run('admins', 'create', '--email', account.email, '--password', account.password)
+  run('locales', 'add', 'ar')
+  const own = { origin, 'octavo-admin': '1', 'content-type': 'application/json' }
+  const send = async (/** @type {string} */ path, /** @type {object} */ body, token = '') => {
+    const headers = { ...own, authorization: `Bearer ${token}` }
+    const response = await fetch(`${origin}/admin/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+    return (await response.json()).data
+  }
+  const { accessToken } = await send('/session', account)
+  const article = async (/** @type {object} */ data, locale = 'en') =>
+    (await send(`/content/api::article.article?locale=${locale}`, { data }, accessToken)).documentId
+  const word = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
+  const ids = {
+    long: await article({ title: `${word} and a word`, kicker: word.slice(0, 40), summary: `${word} ${word} ${word}` }),
+    arabic: await article({ title: 'طاحونة تنتظر القمر', kicker: 'الماء', summary: 'قصة عن طاحونة لا تدور إلا في الليل (2026).' }, 'ar'),
+    poor: await article({ title: 'Without a summary' }),
+  }
+  for (let index = 0; index < 200; index++)
+    await send('/content/api::tag.tag?locale=en', { data: { name: `Tag ${index}`, slug: `tag-${index}` } }, accessToken)
+  return ids
+}
+
+/** @param {string} target */
+async function takeStates(target) {
+  mkdirSync(target, { recursive: true })
+  const { long, arabic, poor } = await fill()
+  const { data } = await (await fetch(`${origin}/api/articles?filters[slug][$containsi]=thousand&fields[0]=title`)).json()
+  const articles = `${origin}/admin/content/api::article.article`
+  const story = `${articles}/${data[0].documentId}`
+  const title = (/** @type {Page} */ page) => page.getByRole('textbox', { name: 'Title' }).first().waitFor()
+  const rows = (/** @type {Page} */ page) => page.locator('tbody tr').nth(3).waitFor()
+
+  /** How each state is reached, signed in unless its name says otherwise. @type {Readonly<Record<string, (page: Page) => Promise<unknown>>>} */
+  const ways = {
+    'sign-in': async (page) => {
+      await page.context().clearCookies()
+      await page.goto(`${origin}/admin`)
+      await page.locator('input[type=password]').waitFor()
+    },
+    home: async (page) => {
+      await page.goto(`${origin}/admin`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+    },
+    list: async (page) => {
+      await page.goto(articles)
+      await rows(page)
+    },
+    'list-200': async (page) => {
+      await page.goto(`${origin}/admin/content/api::tag.tag`)
+      await rows(page)
+      await page.locator('tbody tr').last().scrollIntoViewIfNeeded()
+    },
+    'list-empty': async (page) => {
+      await page.goto(`${articles}?q=nothing+has+this+text`)
+      await page.getByText('Nothing matches').waitFor()
+    },
+    selection: async (page) => {
+      await page.goto(articles)
+      await rows(page)
+      for (const row of [1, 2]) await page.locator('tbody tr').nth(row).getByRole('checkbox').click({ force: true })
+      await page.getByText('2 selected').waitFor()
+    },
+    editor: async (page) => {
+      await page.goto(story)
+      await title(page)
+    },
+    entries: async (page) => {
+      await page.goto(story)
+      await title(page)
+      await page.locator('main [id$="extras"]').first().scrollIntoViewIfNeeded()
+    },
+    errors: async (page) => {
+      await page.goto(`${articles}/${poor}`)
+      await title(page)
+      await page.getByRole('textbox', { name: 'Kicker' }).fill('x'.repeat(70))
+      await page.getByRole('heading', { name: /to correct/ }).waitFor()
+    },
+    publish: async (page) => {
+      await page.goto(`${articles}/${poor}`)
+      await title(page)
+      await page.keyboard.press('Control+Enter')
+      await page
+        .getByRole('dialog')
+        .getByText(/needed/)
+        .waitFor()
+    },
+    languages: async (page) => {
+      await page.goto(`${story}?beside=de`)
+      await title(page)
+    },
+    comparison: async (page) => {
+      await page.goto(`${story}/compare`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+    },
+    palette: async (page) => {
+      await page.goto(articles)
+      await rows(page)
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog').getByRole('combobox').fill('tram')
+      await page.getByRole('dialog').getByRole('option', { name: /Tram/ }).first().waitFor()
+    },
+    'long-words': async (page) => {
+      await page.goto(`${articles}/${long}`)
+      await title(page)
+    },
+    'long-words-list': async (page) => {
+      await page.goto(`${articles}?q=Donau`)
+      await page.locator('tbody tr').first().waitFor()
+    },
+    'right-to-left': async (page) => {
+      await page.goto(`${articles}/${arabic}?locale=ar`)
+      await title(page)
+      await page.evaluate(() => document.documentElement.setAttribute('dir', 'rtl'))
+    },
+    'right-to-left-list': async (page) => {
+      await page.goto(`${articles}?locale=ar`)
+      await page.locator('tbody tr').first().waitFor()
+      await page.evaluate(() => document.documentElement.setAttribute('dir', 'rtl'))
+    },
+    loading: async (page) => {
+      await page.route('**/admin/api/content/**', () => {})
+      await page.goto(story)
+      await setTimeout(1_500)
+    },
+    failure: async (page) => {
+      await page.route('**/admin/api/content/**', (route) => route.fulfill({ status: 500, json: { error: { status: 500 } } }))
+      await page.goto(articles)
+      await page.getByRole('button', { name: /again/i }).first().waitFor()
+    },
+    missing: async (page) => {
+      await page.goto(`${articles}/aaaaaaaaaaaaaaaaaaaaaaaa`)
+      await page.getByText('does not exist').waitFor()
+    },
+  }
+  const looks = /** @type {const} */ ([
+    ['light', 1280, 820, 'light'],
+    ['dark', 1280, 820, 'dark'],
+    ['phone', 390, 844, 'light'],
+  ])
+  for (const [look, width, height, colorScheme] of looks) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme, locale: 'en-GB', reducedMotion: 'reduce' })
+    context.setDefaultTimeout(120_000)
+    const first = await context.newPage()
+    await first.goto(`${origin}/admin`)
+    await first.getByRole('button', { name: 'demo' }).click()
+    await first.locator('input[type=password]').waitFor({ state: 'detached' })
+    await first.getByRole('heading', { level: 1 }).waitFor()
+    const names = Object.keys(ways).filter((name) => only.length === 0 || only.includes(name))
+    // The last one, because it ends the session.
+    for (const name of names.sort((one, other) => Number(one === 'sign-in') - Number(other === 'sign-in'))) {
+      const page = await context.newPage()
+      await ways[name]?.(page).catch((error) => console.error(`${name}, ${look}: ${error.message.split('\n')[0]}`))
+      await setTimeout(700)
+      await page.screenshot({ path: join(target, `${name}-${look}.png`) })
+      await page.close()
+    }
+    await context.close()
+  }
 }

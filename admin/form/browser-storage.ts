@@ -31,7 +31,11 @@ function createLeftCopies(storage: Storage | undefined) {
         // Full: the last copy in IndexedDB is at most `copyDelay` older.
       }
     },
-    delete: (id: string): void => storage?.removeItem(leftPrefix + id),
+    /** Deletes a copy, unless it was replaced since `known` was read. */
+    delete(id: string, known: string | null): void {
+      if (this.get(id) === known) storage?.removeItem(leftPrefix + id)
+    },
+    get: (id: string): string | null => storage?.getItem(leftPrefix + id) ?? null,
     list(): readonly LocalCopy[] {
       const names = Array.from({ length: storage?.length ?? 0 }, (_, index) => storage!.key(index) ?? '')
       return names.filter((name) => name.startsWith(leftPrefix)).flatMap((name) => parseCopy(storage!.getItem(name)))
@@ -74,13 +78,15 @@ export function createBrowserStorage(
   }
   return {
     async put(copy) {
+      const known = left.get(copy.id)
       await change((table) => table.put(copy))
-      left.delete(copy.id)
+      left.delete(copy.id, known)
     },
     putNow: left.put,
     async delete(id) {
+      const known = left.get(id)
       await change((table) => table.delete(id))
-      left.delete(id)
+      left.delete(id, known)
     },
     async list() {
       const table = (await database()).transaction(tableName, 'readonly').objectStore(tableName)

@@ -191,6 +191,15 @@ describe('copies', () => {
     expect(restoreCopy(copy!, { revision: 'r1', draft: draft() }, { shape }).store.get('title')).toBe('last letters')
     await storage.put(copyAt(3))
     expect([...texts.keys()]).toEqual(['octavo-copy-broken'])
+    // A write or a deletion under way does not take the copy of a page that is left meanwhile.
+    for (const [index, begin] of [() => storage.put(copyAt(4)), () => storage.delete('a')].entries()) {
+      const begun = begin()
+      store.set('title', `left ${index}`)
+      storage.putNow(copyAt(5 + index))
+      await begun
+      const [last] = await storage.list()
+      expect(restoreCopy(last!, { revision: 'r1', draft: draft() }, { shape }).store.get('title')).toBe(`left ${index}`)
+    }
     await storage.delete('a')
     expect(await storage.list()).toEqual([])
   })

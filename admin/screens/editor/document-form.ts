@@ -145,9 +145,10 @@ function startForm(
   })
   const release = holdCopy(id)
   const leave = () => {
+    // First, so that the copy knows the request: it may be carried out.
+    if (type.draftAndPublish) void saver.save()
     keeper.leave()
     void keeper.flush()
-    if (type.draftAndPublish) void saver.save()
   }
   globalThis.addEventListener?.('pagehide', leave)
   return {

@@ -1,5 +1,5 @@
 // Messages about the whole document: lost network, deletion, copies of earlier pages, and changes of others.
-import { type ReactNode, useEffect, useSyncExternalStore } from 'react'
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react'
 import { useSaver } from '../../form/hooks.js'
 import { parentPath } from '../../form/paths.js'
 import { announce } from '../../parts/announce.js'
@@ -78,11 +78,15 @@ function FoundCopy({ form, replace, onCreated }: NoticesProps) {
   const { copies, view } = useMeta(form)
   const format = useFormat()
   const copy = copies[0]!
+  const restored = useRef<string | null>(null)
   const restore = async () => {
+    // A second press would open a second form, in place of the one that is typed in meanwhile.
+    if (restored.current === copy.id) return
+    restored.current = copy.id
     const { type, locale, user, saver } = form
-    const restored = await openCopy({ type, locale, user, view, documentId: saver.state.documentId, onCreated }, copy)
-    restored.update({ copies: copies.slice(1) })
-    replace(restored)
+    const opened = await openCopy({ type, locale, user, view, documentId: saver.state.documentId, onCreated }, copy)
+    opened.update({ copies: copies.slice(1) })
+    replace(opened)
   }
   const discard = async () => {
     await copyStorage.delete(copy.id)

@@ -60,6 +60,21 @@ async function openLossyWay(origin: string) {
   }
 }
 
+/** What a browser has of unsaved documents, for the message of a failure. */
+async function copiesOfBrowser(): Promise<string> {
+  const left = Object.entries(localStorage).filter(([name]) => name.startsWith('octavo-copy-'))
+  const stored = await new Promise((resolve) => {
+    const opening = indexedDB.open('octavo', 1)
+    opening.onsuccess = () => {
+      const reading = opening.result.transaction('copies', 'readonly').objectStore('copies').getAll()
+      reading.onsuccess = () => resolve(reading.result)
+    }
+  })
+  const { held = [] } = await navigator.locks.query()
+  const shown = [...document.querySelectorAll('input')].map(({ value }) => value)
+  return JSON.stringify({ left, stored, held: held.map(({ name }) => name), shown, at: Date.now() })
+}
+
 /** Ends the process of a tab. */
 async function crash(tab: Page): Promise<void> {
   const crashed = tab.waitForEvent('crash')
@@ -148,9 +163,13 @@ describeWith(['Chromium'], 'saving in a browser', () => {
     await title().pressSequentially(' of the sea')
     await page.reload()
     await page.unrouteAll()
-    await page.getByRole('button', { name: 'Show them' }).click()
+    // Twice: the copy is opened once, and what is typed then is not in the form of a second one.
+    await page.getByRole('button', { name: 'Show them' }).dblclick()
     await until('the text', async () => (await title().inputValue()) === 'Mill of the sea')
-    await isStored('Mill of the sea')
+    await title().press('End')
+    await title().pressSequentially(' and on')
+    await isStored('Mill of the sea and on')
+    expect(await title().inputValue()).toBe('Mill of the sea and on')
     await page.close()
   })
 
@@ -276,20 +295,31 @@ describeWith(['Chromium'], 'saving in a browser', () => {
         // A tab that is closed or reloaded has its last moment; a crashed one does not, so that its last letters may be missing.
         const isKept = (value: string) => (end === 'crashed' ? text.startsWith(value) && value.startsWith(copied) : value === text)
         const notice = tab.getByRole('button', { name: 'Show them' })
-        await until(`"${text}" (${end}) or its copy`, async () => isKept(await field().inputValue()) || (await notice.isVisible()))
-        if (!isKept(await field().inputValue())) count('from a copy')
-        while (!isKept(await field().inputValue()) && (await notice.isVisible())) {
-          await notice.click()
-          await tab.waitForTimeout(100)
-        }
+        let clicks = 0
+        let last = ''
+        await until(
+          () => `"${text}", ${end}, ${clicks} copies shown, the last state: ${last}`,
+          async () => {
+            last = await tab.evaluate(copiesOfBrowser)
+            if (isKept(await field().inputValue())) return true
+            if (!(await notice.isVisible())) return false
+            // It goes by itself, too.
+            const isClicked = await notice.click({ timeout: 1_000 }).then(
+              () => true,
+              () => false,
+            )
+            if (isClicked) clicks++
+            return false
+          },
+        )
+        if (clicks > 0) count('from a copy')
         const kept = await field().inputValue()
-        if (!isKept(kept)) expect(`${end}: ${kept}`).toBe(`${end}: ${text}`)
         count(end)
         if (kept !== text) count('the last letters before a crash were missing')
         text = kept
         copied = kept
         count('kills')
-        if (isThorough && counts.kills! % 50 === 0) console.log(JSON.stringify(counts))
+        if (isThorough && counts.kills! % 10 === 0) console.log(JSON.stringify(counts))
       }
       return async () => {
         const heading = async () => (await api('GET', `/content/${letterType}/${documentId}`)).body.data.draft.heading
@@ -297,7 +327,7 @@ describeWith(['Chromium'], 'saving in a browser', () => {
         await tab.close()
       }
     }
-    const ends = await Promise.all(Array.from({ length: isThorough ? 8 : 1 }, (_, index) => typeAndKill(29 + index)))
+    const ends = await Promise.all(Array.from({ length: isThorough ? 4 : 1 }, (_, index) => typeAndKill(29 + index)))
     way.mend()
     token = (await signInAdmin(served, ada)).accessToken
     for (const end of ends) await end()
