@@ -154,7 +154,7 @@ async function takeStates(target) {
       await page.goto(`${articles}/${poor}`)
       await title(page)
       await page.getByRole('textbox', { name: 'Kicker' }).fill('x'.repeat(70))
-      await page.getByRole('heading', { name: /to correct/ }).waitFor()
+      await page.getByText('too many').first().waitFor()
     },
     publish: async (page) => {
       await page.goto(`${articles}/${poor}`)

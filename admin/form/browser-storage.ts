@@ -114,3 +114,8 @@ export async function isCopyHeld(id: string): Promise<boolean> {
   const { held = [] } = (await globalThis.navigator.locks?.query()) ?? {}
   return held.some(({ name }) => name === lockOf(id))
 }
+
+/** Resolves when the page of a copy has ended; rejects at the end of the signal. */
+export async function untilReleased(id: string, signal: AbortSignal): Promise<void> {
+  await globalThis.navigator.locks?.request(lockOf(id), { signal }, () => {})
+}

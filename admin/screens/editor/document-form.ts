@@ -1,6 +1,6 @@
 // The form of an open document: its values, its saver, its copy in the browser, and facts from the server.
-import { createBrowserStorage, holdCopy, isCopyHeld } from '../../form/browser-storage.js'
-import { type CopyKeeper, createCopyKeeper, findCopies, type LocalCopy, restoreCopy } from '../../form/local-copy.js'
+import { createBrowserStorage, holdCopy, isCopyHeld, untilReleased } from '../../form/browser-storage.js'
+import { type CopiedDocument, type CopyKeeper, createCopyKeeper, findCopies, type LocalCopy, restoreCopy } from '../../form/local-copy.js'
 import { type Clock, createSaver, type DoubtfulRequest, type Saver } from '../../form/saver.js'
 import { createDocumentStore, createNewDocumentStore, type DocumentStore } from '../../form/store.js'
 import type { Received } from '../../form/storing.js'
@@ -181,16 +181,27 @@ function startForm(
   }
 }
 
-/** Unsaved copies of a document that no open page works on. */
-export async function findUnsaved(
-  user: string,
-  type: string,
-  documentId: string | null,
-  locale: string | null,
-): Promise<readonly LocalCopy[]> {
-  try {
-    return await findCopies(copyStorage, { user, type, documentId, locale }, isCopyHeld)
-  } catch {
-    return []
+/**
+ * Calls back with the unsaved copies of a document that no open page works on, and again when a page that works on one ends: that of a page
+ * that was loaded again may end later than the next one begins. Resolves after the first call.
+ */
+export async function watchUnsaved(
+  document: CopiedDocument,
+  signal: AbortSignal,
+  note: (copies: readonly LocalCopy[]) => void,
+): Promise<void> {
+  const watched = new Set<string>()
+  const isOpen = async (id: string): Promise<boolean> => {
+    const isHeld = await isCopyHeld(id)
+    if (isHeld && !watched.has(id)) {
+      watched.add(id)
+      untilReleased(id, signal).then(find, () => {})
+    }
+    return isHeld
   }
+  const find = async (): Promise<void> => {
+    const copies = await findCopies(copyStorage, document, isOpen).catch(() => [])
+    if (!signal.aborted) note(copies)
+  }
+  await find()
 }

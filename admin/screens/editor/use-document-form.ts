@@ -5,7 +5,7 @@ import { ApiFailure } from '../../server/client.js'
 import { isOnline, subscribeToConnection } from '../../server/connection.js'
 import { documentQuery, typeQuery } from '../../server/queries.js'
 import { sessionState, subscribeToSession } from '../../server/session.js'
-import { type DocumentForm, type DocumentMeta, findUnsaved, openForm } from './document-form.js'
+import { type DocumentForm, type DocumentMeta, openForm, watchUnsaved } from './document-form.js'
 import type { DocumentView } from './document-network.js'
 
 /** A form, or its state before that. */
@@ -27,15 +27,21 @@ export function useDocumentForm(
   const current = useRef<DocumentForm>(null)
   useEffect(() => {
     let isCurrent = true
+    const watching = new AbortController()
     setOpened((before) => (before.kind === 'open' && before.form.locale !== locale ? before : { kind: 'loading' }))
     if (type === null) return
     const open = async () => {
       const user = userOf()
       const key = session.document
-      const [{ data: description }, view, copies] = await Promise.all([
+      let copies: DocumentMeta['copies'] = []
+      const noteCopies = (found: DocumentMeta['copies']) => {
+        copies = found
+        current.current?.update({ copies })
+      }
+      const [{ data: description }, view] = await Promise.all([
         queries.fetchQuery(typeQuery(type)),
         key === null ? null : load(key),
-        findUnsaved(user, type, key, locale),
+        watchUnsaved({ user, type, documentId: key, locale }, watching.signal, noteCopies),
       ])
       if (!isCurrent) return
       const note = (documentId: string) => {
@@ -56,6 +62,7 @@ export function useDocumentForm(
     })
     return () => {
       isCurrent = false
+      watching.abort()
       current.current?.close()
       current.current = null
     }
