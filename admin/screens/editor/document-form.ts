@@ -195,7 +195,12 @@ export async function watchUnsaved(
     const isHeld = await isCopyHeld(id)
     if (isHeld && !watched.has(id)) {
       watched.add(id)
-      untilReleased(id, signal).then(find, () => {})
+      const findAgain = () => {
+        // It may still count as held: then there is another wait.
+        watched.delete(id)
+        return find()
+      }
+      untilReleased(id, signal).then(findAgain, () => {})
     }
     return isHeld
   }
