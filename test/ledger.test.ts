@@ -26,7 +26,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 28, lines: 5074, prose: 3 },
   // The page for editors, in admin/.
-  page: { files: 208, lines: 19829, prose: 3 },
+  page: { files: 210, lines: 20170, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

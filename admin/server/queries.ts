@@ -36,6 +36,9 @@ export const documentQuery = (type: string, document: string, locale: string | n
 /** The lists and numbers of the home screen. */
 export const homeQuery = () => readQuery('/home')
 
+/** Scheduled actions on all documents. */
+export const scheduleQuery = () => readQuery('/schedule')
+
 /** Types, documents and files by a text. */
 export const findQuery = (text: string) => readQuery('/find', { query: { q: text, limit: 10 } })
 

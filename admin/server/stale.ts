@@ -37,7 +37,7 @@ export function followStale(queries: QueryClient): () => void {
 /** True for lists and totals of a type, and for reads through several types. */
 function concerns([path, params]: QueryKey, types: ReadonlySet<string>): boolean {
   if (typeof path !== 'string' || path === document) return false
-  if (path === '/find' || path === '/home') return true
+  if (path === '/find' || path === '/home' || path === '/schedule') return true
   if (!/^\/(?:content|choices)\//.test(path)) return false
   const { type } = (params ?? {}) as { readonly type?: string }
   // Links and uses of a document show documents of other types.

@@ -1,7 +1,9 @@
-// Schedules when the process that runs them is killed or paused: another process takes over, and no time is run twice.
+// Schedules and scheduled publications when the process that runs them is killed or paused: another one takes over, and nothing is done twice.
 import { expect, test } from 'vitest'
 import { openChildren } from '../faults/children.js'
+import { addAdministrator, requestAdmin, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
+import { requestAt, serveExisting } from '../support/serve.js'
 import { patience } from '../support/until.js'
 
 const children = openChildren(null)
@@ -60,4 +62,44 @@ test('a process paused during a run loses the schedule, and its run is aborted',
   one.process.kill('SIGCONT')
   await expect.poll(() => runs().some(({ what, pid }) => what === 'end' && pid === one.process.pid), patience).toBe(true)
   expect(begun()).toHaveLength(2)
+})
+
+rule('administration-schedule.6', 'a publication whose process is killed is carried out by another one, once', async () => {
+  // The first process stands still before its transaction.
+  children.configure(`
+    const before = async () => {
+      write('publications', process.pid)
+      if (process.env.STANDS_STILL === 'yes') await new Promise((resolve) => setTimeout(resolve, 600_000))
+    }
+    export default {
+      limits: { hookTimeout: 600_000 },
+      hooks: [{ name: 'slow', types: ['api::article.article'], actions: ['publish'], before }],
+    }`)
+  const environment = { ADMIN_JWT_SECRET: 'a-secret-of-this-test' }
+  const served = await serveExisting({ folder: children.folder() }, environment)
+  await addAdministrator(served, 'ada@killed.example')
+  const token = (await signInAdmin(served, 'ada@killed.example')).accessToken
+  const stories = '/content/api::article.article'
+  const { body } = await requestAdmin(served, stories, { method: 'POST', token, body: { data: { title: 'Published once' } } })
+  const story = `${stories}/${body.data.documentId}`
+  const at = new Date(Date.now() + 3_600_000).toISOString()
+  const put = await requestAdmin(served, `${story}/schedule`, { method: 'PUT', token, body: { action: 'publish', at } })
+  expect(put.status, put.text).toBe(200)
+  // Due as soon as the other processes run.
+  await served.sql('UPDATE octavo_scheduled_actions SET due_at = ?', Date.now() + 5_000)
+  await served.close()
+  const one = children.run({ ...environment, STANDS_STILL: 'yes' })
+  await one.origin
+  const publications = () => children.written('publications').map(([pid]) => Number(pid))
+  await expect.poll(publications, patience).toEqual([one.process.pid])
+  const two = children.run(environment)
+  const origin = await two.origin
+  one.process.kill('SIGKILL')
+  await one.ended
+  const read = (path: string) => requestAt(origin, `/admin/api${path}`, { headers: { authorization: `Bearer ${token}` } })
+  await expect.poll(async () => (await read(story)).body.data.state, patience).toBe('published')
+  expect((await read(story)).body.data.scheduled).toEqual([])
+  expect(publications()).toEqual([one.process.pid, two.process.pid])
+  const acts = (await read(`/activity?subjectId=${body.data.documentId}`)).body.data.map(({ action }: { action: string }) => action)
+  expect(acts).toEqual(['publish', 'schedule', 'create'])
 })

@@ -1,7 +1,7 @@
 // The head of the editor: name, state, languages, second column, and actions.
 import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, Columns2, Ellipsis, History, PanelRight, Redo2, Undo2 } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { useFormState, useSaver, useValue } from '../../form/hooks.js'
@@ -24,8 +24,10 @@ import { People } from './presence.js'
 import { SavingStatus } from './saving-status.js'
 import { useMeta } from './use-document-form.js'
 
+const ScheduledMark = lazy(async () => ({ default: (await import('./scheduled.js')).ScheduledMark }))
+
 /** A window of the editor. */
-export type EditorWindow = 'publish' | 'history' | 'delete' | 'unpublish' | 'discard' | 'panel' | `fill ${string}`
+export type EditorWindow = 'publish' | 'schedule' | 'history' | 'delete' | 'unpublish' | 'discard' | 'panel' | `fill ${string}`
 
 interface EditorHeaderProps {
   readonly form: DocumentForm
@@ -63,6 +65,11 @@ export function EditorHeader(props: EditorHeaderProps) {
           {isSingle ? type.displayName : name || (documentId === null ? words.newDocument(type.displayName) : words.untitled)}
         </h1>
         {type.draftAndPublish && view?.state != null && <State state={view.state} />}
+        {(view?.scheduled.length ?? 0) > 0 && (
+          <Suspense>
+            <ScheduledMark form={form} onOpen={() => onOpen('schedule')} />
+          </Suspense>
+        )}
         <span className={styles.spring} />
         <People form={form} />
         <SavingStatus form={form} />

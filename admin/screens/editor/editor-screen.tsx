@@ -29,6 +29,7 @@ const DeleteDialog = lazy(async () => ({ default: (await import('./delete-dialog
 const FillDialog = lazy(async () => ({ default: (await import('./fill-dialog.js')).FillDialog }))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.js')).HistoryPanel }))
 const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }))
+const ScheduleDialog = lazy(async () => ({ default: (await import('./scheduled.js')).ScheduleDialog }))
 
 interface EditorScreenProps {
   readonly type: string
@@ -153,7 +154,8 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
       )}
       {(open === 'unpublish' || open === 'discard') && <LocaleActionDialog form={form} action={open} onClose={close} />}
       <Suspense>
-        {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={onGo} />}
+        {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={onGo} onLater={() => setOpen('schedule')} />}
+        {open === 'schedule' && <ScheduleDialog form={form} onClose={close} />}
         {open === 'history' && <HistoryPanel form={form} onClose={close} />}
         {open === 'delete' && <DeleteDialog form={form} onClose={close} onDeleted={() => navigate(addresses.list(form.type.uid))} />}
         {open?.startsWith('fill ') === true && <FillDialog form={form} from={open.slice('fill '.length)} onClose={close} />}

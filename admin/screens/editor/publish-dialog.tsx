@@ -20,6 +20,8 @@ import { useMeta } from './use-document-form.js'
 interface PublishDialogProps {
   readonly form: DocumentForm
   readonly onClose: () => void
+  /** Opens the window for a publication at a later time. */
+  readonly onLater: () => void
   /** Goes to a field. */
   readonly onGo: (path: string) => void
 }
@@ -49,7 +51,7 @@ function useChecks(form: DocumentForm) {
 }
 
 /** Shows what a publication would do, and publishes. */
-export function PublishDialog({ form, onClose, onGo }: PublishDialogProps) {
+export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogProps) {
   const words = useWords().editor.publish
   const { say } = useToasts()
   const { view } = useMeta(form)
@@ -78,10 +80,17 @@ export function PublishDialog({ form, onClose, onGo }: PublishDialogProps) {
       onClose={onClose}
       title={words.title}
       footer={
-        // Mounted again when it can be pressed, so that it gets the focus then.
-        <Button key={String(isReady)} kind="main" isBusy={isBusy} isDisabled={!isReady} onPress={() => void confirm()} autoFocus>
-          {others.length > 0 ? words.publishLanguages(others.length + 1) : words.publishNow}
-        </Button>
+        <>
+          {form.saver.state.documentId !== null && (
+            <Button isDisabled={isBusy} onPress={onLater}>
+              {words.later}
+            </Button>
+          )}
+          {/* Mounted again when it can be pressed, so that it gets the focus then. */}
+          <Button key={String(isReady)} kind="main" isBusy={isBusy} isDisabled={!isReady} onPress={() => void confirm()} autoFocus>
+            {others.length > 0 ? words.publishLanguages(others.length + 1) : words.publishNow}
+          </Button>
+        </>
       }
     >
       <div className={styles.sheet}>

@@ -1,4 +1,4 @@
-// The home screen: unfinished work, changes by others, latest changes, and documents by state.
+// The home screen: scheduled actions, unfinished work, changes by others, latest changes, and documents by state.
 import { useQuery } from '@tanstack/react-query'
 import { EyeOff, Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -11,34 +11,38 @@ import { IconButton } from '../../parts/icon-button.js'
 import { Menu, MenuItem } from '../../parts/menu.js'
 import { Skeleton } from '../../parts/skeleton.js'
 import { useWords } from '../../parts/words.js'
-import { homeQuery } from '../../server/queries.js'
+import { homeQuery, scheduleQuery } from '../../server/queries.js'
 import { usePreference } from '../shell/preferences.js'
 import { useTitle } from '../shell/title.js'
 import { groupTypes, type Start } from '../shell/type-names.js'
 import { DocumentRows } from './document-rows.js'
 import styles from './home.module.css'
+import { ScheduledRows } from './scheduled-rows.js'
 import { StateChart } from './state-chart.js'
 
-type BoxName = 'mine' | 'theirs' | 'recent' | 'states'
-const boxNames: readonly BoxName[] = ['mine', 'theirs', 'recent', 'states']
+type BoxName = 'scheduled' | 'mine' | 'theirs' | 'recent' | 'states'
+const boxNames: readonly BoxName[] = ['scheduled', 'mine', 'theirs', 'recent', 'states']
 
 export default function HomeScreen({ start }: { readonly start: Start }): ReactNode {
   const { shell } = useWords()
   const { data, error, refetch } = useQuery(homeQuery())
+  const scheduled = useQuery(scheduleQuery()).data?.data ?? []
   const [hidden, setHidden] = usePreference('hiddenBoxes')
   const isHidden = (name: BoxName) => hidden.split(' ').includes(name)
   const toggle = (name: BoxName) => setHidden(boxNames.filter((one) => isHidden(one) !== (one === name)).join(' '))
   useTitle(shell.home)
-  const { title, mine, theirs, recent, states, mineEmpty, theirsEmpty, recentEmpty } = shell.startPage
-  const titles: Readonly<Record<BoxName, string>> = { mine, theirs, recent, states }
+  const { title, scheduled: scheduledTitle, mine, theirs, recent, states, mineEmpty, theirsEmpty, recentEmpty } = shell.startPage
+  const titles: Readonly<Record<BoxName, string>> = { scheduled: scheduledTitle, mine, theirs, recent, states }
   const home = data?.data
   const contentOf: Readonly<Record<BoxName, () => ReactNode>> = {
+    scheduled: () => <ScheduledRows actions={scheduled} />,
     mine: () => <DocumentRows start={start} documents={home!.mine} empty={mineEmpty} />,
     theirs: () => <DocumentRows start={start} documents={home!.theirs} empty={theirsEmpty} showsAuthor />,
     recent: () => <DocumentRows start={start} documents={home!.recent} empty={recentEmpty} showsAuthor />,
     states: () => <StateChart start={start} states={home!.states} />,
   }
-  const shown = boxNames.filter((name) => !isHidden(name) && !(name === 'states' && home?.states.length === 0))
+  const isEmpty: Partial<Record<BoxName, boolean>> = { scheduled: scheduled.length === 0, states: home?.states.length === 0 }
+  const shown = boxNames.filter((name) => !isHidden(name) && isEmpty[name] !== true)
   return (
     <div className={styles.page}>
       <header className={styles.head}>
@@ -75,7 +79,7 @@ export default function HomeScreen({ start }: { readonly start: Start }): ReactN
                   <EyeOff />
                 </IconButton>
               </div>
-              {home === undefined ? <Skeleton lines={4} /> : contentOf[name]()}
+              {home === undefined && name !== 'scheduled' ? <Skeleton lines={4} /> : contentOf[name]()}
             </section>
           ))}
         </div>

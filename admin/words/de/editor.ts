@@ -60,6 +60,7 @@ export const editor = {
     publish: 'Veröffentlichen',
     publishLanguages: (count: number) => `${few(count, 'Sprache', 'Sprachen')} veröffentlichen`,
     publishNow: 'Jetzt veröffentlichen',
+    later: 'Später veröffentlichen …',
     unpublish: 'Zurückziehen',
     unpublishTitle: (name: string) => `„${name}“ zurückziehen?`,
     unpublishText: (language: string) => `Die öffentliche Fassung (${language}) verschwindet. Der Entwurf bleibt.`,
@@ -85,6 +86,31 @@ export const editor = {
     conflictsFirst: (count: number) => `Entscheiden Sie zuerst ${few(count, 'Konflikt', 'Konflikte')}.`,
     refusedFirst: 'Einige Werte konnten nicht gespeichert werden. Bitte korrigieren Sie diese zuerst.',
     languages: 'Sprachen',
+  },
+  schedule: {
+    title: 'Später veröffentlichen',
+    action: 'Was geschieht',
+    when: 'Wann',
+    zone: (name: string) => `Zeitzone dieses Computers: ${name}`,
+    also: 'Andere Sprachen zur selben Zeit',
+    help: 'Der Entwurf wird öffentlich, wie er dann ist, sofern Sie ihn dann noch veröffentlichen dürfen.',
+    confirm: 'Vormerken',
+    past: 'Dieser Zeitpunkt ist vorbei.',
+    planned: { publish: (time: string) => `Öffentlich am ${time}`, unpublish: (time: string) => `Zurückgezogen am ${time}` },
+    refused: {
+      publish: (time: string) => `Nicht veröffentlicht am ${time}`,
+      unpublish: (time: string) => `Nicht zurückgezogen am ${time}`,
+    },
+    toCorrect: (count: number) => (count === 1 ? '1 Korrektur nötig' : `${count} Korrekturen nötig`),
+    reason: (status: number, message: string) =>
+      status === 403
+        ? 'Wer es vorgemerkt hat, darf es nicht mehr'
+        : status === 404
+          ? 'Es gab das Dokument nicht mehr, oder es war nicht zu sehen'
+          : message,
+    cancel: 'Absagen',
+    dismiss: 'Schließen',
+    cancelled: 'Zu dieser Zeit geschieht nichts.',
   },
   errors: {
     title: (count: number) => `${count} Fehler`,

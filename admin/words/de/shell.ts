@@ -118,6 +118,7 @@ export const shell = {
     statesOf: (draft: number, changed: number, published: number) =>
       `${number(published)} veröffentlicht, ${number(changed)} geändert, ${number(draft)} im Entwurf`,
     atLeast: (count: number) => `mehr als ${number(count)}`,
+    scheduled: 'Vorgemerkt',
     mine: 'Meine unfertige Arbeit',
     mineEmpty: 'Nichts wartet: Alles, was Sie geschrieben haben, ist öffentlich.',
     recent: 'Zuletzt geändert',

@@ -111,6 +111,7 @@ export const shell = {
     statesOf: (draft: number, changed: number, published: number) =>
       `${number(published)} published, ${number(changed)} changed, ${number(draft)} drafts`,
     atLeast: (count: number) => `more than ${number(count)}`,
+    scheduled: 'Scheduled',
     mine: 'My unfinished work',
     mineEmpty: 'Nothing is waiting: all you wrote is public.',
     recent: 'Changed lately',
