@@ -29,14 +29,14 @@ const manifest = {
   strapi: { uuid: false },
 }
 
-/** Production settings, without the admin panel, the logger and the rate limit, so that only the content API is measured. */
+/** Production settings, without the admin panel (unless SERVE_ADMIN_PANEL is true), the logger and the rate limit, so that only the content API is measured. */
 const configuration = {
   admin: `({ env }) => ({
-  auth: { secret: env('ADMIN_JWT_SECRET') },
+  auth: { secret: env('ADMIN_JWT_SECRET'), cookie: { secure: false } },
   apiToken: { salt: env('API_TOKEN_SALT') },
   transfer: { token: { salt: env('TRANSFER_TOKEN_SALT') } },
   secrets: { encryptionKey: env('ENCRYPTION_KEY') },
-  serveAdminPanel: false,
+  serveAdminPanel: env.bool('SERVE_ADMIN_PANEL', false),
   autoOpen: false,
 })`,
   api: `{ rest: { defaultLimit: 25, maxLimit: 100, withCount: true } }`,
