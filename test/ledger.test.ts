@@ -23,10 +23,10 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   admin: { files: 62, lines: 10555, prose: 3 },
   http: { files: 78, lines: 13068, prose: 3 },
   service: { files: 57, lines: 6716, prose: 3 },
-  // Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
-  packages: { files: 28, lines: 5074, prose: 3 },
+  // Up by 157: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
+  packages: { files: 29, lines: 5231, prose: 3 },
   // The page for editors, in admin/.
-  page: { files: 210, lines: 20170, prose: 3 },
+  page: { files: 212, lines: 20434, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

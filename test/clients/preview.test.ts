@@ -53,6 +53,7 @@ test('the page has recipes for all three frameworks, and they compile', () => {
     'src/pages/preview.ts',
     'src/pages/articles/[slug].astro.ts',
     'lib/where.ts',
+    'lib/connect.ts',
     'lib/sign-in.ts',
   ])
   expect(recipes.typeErrors()).toEqual([])

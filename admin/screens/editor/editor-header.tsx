@@ -1,6 +1,6 @@
 // The head of the editor: name, state, languages, second column, and actions.
 import { useQuery } from '@tanstack/react-query'
-import { ArrowLeft, Columns2, Ellipsis, History, PanelRight, Redo2, Undo2 } from 'lucide-react'
+import { ArrowLeft, Columns2, Ellipsis, History, MonitorPlay, PanelRight, Redo2, Undo2 } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
@@ -38,6 +38,9 @@ interface EditorHeaderProps {
   readonly onBeside: (beside: string | null) => void
   readonly onOpen: (window: EditorWindow) => void
   readonly onUndo: (isRedo: boolean) => void
+  /** Null: its documents have no preview. */
+  readonly onPreview: (() => void) | null
+  readonly isPreviewed: boolean
 }
 
 /** The head of the editor. */
@@ -107,7 +110,7 @@ function UndoButtons({ form, onUndo }: EditorHeaderProps) {
 }
 
 /** Choices of the language and of the second column. */
-function Views({ form, locales, beside, onLocale, onBeside, onOpen }: EditorHeaderProps) {
+function Views({ form, locales, beside, onLocale, onBeside, onOpen, onPreview, isPreviewed }: EditorHeaderProps) {
   const words = useWords().editor
   const format = useFormat()
   const { view } = useMeta(form)
@@ -146,6 +149,11 @@ function Views({ form, locales, beside, onLocale, onBeside, onOpen }: EditorHead
         </span>
       )}
       <span className={styles.spring} />
+      {onPreview !== null && (
+        <IconButton label={words.preview.title} keys="Ctrl Shift P" isOn={isPreviewed} onPress={onPreview}>
+          <MonitorPlay />
+        </IconButton>
+      )}
       {documentId !== null && (
         <IconButton label={words.history.open} onPress={() => onOpen('history')}>
           <History />

@@ -8,6 +8,7 @@ export interface EditorKeys {
   readonly onUndo: (isRedo: boolean) => void
   readonly onError: (isBackwards: boolean) => void
   readonly onLanguage: () => void
+  readonly onPreview: () => void
 }
 
 /** Editors of texts with their own undo. */
@@ -35,6 +36,7 @@ export function useEditorKeys(keys: EditorKeys): void {
       if (action === 'save') latest.current.onSave()
       else if (action === 'publish') latest.current.onPublish()
       else if (action === 'language') latest.current.onLanguage()
+      else if (action === 'preview') latest.current.onPreview()
       else if (action === 'error') latest.current.onError(shiftKey)
       else latest.current.onUndo(shiftKey || key.toLowerCase() === 'y')
     }
@@ -43,7 +45,7 @@ export function useEditorKeys(keys: EditorKeys): void {
   }, [])
 }
 
-type Action = 'save' | 'publish' | 'undo' | 'error' | 'language'
+type Action = 'save' | 'publish' | 'undo' | 'error' | 'language' | 'preview'
 
 function actionOf({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent, hasOwnUndo: boolean): Action | null {
   if (key === 'F8') return 'error'
@@ -52,5 +54,6 @@ function actionOf({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent, ha
   if (letter === 's' && !shiftKey) return 'save'
   if (letter === 'enter') return 'publish'
   if (letter === 'l' && shiftKey) return 'language'
+  if (letter === 'p' && shiftKey) return 'preview'
   return (letter === 'z' || letter === 'y') && !hasOwnUndo ? 'undo' : null
 }

@@ -28,6 +28,7 @@ import { isMissing, useDocumentForm, useMeta } from './use-document-form.js'
 const DeleteDialog = lazy(async () => ({ default: (await import('./delete-dialog.js')).DeleteDialog }))
 const FillDialog = lazy(async () => ({ default: (await import('./fill-dialog.js')).FillDialog }))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.js')).HistoryPanel }))
+const PreviewPane = lazy(async () => ({ default: (await import('./preview-pane.js')).PreviewPane }))
 const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }))
 const ScheduleDialog = lazy(async () => ({ default: (await import('./scheduled.js')).ScheduleDialog }))
 
@@ -96,6 +97,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   const format = useFormat()
   const [, navigate] = useLocation()
   const [open, setOpen] = useState<EditorWindow | null>(null)
+  const [isPreviewed, setPreviewed] = useState(false)
   const folding = useMemo(() => createFolding(), [])
   const close = () => setOpen(null)
   const { documentId } = form.saver.state
@@ -114,11 +116,13 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
     if (path !== undefined) focusPath(folding, mainPrefix, path)
   }
   useFollowing(form, mainPrefix)
+  const onPreview = form.type.previewed && documentId !== null ? () => setPreviewed(!isPreviewed) : null
   useEditorKeys({
     onSave: () => void form.saver.save(),
     onPublish: () => (form.type.draftAndPublish ? setOpen('publish') : void form.saver.save()),
     onUndo,
     onError: (isBackwards) => goToError(form, onGo, isBackwards),
+    onPreview: () => onPreview?.(),
     onLanguage: () => {
       const codes = locales.map(({ code }) => code)
       const next = codes[(codes.indexOf(form.locale ?? '') + 1) % codes.length]
@@ -128,9 +132,9 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   const panel = <SidePanel form={form} onPublish={() => setOpen('publish')} onGo={onGo} onLocale={onLocale} />
   const label = form.locale === null ? words.form : format.languageName(form.locale)
   return (
-    <div className={styles.screen}>
+    <div className={styles.screen} data-preview={isPreviewed}>
       <EditorHeader
-        {...{ form, locales, onLocale, onUndo }}
+        {...{ form, locales, onLocale, onUndo, onPreview, isPreviewed }}
         beside={address.beside}
         onBeside={(beside) => goTo(form.locale, beside)}
         onOpen={setOpen}
@@ -143,9 +147,15 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
             {address.beside !== null && documentId !== null && <Beside form={form} beside={address.beside} document={documentId} />}
           </div>
         </div>
-        <aside className={styles.aside} aria-label={words.panel}>
-          {panel}
-        </aside>
+        {isPreviewed && onPreview !== null ? (
+          <Suspense>
+            <PreviewPane form={form} document={documentId!} onGo={onGo} onClose={onPreview} />
+          </Suspense>
+        ) : (
+          <aside className={styles.aside} aria-label={words.panel}>
+            {panel}
+          </aside>
+        )}
       </div>
       {open === 'panel' && (
         <Panel isOpen onClose={close} title={words.openPanel} size="small">

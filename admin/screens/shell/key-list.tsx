@@ -42,6 +42,7 @@ export default function KeyList({ onClose }: { readonly onClose: () => void }): 
         [keyList.error, 'F8', 'Shift F8'],
         [keyList.moveItem, 'Alt ↑', 'Alt ↓'],
         [keyList.locale, `${mod} Shift L`],
+        [keyList.preview, `${mod} Shift P`],
         [keyList.sibling, '[', ']'],
       ],
     ],

@@ -148,6 +148,18 @@ export const editor = {
     language: (name: string) => name,
     onlyChanges: 'Nur Änderungen',
   },
+  preview: {
+    title: 'Vorschau',
+    close: 'Vorschau schließen',
+    newWindow: 'In neuem Fenster öffnen',
+    reload: 'Neu laden',
+    phone: 'Telefon',
+    tablet: 'Tablet',
+    full: 'Volle Breite',
+    none: 'Dieses Dokument hat keine Seite auf der Website.',
+    missing: (field: string) => `Die Seite kann gezeigt werden, sobald „${field}“ einen Wert hat.`,
+    elsewhere: 'Dieser Text gehört zu einem anderen Dokument oder einer anderen Sprache.',
+  },
   fill: {
     action: (language: string) => `Aus ${language} übernehmen …`,
     title: (language: string) => `Aus ${language} übernehmen`,

@@ -173,6 +173,7 @@ export const shell = {
     error: 'Nächster, vorheriger Fehler',
     moveItem: 'Eintrag verschieben',
     locale: 'Nächste Sprache',
+    preview: 'Vorschau',
     sibling: 'Vorheriges, nächstes Dokument der Liste',
   },
 } satisfies typeof en

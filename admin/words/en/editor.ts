@@ -137,6 +137,18 @@ export const editor = {
     language: (name: string) => name,
     onlyChanges: 'Only changes',
   },
+  preview: {
+    title: 'Preview',
+    close: 'Close the preview',
+    newWindow: 'Open in a new window',
+    reload: 'Reload',
+    phone: 'Phone',
+    tablet: 'Tablet',
+    full: 'Full width',
+    none: 'This document has no page on the website.',
+    missing: (field: string) => `The page can be shown when “${field}” has a value.`,
+    elsewhere: 'This text belongs to another document or language.',
+  },
   fill: {
     action: (language: string) => `Fill from ${language}…`,
     title: (language: string) => `Fill from ${language}`,

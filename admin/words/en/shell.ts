@@ -166,6 +166,7 @@ export const shell = {
     error: 'Next, previous error',
     moveItem: 'Move the item',
     locale: 'Next language',
+    preview: 'Preview',
     sibling: 'Previous, next document of the list',
   },
 }

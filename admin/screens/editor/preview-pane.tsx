@@ -1,0 +1,182 @@
+// The website's page of a document next to its form: told of each save, and a click on a text in it goes to the field.
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { ExternalLink, Monitor, RotateCw, Smartphone, Tablet, X } from 'lucide-react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { connectPreview } from '../../../packages/client/preview.js'
+import { useSaver } from '../../form/hooks.js'
+import { buttonClass } from '../../parts/button.js'
+import { ErrorState } from '../../parts/error-state.js'
+import { IconButton } from '../../parts/icon-button.js'
+import { Panel } from '../../parts/panel.js'
+import { useToasts } from '../../parts/toasts.js'
+import { useWords } from '../../parts/words.js'
+import { readQuery } from '../../server/queries.js'
+import type { DocumentForm } from './document-form.js'
+import styles from './editor.module.css'
+import { labelOf } from './path-labels.js'
+import { fieldOf, readMessage } from './preview-messages.js'
+
+interface PreviewPaneProps {
+  readonly form: DocumentForm
+  readonly document: string
+  readonly onGo: (path: string) => void
+  readonly onClose: () => void
+}
+
+type Width = 'phone' | 'tablet' | 'full'
+
+const narrow = matchMedia('(max-width: 900px)')
+const subscribeToWidth = (listener: () => void) => {
+  narrow.addEventListener('change', listener)
+  return () => narrow.removeEventListener('change', listener)
+}
+
+/** The script for pages that ask for one as for that of Strapi: clicks go to fields; updates are the page's own. */
+const scriptOf = (origin: string): string => `(${connectPreview})({origin:${JSON.stringify(origin)},onUpdate(){}})`
+
+/** The preview of a document: a column, or a window over a narrow page. */
+export function PreviewPane({ form, document, onGo, onClose }: PreviewPaneProps): ReactNode {
+  const words = useWords().editor.preview
+  const { say } = useToasts()
+  const frame = useRef<HTMLIFrameElement>(null)
+  const [width, setWidth] = useState<Width>('full')
+  const [loads, setLoads] = useState(0)
+  const isNarrow = useSyncExternalStore(subscribeToWidth, () => narrow.matches)
+  const { revision } = useSaver(form.saver)
+  const { data, error } = useAddress(form, document, revision)
+  const url = data?.url == null ? null : new URL(data.url, location.origin)
+  // A page of this service has no origin in its frame: it could act as the administrator otherwise.
+  const isOwn = url?.origin === location.origin
+  const reload = () => setLoads((count) => count + 1)
+  const onField = (path: string | null) => {
+    if (path === null) return void say(words.elsewhere)
+    if (isNarrow) onClose()
+    onGo(path)
+  }
+  useConversation({
+    form,
+    frame,
+    page: `${loads} ${url?.href}`,
+    origins: isOwn ? ['null'] : (data?.origins ?? []),
+    revision,
+    reload,
+    onField,
+  })
+  const bar = (
+    <>
+      {(['phone', 'tablet', 'full'] as const).map((one) => (
+        <IconButton key={one} isSmall label={words[one]} isOn={width === one} onPress={() => setWidth(one)}>
+          {one === 'phone' ? <Smartphone /> : one === 'tablet' ? <Tablet /> : <Monitor />}
+        </IconButton>
+      ))}
+      <IconButton isSmall label={words.reload} onPress={reload}>
+        <RotateCw />
+      </IconButton>
+      {url !== null && (
+        <a href={url.href} target="_blank" rel="noopener noreferrer" className={buttonClass('quiet', true)} aria-label={words.newWindow}>
+          <ExternalLink size={16} aria-hidden="true" />
+        </a>
+      )}
+    </>
+  )
+  const content = (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a page that is wider than the column is scrolled with keys too
+    <section className={styles.previewSpace} tabIndex={0} aria-label={words[width]}>
+      {error !== null ? (
+        <ErrorState text={error.message} />
+      ) : url === null ? (
+        data !== undefined && <p>{data.missing === null ? words.none : words.missing(labelOf(form.type.layout, data.missing))}</p>
+      ) : (
+        <iframe
+          key={loads}
+          ref={frame}
+          src={url.href}
+          title={words.title}
+          className={styles.previewFrame}
+          data-width={width}
+          sandbox={`allow-scripts allow-forms allow-popups${isOwn ? '' : ' allow-same-origin'}`}
+        />
+      )}
+    </section>
+  )
+  if (isNarrow)
+    return (
+      <Panel isOpen onClose={onClose} title={words.title} size="large" actions={bar}>
+        {content}
+      </Panel>
+    )
+  return (
+    <aside className={styles.preview} aria-label={words.title}>
+      <div className={styles.previewBar}>
+        <h2>{words.title}</h2>
+        <span className={styles.spring} />
+        {bar}
+        <IconButton isSmall label={words.close} onPress={onClose}>
+          <X />
+        </IconButton>
+      </div>
+      {content}
+    </aside>
+  )
+}
+
+/** The address of the draft, asked for again after each save. */
+function useAddress({ type, locale }: DocumentForm, document: string, revision: string | null) {
+  const query = readQuery('/content/{type}/{document}/preview', {
+    path: { type: type.uid, document },
+    query: locale === null ? {} : { locale },
+  })
+  const { data, error } = useQuery({ ...query, queryKey: [...query.queryKey, revision] as never, placeholderData: keepPreviousData })
+  return { data: data?.data, error }
+}
+
+interface Conversation {
+  readonly form: DocumentForm
+  readonly frame: RefObject<HTMLIFrameElement | null>
+  /** Another value for each page that is loaded. */
+  readonly page: string
+  /** The origins that are listened to. */
+  readonly origins: readonly string[]
+  readonly revision: string | null
+  readonly reload: () => void
+  readonly onField: (path: string | null) => void
+}
+
+/** Listens to the page in the frame, and tells it of each save; a page that does not listen is loaded again. */
+function useConversation(given: Conversation): void {
+  const latest = useRef(given)
+  useEffect(() => {
+    latest.current = given
+  })
+  /** The origin of a page that listens. */
+  const listening = useRef<string>(null)
+  const post = (message: object) => {
+    // A page without origin has no other name; the messages contain nothing of the document.
+    const target = listening.current === 'null' ? '*' : listening.current
+    if (target !== null) latest.current.frame.current?.contentWindow?.postMessage(message, target)
+  }
+  useEffect(() => {
+    const listen = ({ source, origin, data }: MessageEvent): void => {
+      const { form, frame, origins, onField } = latest.current
+      if (source === null || source !== frame.current?.contentWindow || !origins.includes(origin)) return
+      const message = readMessage(data)
+      if (message?.kind === 'field') onField(fieldOf(form, message))
+      if (message?.kind !== 'ready') return
+      listening.current = origin
+      if (!message.isConnected) post({ type: 'strapiScript', payload: { script: scriptOf(location.origin) } })
+    }
+    addEventListener('message', listen)
+    return () => removeEventListener('message', listen)
+  })
+  const { revision, page } = given
+  useEffect(() => {
+    listening.current = null
+  }, [page])
+  const shown = useRef(revision)
+  useEffect(() => {
+    if (shown.current === revision) return
+    shown.current = revision
+    if (listening.current === null) latest.current.reload()
+    else post({ type: 'strapiUpdate' })
+  })
+}
