@@ -191,13 +191,15 @@ export async function watchUnsaved(
   note: (copies: readonly LocalCopy[]) => void,
 ): Promise<void> {
   const watched = new Set<string>()
+  const released = new Set<string>()
   const isOpen = async (id: string): Promise<boolean> => {
+    // For a moment the wait for a lock holds it.
+    if (released.has(id)) return false
     const isHeld = await isCopyHeld(id)
     if (isHeld && !watched.has(id)) {
       watched.add(id)
       const findAgain = () => {
-        // It may still count as held: then there is another wait.
-        watched.delete(id)
+        released.add(id)
         return find()
       }
       untilReleased(id, signal).then(findAgain, () => {})
