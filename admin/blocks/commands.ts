@@ -4,13 +4,14 @@ import { type Attrs, Fragment, type Mark, type Node, type NodeRange } from 'pros
 import { type Command, type EditorState, Selection, TextSelection, type Transaction } from 'prosemirror-state'
 import { canJoin } from 'prosemirror-transform'
 import { isSafeLink } from '../parts/safe-links.js'
-import { markOn, schema } from './schema.js'
+import { levels, markOn, schema, textNodes } from './schema.js'
 
 /** Formats of a list. */
 export type ListFormat = 'ordered' | 'unordered'
 
-/** Kinds of blocks with text outside of lists. */
-export type TextKind = 'paragraph' | 'quote' | 'codeBlock' | `heading-${1 | 2 | 3 | 4 | 5 | 6}`
+/** Kinds of blocks with text outside of lists, in the order of menus. */
+export const textKinds = ['paragraph', ...levels.map((level) => `heading-${level}` as const), 'quote', 'codeBlock'] as const
+export type TextKind = (typeof textKinds)[number]
 
 const { list, 'list-item': listItem, paragraph, codeBlock } = schema.nodes as Record<string, import('prosemirror-model').NodeType>
 
@@ -28,13 +29,13 @@ export function kindAt(state: EditorState): TextKind | ListFormat | 'other' {
   return parent.isTextblock && parent.type !== listItem ? (parent.type.name as TextKind) : 'other'
 }
 
-/** Does in a change what another one does behind it. */
+/** Appends the steps and the selection of a following transaction. */
 export function append(tr: Transaction, { steps, selection }: Transaction): void {
   for (const step of steps) tr.step(step)
   tr.setSelection(Selection.fromJSON(tr.doc, selection.toJSON()))
 }
 
-/** Runs commands one after the other as one change; fails with the first that fails. */
+/** Runs commands in sequence as one transaction; fails with the first that fails. */
 const sequence =
   (...commands: readonly Command[]): Command =>
   (state, dispatch) => {
@@ -51,12 +52,12 @@ const sequence =
     return true
   }
 
-/** Moves entries one level further in, below the one before them. */
+/** Indents entries below the previous one. */
 export const sinkItem: Command = (state, dispatch) => {
   const range = itemRange(state)
   if (range === null || range.startIndex === 0) return false
   const { parent, depth, start } = range
-  // A list behind an entry belongs to it.
+  // A list right after an entry is nested in it.
   const below = parent.maybeChild(range.endIndex)
   const end = range.end + (below !== null && below.type === list ? below.nodeSize : 0)
   const wrapped = range.$from.doc.resolve(start + 1).blockRange(range.$from.doc.resolve(end - 1), (node) => node === parent)
@@ -67,7 +68,7 @@ export const sinkItem: Command = (state, dispatch) => {
   return true
 }
 
-/** Moves entries one level out; those of the outermost list become paragraphs. */
+/** Outdents entries; those of the outermost list become paragraphs. */
 export const liftItem: Command = (state, dispatch) => {
   const range = itemRange(state)
   if (range === null) return false
@@ -91,7 +92,7 @@ interface Replacement {
   readonly from: number
   readonly to: number
   readonly nodes: readonly Node[]
-  /** Distance by which the selection moves. */
+  /** Offset of the selection. */
   readonly by: number
 }
 
@@ -106,15 +107,7 @@ function replaceBlocks(state: EditorState, dispatch: ((tr: Transaction) => void)
 /** In code, lines are separated by characters; elsewhere, by breaks. */
 function withBreaks(block: Node): Fragment {
   if (block.type !== codeBlock) return block.content
-  const nodes = block.children.flatMap((node) =>
-    node
-      .text!.split('\n')
-      .flatMap((line, index) => [
-        ...(index > 0 ? [schema.node('break', null, undefined, node.marks)] : []),
-        ...(line === '' ? [] : [schema.text(line, node.marks)]),
-      ]),
-  )
-  return Fragment.from(nodes)
+  return Fragment.from(block.children.flatMap((node) => textNodes(node.text!, node.marks)))
 }
 
 /** Makes a list of the selected blocks, changes its format, or takes its entries out. */
@@ -202,7 +195,7 @@ export const loosen: Command = (state, dispatch) => {
   return $from.parent.isTextblock && $from.parent.type !== paragraph && setKind('paragraph')(state, dispatch)
 }
 
-/** Arrow down behind code at the end of the text makes a paragraph to go on in. */
+/** Arrow down at the end of a last block of code adds a paragraph below. */
 export const leaveCodeDown: Command = (state, dispatch) => {
   const { $from, empty } = state.selection
   const isLast =
@@ -218,7 +211,7 @@ export const indentCode: Command = (state, dispatch) => {
 }
 
 /** A link with its span in the document. */
-export interface LinkSpan {
+interface LinkSpan {
   readonly from: number
   readonly to: number
   readonly mark: Mark
@@ -268,7 +261,7 @@ export function completedLink(typed: string): string | null {
   return /^[^\s/]+\.[^\s/]+/.test(text) && URL.canParse(`https://${text}`) ? `https://${text}` : null
 }
 
-/** Inserts a node as a block behind the selected one, or in place of an empty paragraph. */
+/** Inserts blocks after the selected one, or in place of an empty paragraph. */
 export const insertBlocks =
   (nodes: readonly Node[]): Command =>
   (state, dispatch) => {
@@ -278,8 +271,8 @@ export const insertBlocks =
     const to = isEmpty ? $from.after(1) : from
     const isEnd = to === state.doc.content.size
     const tr = state.tr.replaceWith(from, to, [...nodes, ...(isEnd ? [paragraph!.create()] : [])])
-    const behind = from + nodes.reduce((sum, { nodeSize }) => sum + nodeSize, 0)
-    tr.setSelection(Selection.near(tr.doc.resolve(behind), 1))
+    const end = from + nodes.reduce((sum, { nodeSize }) => sum + nodeSize, 0)
+    tr.setSelection(Selection.near(tr.doc.resolve(end), 1))
     dispatch?.(tr.scrollIntoView())
     return true
   }

@@ -1,4 +1,5 @@
-// The editor of rich text: a text of ProseMirror with a toolbar, a menu behind `/`, and panels of links and images.
+// The editor of rich text: ProseMirror with a toolbar, a slash menu, and panels for links and images.
+import { deleteSelection } from 'prosemirror-commands'
 import { redo, redoDepth, undo, undoDepth } from 'prosemirror-history'
 import { type EditorState, NodeSelection } from 'prosemirror-state'
 import type { EditorView } from 'prosemirror-view'
@@ -192,17 +193,12 @@ function SelectedImage({ editor: { state, view, run }, isReadOnly }: SelectedIma
     const tr = view.current!.state.tr.setNodeMarkup(from, null, { ...node.attrs, image })
     view.current!.dispatch(tr.setSelection(NodeSelection.create(tr.doc, from)))
   }
-  const remove = () =>
-    run(({ tr }, dispatch) => {
-      dispatch?.(tr.deleteSelection())
-      return true
-    })
   return (
     <ImagePanel
       image={node.attrs.image as Members}
       isReadOnly={isReadOnly}
       onChange={change}
-      onRemove={remove}
+      onRemove={() => run(deleteSelection)}
       onClose={() => view.current?.focus()}
     />
   )

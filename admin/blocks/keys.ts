@@ -18,7 +18,7 @@ import {
   type TextKind,
   toggleList,
 } from './commands.js'
-import { type Flag, schema } from './schema.js'
+import { type Flag, flags, levels, schema } from './schema.js'
 
 /** Turns a flag of the selected text on or off; texts of code blocks have none. */
 export const toggleFlag =
@@ -45,14 +45,14 @@ const { 'Mod-Enter': _, Enter: __, Backspace: ___, 'Mod-a': ____, ...base } = ba
 
 const kinds: readonly (readonly [key: string, kind: TextKind])[] = [
   ['Mod-Alt-0', 'paragraph'],
-  ...([1, 2, 3, 4, 5, 6] as const).map((level) => [`Mod-Alt-${level}`, `heading-${level}`] as const),
+  ...levels.map((level) => [`Mod-Alt-${level}`, `heading-${level}`] as const),
   ['Mod-Alt-q', 'quote'],
   ['Mod-Alt-c', 'codeBlock'],
 ]
 
 /** Plugins for keys; `openLink` shows the panel of links and returns whether there is something to link. */
 export function keyPlugins(openLink: () => boolean): readonly Plugin[] {
-  // Escape lets the next Tab leave the text, where Tab would indent.
+  // After Escape, Tab leaves the text instead of indenting.
   let isLeaving = false
   const unlessLeaving =
     (command: Command): Command =>
@@ -73,9 +73,7 @@ export function keyPlugins(openLink: () => boolean): readonly Plugin[] {
       },
     }),
     keymap({
-      ...Object.fromEntries(
-        (['bold', 'italic', 'underline', 'strikethrough', 'code'] as const).map((flag) => [keysOf[flag], toggleFlag(flag)]),
-      ),
+      ...Object.fromEntries(flags.map((flag) => [keysOf[flag], toggleFlag(flag)])),
       ...Object.fromEntries(kinds.map(([key, kind]) => [key, setKind(kind)])),
       [keysOf.link]: () => openLink(),
       [keysOf.ordered]: toggleList('ordered'),

@@ -1,7 +1,7 @@
-// Stored blocks as a document of the editor and back. Whatever is stored can be opened; a block that is not edited is the same object
-// afterwards, and an edited one retains the members that the editor does not know.
+// Conversion between stored blocks and documents of the editor. Every stored value can be opened. Blocks that are not edited remain the
+// same objects; edited ones keep the members that the editor does not know.
 import { type Attrs, Mark, type Node } from 'prosemirror-model'
-import { type Flag, flags, type Members, markOn, schema } from './schema.js'
+import { type Flag, flags, levels, type Members, markOn, schema, textNodes } from './schema.js'
 
 /** A stored value as a document, and the way back. */
 export interface OpenedBlocks {
@@ -72,7 +72,7 @@ function textBlockOf(type: unknown, members: Members): { attrs: Attrs; isText: b
   if (type === 'paragraph' || type === 'quote') return plain
   if (type === 'heading') {
     const { level, ...more } = members
-    return { ...plain, attrs: { level, more: membersOrNull(more) }, isText: [1, 2, 3, 4, 5, 6].includes(level as number) }
+    return { ...plain, attrs: { level, more: membersOrNull(more) }, isText: levels.includes(level as 1) }
   }
   if (type === 'code') {
     const { language, ...more } = members
@@ -114,24 +114,17 @@ function plainNode(stored: unknown): readonly Node[] {
   return text === '' ? [] : [schema.text(text as string, marksOf(members))]
 }
 
-/** The nodes of a text: its lines with breaks between them. */
-function textNodes(stored: unknown, link: readonly Mark[]): readonly Node[] {
+function nodesOf(stored: unknown, link: readonly Mark[]): readonly Node[] {
   const { type: _, text, ...members } = stored as Members
-  const marks = link.concat(marksOf(members))
-  return (text as string)
-    .split('\n')
-    .flatMap((line, index) => [
-      ...(index > 0 ? [schema.node('break', null, undefined, marks)] : []),
-      ...(line === '' ? [] : [schema.text(line, marks)]),
-    ])
+  return textNodes(text as string, link.concat(marksOf(members)))
 }
 
 function inlineNodes(stored: unknown): readonly Node[] {
-  if (isPlainText(stored)) return textNodes(stored, [])
+  if (isPlainText(stored)) return nodesOf(stored, [])
   if (isObject(stored) && stored.type === 'link' && typeof stored.url === 'string' && Array.isArray(stored.children)) {
     const { type: _, url, children, ...members } = stored
     const link = [schema.mark('link', { url, more: membersOrNull(members) })]
-    const nodes = children.every(isPlainText) ? children.flatMap((child) => textNodes(child, link)) : []
+    const nodes = children.every(isPlainText) ? children.flatMap((child) => nodesOf(child, link)) : []
     // A link without text would be invisible, and lost with the next change of its block.
     if (nodes.length > 0) return nodes
   }

@@ -2,8 +2,8 @@
 import { DOMParser, type ParseOptions, type Slice } from 'prosemirror-model'
 import { schema } from './schema.js'
 
-// ProseMirror would read pasted HTML by the default policy of the page, which refuses all markup. Without a visible one it makes its own,
-// whose documents are never shown: only what the schema knows is taken from them.
+// ProseMirror parses pasted HTML with the default Trusted Types policy, and that of the page refuses markup. Without one in sight, it creates
+// its own for a document that is never shown: only what the schema knows is taken from it.
 const { trustedTypes } = globalThis as { readonly trustedTypes?: object }
 if (trustedTypes !== undefined) Object.defineProperty(trustedTypes, 'defaultPolicy', { value: null })
 

@@ -22,7 +22,8 @@ const textBlock = (tag: string, spec: Partial<NodeSpec> = {}): NodeSpec => ({
   ...spec,
 })
 
-const levels = [1, 2, 3, 4, 5, 6] as const
+/** Levels of headings. */
+export const levels = [1, 2, 3, 4, 5, 6] as const
 
 const nodes: Record<string, NodeSpec> = {
   doc: { content: 'block+' },
@@ -134,6 +135,15 @@ function parsedImage(element: HTMLElement): Attrs | false {
     return false
   }
 }
+
+/** The nodes of a text: its lines with breaks between them. */
+export const textNodes = (text: string, marks: readonly Mark[]): readonly Node[] =>
+  text
+    .split('\n')
+    .flatMap((line, index) => [
+      ...(index > 0 ? [schema.node('break', null, undefined, marks)] : []),
+      ...(line === '' ? [] : [schema.text(line, marks)]),
+    ])
 
 /** The mark of a type on a node. */
 export const markOn = (node: Node, name: string): Mark | undefined => schema.marks[name]!.isInSet(node.marks)

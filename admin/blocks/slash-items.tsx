@@ -1,11 +1,10 @@
-// The items of the menu behind `/`.
+// Items of the slash menu.
 import { Code, Heading, Image, List, ListOrdered, Pilcrow, Quote } from 'lucide-react'
 import type { Command } from 'prosemirror-state'
 import type { ReactNode } from 'react'
 import type { useWords } from '../parts/words.js'
-import { setKind, toggleList } from './commands.js'
+import { setKind, textKinds, toggleList } from './commands.js'
 import { type SlashItem, withoutSlash } from './slash-menu.js'
-import { textKinds } from './toolbar.js'
 
 type BlocksWords = ReturnType<typeof useWords>['fields']['blocks']
 

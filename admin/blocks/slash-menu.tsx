@@ -1,4 +1,4 @@
-// The menu behind `/` at the start of a paragraph: kinds of blocks, filtered by the typed text.
+// The slash menu: `/` at the start of a paragraph lists kinds of blocks, filtered by the typed text.
 
 import type { Command, EditorState } from 'prosemirror-state'
 import { type ReactNode, useEffect, useRef, useState } from 'react'

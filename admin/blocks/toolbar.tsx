@@ -1,11 +1,12 @@
-// The toolbar of rich text: kind of block, flags, lists, link, image, undo. One stop of Tab; arrows move inside.
+// The toolbar of rich text: kind of block, flags, lists, link, image, undo. It is one tab stop; arrows move the focus inside.
 import { Bold, Code, Image, Italic, Link, List, ListOrdered, Redo2, Strikethrough, Underline, Undo2 } from 'lucide-react'
 import { type KeyboardEvent, memo, useRef, useState } from 'react'
+import { hasCommandKey } from '../parts/command-key.js'
 import { IconButton } from '../parts/icon-button.js'
 import shared from '../parts/rich-text.module.css'
 import { Select } from '../parts/select.js'
 import { useWords } from '../parts/words.js'
-import type { ListFormat, TextKind } from './commands.js'
+import { type ListFormat, type TextKind, textKinds } from './commands.js'
 import styles from './editor.module.css'
 import { keysOf } from './keys.js'
 import { type Flag, flags } from './schema.js'
@@ -38,13 +39,10 @@ export interface ToolbarActions {
 
 const icons = { bold: Bold, italic: Italic, underline: Underline, strikethrough: Strikethrough, code: Code } as const
 
-/** Kinds in the order of the menu. */
-export const textKinds: readonly TextKind[] = [
-  'paragraph',
-  ...([1, 2, 3, 4, 5, 6] as const).map((level) => `heading-${level}` as const),
-  'quote',
-  'codeBlock',
-]
+const turns = [
+  { name: 'undo', can: 'canUndo', Icon: Undo2 },
+  { name: 'redo', can: 'canRedo', Icon: Redo2 },
+] as const
 
 /** Languages of code that are offered; a stored one is, too. */
 const codeLanguages = [
@@ -52,13 +50,13 @@ const codeLanguages = [
   ...['plaintext', 'python', 'ruby', 'rust', 'sql', 'swift', 'typescript', 'xml', 'yaml'],
 ] as const
 
-const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
-
 /** Keys as people read them. */
-export const shownKeys = (keys: string): string =>
+const shownKeys = (keys: string): string =>
   keys
     .split('-')
-    .map((key) => (key === 'Mod' ? (isApple ? '⌘' : 'Ctrl') : key === 'Alt' && isApple ? '⌥' : key.length === 1 ? key.toUpperCase() : key))
+    .map((key) =>
+      key === 'Mod' ? (hasCommandKey ? '⌘' : 'Ctrl') : key === 'Alt' && hasCommandKey ? '⌥' : key.length === 1 ? key.toUpperCase() : key,
+    )
     .join('+')
 
 /** Moves the focus among the buttons of a toolbar. */
@@ -176,26 +174,19 @@ export const Toolbar = memo(function Toolbar({ state, actions, controls }: Toolb
         </IconButton>
       )}
       <span className={shared.gap} />
-      <IconButton
-        isSmall
-        label={words.undo}
-        keys={shownKeys(keysOf.undo)}
-        isDisabled={!state.canUndo}
-        {...tabIndexOf(10)}
-        onPress={actions.undo}
-      >
-        <Undo2 size={16} aria-hidden="true" />
-      </IconButton>
-      <IconButton
-        isSmall
-        label={words.redo}
-        keys={shownKeys(keysOf.redo)}
-        isDisabled={!state.canRedo}
-        {...tabIndexOf(11)}
-        onPress={actions.redo}
-      >
-        <Redo2 size={16} aria-hidden="true" />
-      </IconButton>
+      {turns.map(({ name, can, Icon }, index) => (
+        <IconButton
+          key={name}
+          isSmall
+          label={words[name]}
+          keys={shownKeys(keysOf[name])}
+          isDisabled={!state[can]}
+          {...tabIndexOf(10 + index)}
+          onPress={actions[name]}
+        >
+          <Icon size={16} aria-hidden="true" />
+        </IconButton>
+      ))}
     </div>
   )
 }, isSame)

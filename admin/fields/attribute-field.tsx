@@ -90,7 +90,7 @@ interface MarksProps {
   readonly isReadOnly: boolean
 }
 
-/** Marks beside the label: people, shared in all languages, not in the API, not to be written. */
+/** Marks next to the label: who edits the field, and whether it is shared by all languages, private, or read-only. */
 function Marks({ section, attribute, path, isReadOnly }: MarksProps) {
   const { type, renderAside } = useDocumentFields()
   const words = useWords().fields

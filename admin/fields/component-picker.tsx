@@ -7,7 +7,7 @@ import { useFormat, useWords } from '../parts/words.js'
 import styles from './component-picker.module.css'
 import type { TypeDescription } from './document.js'
 
-/** Components from which a search field is shown. */
+/** Number of components from which there is a search field. */
 const manyComponents = 8
 
 interface ComponentPickerProps {

@@ -1,6 +1,7 @@
 // Dates and times in the browser's own inputs. An incomplete date changes nothing.
 import { useRef, useState } from 'react'
 import { useValue } from '../form/hooks.js'
+import { textOf } from '../form/values.js'
 import { TextInput } from '../parts/text-input.js'
 import { useFormat } from '../parts/words.js'
 import { dateTimeInput, dateTimeValue, timeInput, timeValue, zoneAt } from './date-values.js'
@@ -47,8 +48,7 @@ function DateInput({
   )
 }
 
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
-const dates: Conversion = { type: 'date', toInput: (value) => asText(value).slice(0, 10), toValue: (text) => text }
+const dates: Conversion = { type: 'date', toInput: (value) => textOf(value).slice(0, 10), toValue: (text) => text }
 const times: Conversion = { type: 'time', toInput: timeInput, toValue: timeValue }
 const dateTimes: Conversion = { type: 'datetime-local', toInput: dateTimeInput, toValue: dateTimeValue }
 

@@ -30,11 +30,11 @@ export interface DocumentFields {
   readonly folding: Folding
   /** Begins the ids of fields, since two languages can be on one page. */
   readonly idPrefix: string
-  /** Opens a linked document beside this one. */
+  /** Opens a linked document in the second pane. */
   readonly openLink?: (link: Link) => void
-  /** Creates a document beside this one; resolves to a link to it, or null. */
+  /** Creates a document in the second pane; resolves to a link to it, or null. */
   readonly createLink?: (type: string, name: string) => Promise<Link | null>
-  /** Beside the label of a field: people, comparisons. */
+  /** Content next to the label of a field: people, comparisons. */
   readonly renderAside?: (path: string) => ReactNode
   /** Under a field: the other side of a conflict. */
   readonly renderBelow?: (path: string) => ReactNode
@@ -89,7 +89,7 @@ export function mayWrite(mayUpdate: readonly string[] | null, names: string): bo
   const isBelow = (name: string, above: string) => name === above || name.startsWith(`${above}.`)
   const parts = mayUpdate.filter((name) => isBelow(name, plain))
   if (parts.length > 0) return true
-  // Names of parts restrict the whole that is named beside them.
+  // Named parts restrict their whole, if it is named too.
   const above = mayUpdate.filter((name) => isBelow(plain, name))
   return above.some((name) => !mayUpdate.some((other) => other.startsWith(`${name}.`)))
 }

@@ -1,5 +1,5 @@
 // Entries on the clipboard, as JSON with a marker: they can be pasted into other documents.
-import type { Entry } from '../form/values.js'
+import { type Entry, isObject } from '../form/values.js'
 
 const marker = 'octavo/entries'
 
@@ -14,8 +14,6 @@ export interface CopiedEntry {
 
 /** Entries as a text. */
 export const writeEntries = (entries: readonly CopiedEntry[]): string => JSON.stringify({ [marker]: entries })
-
-const isObject = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The entries in a text; null: it has none. */
 export function readEntries(text: string): readonly CopiedEntry[] | null {

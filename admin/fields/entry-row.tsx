@@ -20,7 +20,7 @@ import { entrySummary } from './summaries.js'
 /** Changes of a list by the key of an entry; the same object for all entries. */
 export interface EntryActions {
   readonly sortable: Sortable
-  /** Adds an entry before (0) or behind (1) one. */
+  /** Adds an entry before (0) or after (1) another one. */
   readonly insert: (key: string, by: 0 | 1) => void
   readonly duplicate: (key: string) => void
   readonly copy: (key: string) => Promise<void>

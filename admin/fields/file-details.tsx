@@ -1,6 +1,6 @@
 // The texts of a file in the media library, which all documents share.
 import { useState } from 'react'
-import type { Entry } from '../form/values.js'
+import { type Entry, textOf } from '../form/values.js'
 import { Button } from '../parts/button.js'
 import { Dialog } from '../parts/dialog.js'
 import { Field } from '../parts/field.js'
@@ -18,8 +18,6 @@ interface FileDetailsProps {
   readonly onClose: () => void
   readonly onChanged: (file: Entry) => void
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** A dialog with the name, the alternative text and the caption of a file. */
 export default function FileDetails({ file, onClose, onChanged }: FileDetailsProps) {

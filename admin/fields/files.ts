@@ -1,10 +1,8 @@
 // Files of the media library as fields show them.
-import type { Entry, FormAttribute } from '../form/values.js'
+import { type Entry, type FormAttribute, textOf } from '../form/values.js'
 
 /** Kinds of files by their media types. */
 export type FileKind = 'image' | 'video' | 'audio' | 'file'
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The kind of a file. */
 export function fileKind(file: Entry): FileKind {

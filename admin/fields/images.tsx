@@ -5,7 +5,7 @@ import { useUploads } from './uploads.js'
 
 const MediaPicker = lazy(() => import('./media-picker.js'))
 
-/** Ways to pictures; `dialog` is drawn beside the editor. */
+/** Sources of pictures; `dialog` belongs next to the editor. */
 export interface Images {
   readonly chooseImages: () => Promise<readonly Entry[]>
   readonly uploadImages: (files: readonly File[]) => Promise<readonly Entry[]>

@@ -161,7 +161,7 @@ function MoreLinks({ path, names, document }: MoreLinksProps) {
     try {
       cursor.current = await loadLinks(document, path, names, cursor.current)
     } catch (error) {
-      // A list that has changed meanwhile is read from its start.
+      // The list may have changed: it is read from its start.
       cursor.current = null
       toasts.say(words.notLoaded(error instanceof Error ? error.message : ''), { kind: 'wrong' })
     } finally {
@@ -175,7 +175,7 @@ function MoreLinks({ path, names, document }: MoreLinksProps) {
   )
 }
 
-/** Loads some pages of links behind a cursor, and returns the next one. */
+/** Loads the next pages of links, and returns the cursor after them. */
 async function loadLinks(document: DocumentFields, path: string, names: string, from: string | null): Promise<string | null> {
   const found: Record<string, unknown>[] = []
   let after = from

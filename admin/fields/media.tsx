@@ -34,7 +34,7 @@ export function MediaField({ control, path, attribute, label, isReadOnly }: Fiel
   const kinds = allowedKinds(attribute)
 
   const put = (next: readonly Entry[]) => store.set(path, isMultiple ? next : (next[0] ?? null), { isTyping: false })
-  /** Adds files behind those that are there now. */
+  /** Appends files to the present ones. */
   const add = (chosen: readonly Entry[]) => {
     if (chosen.length === 0) return
     const present = isMultiple && Array.isArray(store.get(path)) ? (store.get(path) as readonly Entry[]) : []

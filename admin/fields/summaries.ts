@@ -1,13 +1,11 @@
 // One line about a value, for folded entries.
-import { type Entry, type FormAttribute, kindOf } from '../form/values.js'
+import { type Entry, type FormAttribute, isObject, kindOf } from '../form/values.js'
 import type { TypeDescription } from './document.js'
 import { fileName } from './files.js'
 import { linkName } from './link-name.js'
 
 /** Longest text of a line. */
 const maxLength = 120
-
-const isObject = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The texts of blocks, one after the other. */
 function blocksText(value: unknown): string {

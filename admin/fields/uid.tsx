@@ -3,6 +3,7 @@ import { RefreshCw } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useValue } from '../form/hooks.js'
 import { joinPath, parentPath } from '../form/paths.js'
+import { textOf } from '../form/values.js'
 import { announce } from '../parts/announce.js'
 import { Button } from '../parts/button.js'
 import { IconButton } from '../parts/icon-button.js'
@@ -29,13 +30,11 @@ export function UidField(props: FieldProps) {
   return <UidInput {...props} source={path.includes('/') ? null : source} />
 }
 
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
-
 function UidInput({ control, path, name, isReadOnly, placeholder, source }: FieldProps & { readonly source: string | null }) {
   const document = useDocumentFields()
   const { store } = document
   const words = useWords().fields.uid
-  const value = asText(useValue(store, path))
+  const value = textOf(useValue(store, path))
   const [suggestion, setSuggestion] = useState<string | null>(null)
   const isFollowing = useFollowing(document, { path, name, source, isReadOnly })
   const isAtRoot = !path.includes('/')
@@ -43,7 +42,7 @@ function UidInput({ control, path, name, isReadOnly, placeholder, source }: Fiel
 
   useLater(
     value,
-    isAtRoot && !isReadOnly && !isFollowing.current && value !== asText(store.baseAt(path)) && value !== '',
+    isAtRoot && !isReadOnly && !isFollowing.current && value !== textOf(store.baseAt(path)) && value !== '',
     async (signal) => {
       const free = await freeUid(document, name, value, signal)
       setSuggestion(free === value ? null : free)
@@ -51,7 +50,7 @@ function UidInput({ control, path, name, isReadOnly, placeholder, source }: Fiel
   )
 
   const make = async () => {
-    const text = source === null ? '' : asText(store.get(source))
+    const text = source === null ? '' : textOf(store.get(source))
     const made = await freeUid(document, name, text, new AbortController().signal).catch(() => null)
     if (made === null) return
     isFollowing.current = !document.isPublished && source !== null
@@ -101,7 +100,7 @@ function UidInput({ control, path, name, isReadOnly, placeholder, source }: Fiel
   )
 }
 
-/** Runs a request after a pause in which the text does not change. Failures leave everything as it is. */
+/** Runs a request once the text has not changed for a while. Failures are ignored. */
 function useLater(text: string, isWanted: boolean, run: (signal: AbortSignal) => Promise<void>): void {
   const latest = useRef(run)
   latest.current = run
@@ -123,11 +122,11 @@ interface Following {
   readonly isReadOnly: boolean
 }
 
-/** Makes the uid anew when the source changes, as long as it is the one that the source would have. */
+/** Generates the uid again when the source changes, unless it was edited by hand. */
 function useFollowing(document: DocumentFields, { path, name, source, isReadOnly }: Following) {
   const { store, isPublished } = document
-  const text = asText(useValue(store, source ?? path))
-  const [initial] = useState({ text, uid: asText(store.get(path)) })
+  const text = textOf(useValue(store, source ?? path))
+  const [initial] = useState({ text, uid: textOf(store.get(path)) })
   const isFollowing = useRef<boolean | null>(initial.uid === '' ? true : initial.text === '' ? false : null)
   const isPossible = source !== null && !isPublished && !isReadOnly
   useLater(text, isPossible && isFollowing.current !== false && text !== '' && text !== initial.text, async (signal) => {

@@ -48,7 +48,7 @@ export interface Storing {
   readonly sent: Entry | null
   /** Makes the form one of a document that does not exist: all of my values are new. */
   detach(): void
-  /** Sets values that the server has generated, such as a uid, unless they have changed meanwhile. */
+  /** Sets values that the server has generated, such as a uid, unless the form has changed them since. */
   fill(values: Readonly<Record<string, unknown>>): void
   /** Merges the document of the server. */
   receive(data: Entry): Received

@@ -43,7 +43,12 @@ export function attributesOf(shape: Shape, attribute: FormAttribute, entry: Entr
   return shape.components[uid]?.attributes ?? {}
 }
 
-const isObject = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** True for an object that is no list. */
+export const isObject = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A value that should be a text. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 const tagOf = (value: unknown, tag: symbol): string | undefined =>
   isObject(value) ? (value as { readonly [key: symbol]: string | undefined })[tag] : undefined
 

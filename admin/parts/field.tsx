@@ -5,6 +5,7 @@ import { type ReactNode, useId } from 'react'
 import { classes } from './classes.js'
 import styles from './field.module.css'
 import { Hidden } from './hidden.js'
+import hidden from './hidden.module.css'
 import { useWords } from './words.js'
 
 /** Attributes that bind a control to its field; spread them on an input or a part. */
@@ -79,7 +80,7 @@ export function Field(props: FieldProps) {
   const group = props.isGroup === true ? { role: 'group', 'aria-labelledby': label, 'aria-describedby': control['aria-describedby'] } : {}
   return (
     <div className={styles.field} {...group}>
-      <div className={classes(styles.head, props.isLabelHidden && styles.hidden)}>
+      <div className={props.isLabelHidden ? hidden.hidden : styles.head}>
         {props.isGroup === true ? (
           <span className={styles.label} id={label}>
             {text}

@@ -1,4 +1,4 @@
-// Messages at the bottom of the page, for what has no other position. Their region is loaded with the first one, or soon after the page.
+// Messages at the bottom of the page that belong to no field. Their region is loaded with the first one, or soon after the page.
 import { useEffect, useSyncExternalStore } from 'react'
 import { announce } from './announce.js'
 

@@ -1,6 +1,6 @@
 // Requests to the administration API, typed by its description. Requests of a session that has ended wait for the next sign-in.
 import type { paths } from './api.js'
-import { isAway, noteConnection, Offline } from './connection.js'
+import { isAway, noteConnection, noteResponse, Offline } from './connection.js'
 import { pagePath } from './page-path.js'
 import { writeQuery } from './query-string.js'
 import { accessToken, adoptTokens, sessionState, type Tokens, untilSignedIn } from './session.js'
@@ -160,7 +160,7 @@ async function fetchOnce({ method, url, options }: Sent, token: string | null): 
       signal: AbortSignal.any([...limits, ...(signal === undefined ? [] : [signal])]),
       keepalive,
     })
-    noteConnection(!isAway(response.status))
+    noteResponse(response)
     return response
   } catch (error) {
     if (signal?.aborted === true) throw error

@@ -30,9 +30,13 @@ export function noteConnection(hadResponse: boolean): void {
   for (const listener of listeners) listener()
 }
 
+/** Notes a response: one of a proxy whose service is away counts as none. */
+export const noteResponse = ({ status }: Response): void => noteConnection(!isAway(status))
+
 async function probeNow(): Promise<void> {
   const response = await fetch(pagePath, { method: 'HEAD', cache: 'no-store', headers: { accept: 'text/html' } }).catch(() => null)
-  noteConnection(response !== null && !isAway(response.status))
+  if (response === null) noteConnection(false)
+  else noteResponse(response)
 }
 
 /** True for a status of a proxy whose service is away. */

@@ -1,7 +1,7 @@
 // The event stream of the service. One tab of the browser reads it and passes events on to the others, since browsers open few
 // connections to one service.
 import type { operations } from './api.js'
-import { isAway, noteConnection } from './connection.js'
+import { noteConnection, noteResponse } from './connection.js'
 import { createEventReader } from './event-text.js'
 import { pagePath } from './page-path.js'
 import { accessToken, untilSignedIn } from './session.js'
@@ -118,7 +118,7 @@ async function* readStream(last: string | null, signal: AbortSignal) {
     if (!signal.aborted) noteConnection(false)
     throw error
   })
-  noteConnection(!isAway(response.status))
+  noteResponse(response)
   refused = response.status === 401 ? token : null
   if (!response.ok || response.body === null) throw new Error(`The stream of events is ${response.status}`)
   const read = createEventReader()

@@ -1,6 +1,6 @@
 // The sign-in of this page: an access token in memory, renewed by a cookie that scripts cannot read. The cookie can be used once, so all
 // tabs of the browser renew one at a time and share the result.
-import { isAway, noteConnection, Offline } from './connection.js'
+import { noteConnection, noteResponse, Offline } from './connection.js'
 import { pagePath } from './page-path.js'
 
 /** A session as the page knows it. Times are those of this computer's clock, in milliseconds. */
@@ -144,7 +144,7 @@ async function sendToSession(method: string, path: string): Promise<Response> {
       cache: 'no-store',
       signal: AbortSignal.timeout(refreshTimeoutMs),
     })
-    noteConnection(!isAway(response.status))
+    noteResponse(response)
     return response
   } catch {
     noteConnection(false)

@@ -1,4 +1,4 @@
-// Uploads with their progress, which `fetch` does not tell.
+// Uploads by XMLHttpRequest, since `fetch` does not report progress.
 import { ApiFailure, type Data } from './client.js'
 import { Offline } from './connection.js'
 import { pagePath } from './page-path.js'

@@ -87,7 +87,7 @@ const { block } = fc.letrec<{ block: Stored; list: Stored }>((tie) => ({
 
 const blocks = fc.array(block, { minLength: 1, maxLength: 6 })
 
-/** The document with a paragraph behind it, so that it differs. */
+/** The document with another paragraph, so that it differs. */
 const withParagraph = (doc: Node): Node => doc.copy(doc.content.append(Fragment.from(schema.node('paragraph', null, schema.text('end')))))
 
 /** Nearly blocks: known types with members of any shape. */

@@ -75,7 +75,7 @@ test('filters that the form cannot edit stay in the address', () => {
   expect(writeConditions(readConditions(filters))).toEqual(filters)
 })
 
-test('any address is read without an error, and what is read can be written', () => {
+test('every address can be read, and its state can be written again', () => {
   fc.assert(
     fc.property(fc.string(), fc.object({ values: [fc.string()], maxDepth: 4 }), (search, object) => {
       for (const filters of [readQuery(`filters${search}`).filters ?? null, object as never]) writeConditions(readConditions(filters))

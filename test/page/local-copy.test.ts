@@ -1,4 +1,4 @@
-// Copies of unsaved changes: nothing typed is lost when the page is killed, whatever the network did.
+// Copies of unsaved changes: no input is lost when the page is killed, whatever the state of the network.
 import 'fake-indexeddb/auto'
 import { IDBFactory } from 'fake-indexeddb'
 import fc from 'fast-check'

@@ -34,7 +34,7 @@ describe('orders', () => {
     expect(compareOrders(['a', 'b', 'c', 'd'], ['d', 'a', 'b', 'c']).placed).toEqual([{ key: 'd', after: null, isNew: false }])
   })
 
-  test('what others have added or removed stays added and removed, once', () => {
+  test('additions and removals by others are taken once', () => {
     fc.assert(
       fc.property(order, order, order, (one, mine, theirs) => {
         const changes = compareOrders(one, mine)
@@ -150,7 +150,7 @@ describe('two people', () => {
     expect(store.get('title')).toBe('mine')
   })
 
-  test('a conflict is open until they agree with me, whatever else they save', () => {
+  test('a conflict stays open until they agree with me', () => {
     const store = open()
     store.set('title', 'mine')
     store.receive(theirs((data) => (data.title = 'theirs')))
@@ -213,7 +213,7 @@ describe('two people', () => {
 })
 
 describe('requests without a response', () => {
-  test('what was carried out is not taken for a change of others', () => {
+  test('my own stored changes are not taken for those of others', () => {
     fc.assert(
       fc.property(edits, edits, (sentEdits, later) => {
         const store = open()

@@ -1,4 +1,4 @@
-// Saving with an invented clock and network: when requests are sent, and that base + mine (+ theirs) is stored whatever happens to them.
+// Saving with an invented clock and network: the times of requests, and what is stored after any sequence of failures and changes by others.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSaver, type Outcome, type SaverNetwork, type SaverOptions, savingPause } from '../../admin/form/saver.js'
@@ -79,7 +79,7 @@ describe('when', () => {
     expect(requests).toHaveLength(3)
   })
 
-  test('one save is under way, and what changed meanwhile goes with the next', async () => {
+  test('one save runs at a time, and changes during it go with the next', async () => {
     const { clock, store, requests, stored } = start({ nextFate: () => 'slow' })
     store.set('title', 'a')
     await clock.advance(savingPause)
@@ -113,7 +113,7 @@ describe('when', () => {
     expect([stored().title, saver.state.phase]).toEqual(['a', 'saved'])
   })
 
-  test('leaving waits until everything is stored, also what was typed during the save', async () => {
+  test('leaving waits until everything is stored, including text typed during the save', async () => {
     const { clock, store, saver, stored } = start()
     store.set('title', 'a')
     let isDone = false
@@ -291,7 +291,7 @@ describe('failures', () => {
     expect(calls).toBe(2)
   })
 
-  test('a free uid of the server fills the field unless it was changed meanwhile', async () => {
+  test('a free uid of the server fills the field unless it was changed during the request', async () => {
     const withUid = (network: SaverNetwork): SaverNetwork => ({
       ...network,
       change: async (...given) => ({ ...(await network.change(...given)), values: { kicker: 'free-uid' } }) as Outcome,
@@ -375,7 +375,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 const fate = fc.constantFrom(...fates)
 
-/** Changes by somebody else of what I do not change. */
+/** Changes values that only the other administrator changes. */
 function editTheirs(server: ModelServer, what: number, text: string, added: string[]): void {
   server.edit((data) => {
     const sections = data.sections as Record<string, unknown>[]

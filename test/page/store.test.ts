@@ -200,7 +200,7 @@ describe('requests', () => {
     expect(store.patch().body.changes).toEqual({ 'sections/0/heading': 'newer' })
   })
 
-  test('a link behind the loaded ones goes to the end; loaded links are no changes', () => {
+  test('a link after the loaded ones goes to the end; loaded links are no changes', () => {
     const store = createDocumentStore({ shape, data: draft(), partial: ['tags'] })
     store.insert('tags', toLink({ documentId: 'new' }), 3)
     store.extendLinks('tags', [{ documentId: 'more' }], false)

@@ -86,7 +86,7 @@ describe('undo', () => {
     expect(store.redo()).toBeNull()
   })
 
-  test('undo leaves what others have changed meanwhile', () => {
+  test('undo keeps later changes by others', () => {
     const store = open()
     store.insert('sections', section('mine'), 3)
     store.set('title', 'mine')
@@ -102,7 +102,7 @@ describe('undo', () => {
     expect(store.get('title')).toBe('theirs')
   })
 
-  test('undo of a removal brings the entry back among those that were added meanwhile', () => {
+  test('undo of a removal brings the entry back among entries that were added since', () => {
     const store = open()
     store.remove('sections/block.quote#1')
     store.stored(store.patch())

@@ -379,6 +379,8 @@ describe('rights', () => {
       expect(codesOf(await change({ [name]: 'x' }))).toEqual([`${name} unknown {"name":"${name}"}`])
     const ofPart = { metaTitle: 'm', metaSecret: 's' }
     expect(codesOf(await change({ seo: ofPart }))).toEqual(['seo/metaSecret unknown {"name":"metaSecret"}'])
+    const textFor = async (name: string) => (await change({ seo: { [name]: 's' } })).text.replaceAll(name, 'NAME')
+    expect(await textFor('metaSecret')).toBe(await textFor('metaNothing'))
     const list = (query: string) => limited.get(`/content/${story}?${query}`)
     for (const name of ['secret', 'related', 'sections', 'nothing']) {
       const unknown = `${name} unknown {"name":"${name}"}`

@@ -511,6 +511,17 @@ rule('administration-saving.7', 'a lenient change with too many errors stores no
   expect([stored.body.refused.length, stored.body.data.draft.title]).toEqual([100, 'Stored'])
 })
 
+rule('administration-saving.7', 'a component without its id is a new entry; with it, what is refused keeps its stored value', async () => {
+  const made = await make({ title: 'Whole', lead: { label: 'stored', count: 1 } })
+  const { id } = made.body.data.draft.lead
+  const kept = await ok(patch(made, { changes: { lead: { id, label: 'kept', count: 'x' } } }, made, lenient))
+  expect(refusedOf(kept)).toEqual(['lead/count type'])
+  expect(kept.body.data.draft.lead).toMatchObject({ label: 'kept', count: 1 })
+  const replaced = await ok(patch(made, { changes: { lead: { label: 'new', count: 'x' } } }, kept, lenient))
+  expect(refusedOf(replaced)).toEqual(['lead/count type'])
+  expect(replaced.body.data.draft.lead).toMatchObject({ label: 'new', count: null })
+})
+
 rule('administration-saving.7', 'links and entries that name nothing are left out alone', async () => {
   const made = await make({ title: 'Links', parts: [{ label: 'a' }] })
   const other = await make({ title: 'Other', parts: [{ label: 'b' }] })

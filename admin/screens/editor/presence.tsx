@@ -34,7 +34,7 @@ export function People({ form }: { readonly form: DocumentForm }) {
   return names.length === 0 ? null : <span className={styles.people}>{words.here(format.list(names))}</span>
 }
 
-/** The names of people in a field, beside its label. */
+/** Names of the people in a field, next to its label. */
 export function PeopleAt({ form, path }: { readonly form: DocumentForm; readonly path: string }) {
   const words = useWords().editor.people
   const format = useFormat()

@@ -88,7 +88,7 @@ export default function HomeScreen({ start }: { readonly start: Start }): ReactN
   )
 }
 
-/** Types with a button of their own; the menu has all. */
+/** Most buttons for new documents; the menu has all types. */
 function NewButtons({ start }: { readonly start: Start }): ReactNode {
   const { shell } = useWords()
   const types = groupTypes(start.types, (one, other) => one.localeCompare(other))

@@ -30,7 +30,6 @@ export function AccountMenu({ start, onKeyList }: { readonly start: Start; reado
   const [language, setLanguage] = useLanguage()
   const toasts = useToasts()
   const name = nameOf(start.me)
-  const choicesOf = (names: Readonly<Record<string, string>>) => Object.entries(names).map(([value, label]) => ({ value, label }))
   const leave = () => void signOut().catch(() => toasts.say(shell.signIn.errors.offline, { kind: 'wrong' }))
   return (
     <Menu
@@ -51,32 +50,11 @@ export function AccountMenu({ start, onKeyList }: { readonly start: Start; reado
         </Button>
       }
     >
-      <MenuChoices
-        label={shell.theme}
-        isTitled
-        isSingle
-        choices={choicesOf(shell.themes)}
-        value={[theme]}
-        onChange={([next]) => next && setTheme(next)}
-      />
+      <Setting label={shell.theme} names={shell.themes} value={theme} onChange={setTheme} />
       <MenuLine />
-      <MenuChoices
-        label={shell.density}
-        isTitled
-        isSingle
-        choices={choicesOf(shell.densities)}
-        value={[density]}
-        onChange={([next]) => next && setDensity(next)}
-      />
+      <Setting label={shell.density} names={shell.densities} value={density} onChange={setDensity} />
       <MenuLine />
-      <MenuChoices
-        label={shell.language}
-        isTitled
-        isSingle
-        choices={choicesOf(languages)}
-        value={[language]}
-        onChange={([next]) => next && setLanguage(next as Language)}
-      />
+      <Setting label={shell.language} names={languages} value={language} onChange={(code) => setLanguage(code as Language)} />
       <MenuLine />
       <CheckMenuItem isSelected={letterKeys === 'on'} onChange={(isOn) => setLetterKeys(isOn ? 'on' : 'off')}>
         {shell.letterKeys}
@@ -93,3 +71,22 @@ export function AccountMenu({ start, onKeyList }: { readonly start: Start; reado
     </Menu>
   )
 }
+
+interface SettingProps {
+  readonly label: string
+  /** Names of the values. */
+  readonly names: Readonly<Record<string, string>>
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+const Setting = ({ label, names, value, onChange }: SettingProps): ReactNode => (
+  <MenuChoices
+    label={label}
+    isTitled
+    isSingle
+    choices={Object.entries(names).map(([name, text]) => ({ value: name, label: text }))}
+    value={[value]}
+    onChange={([next]) => next && onChange(next)}
+  />
+)

@@ -1,9 +1,9 @@
 // All keys of the page.
 import type { ReactNode } from 'react'
+import { hasCommandKey } from '../../parts/command-key.js'
 import { Dialog } from '../../parts/dialog.js'
 import { useWords } from '../../parts/words.js'
 import styles from './key-list.module.css'
-import { hasCommandKey } from './menu.js'
 
 const mod = hasCommandKey ? '⌘' : 'Ctrl'
 

@@ -3,6 +3,7 @@ import { House, Search } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
+import { hasCommandKey } from '../../parts/command-key.js'
 import { TextInput } from '../../parts/text-input.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { AccountMenu } from './account-menu.js'
@@ -12,9 +13,6 @@ import { groupTypes, listName, type Start } from './type-names.js'
 
 /** More types than this have a field that filters them. */
 const manyTypes = 18
-
-/** True on Apple's computers, whose keyboards have Cmd. */
-export const hasCommandKey = /Mac|iP(?:hone|ad)/.test(navigator.platform)
 
 interface MenuProps {
   readonly start: Start

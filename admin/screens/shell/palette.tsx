@@ -65,6 +65,12 @@ function useDebounced(text: string): string {
   return settled
 }
 
+/** Closes the palette, then acts. */
+const closing = (onClose: () => void, act: () => unknown) => () => {
+  onClose()
+  act()
+}
+
 /** Pages and actions, without a request. */
 function useOwnGroups({ start, onClose, onKeyList }: PaletteProps, text: string): readonly Group[] {
   const { shell } = useWords()
@@ -72,10 +78,7 @@ function useOwnGroups({ start, onClose, onKeyList }: PaletteProps, text: string)
   const [, navigate] = useLocation()
   const offered = useOfferedActions()
   return useMemo(() => {
-    const go = (address: string) => () => {
-      onClose()
-      navigate(address)
-    }
+    const go = (address: string) => closing(onClose, () => navigate(address))
     const types = groupTypes(start.types, compare).flatMap((group) => group.types)
     const pages: readonly Entry[] = [
       { id: 'home', label: shell.home, Icon: House, run: go(addresses.home()) },
@@ -91,10 +94,7 @@ function useOwnGroups({ start, onClose, onKeyList }: PaletteProps, text: string)
     const actions = [...offered, ...generalActions(shell, onKeyList)].map((action) => ({
       ...action,
       Icon: Zap,
-      run: () => {
-        onClose()
-        action.run()
-      },
+      run: closing(onClose, action.run),
     }))
     const filtered = (entries: readonly Entry[]) => (text === '' ? entries : entries.filter(({ label }) => matches(label, text)))
     return [
@@ -141,10 +141,7 @@ function useFoundGroups({ onClose }: Pick<PaletteProps, 'onClose'>, text: string
           picture: thumbnail?.url,
           lang: locale ?? undefined,
           Icon: FileText,
-          run: () => {
-            onClose()
-            navigate(addresses.document(type, documentId, locale))
-          },
+          run: closing(onClose, () => navigate(addresses.document(type, documentId, locale))),
         })),
       },
       {
@@ -154,10 +151,7 @@ function useFoundGroups({ onClose }: Pick<PaletteProps, 'onClose'>, text: string
           label: name,
           picture: thumbnail?.url,
           Icon: File,
-          run: () => {
-            onClose()
-            if (thumbnail !== null) window.open(thumbnail.url, '_blank', 'noopener')
-          },
+          run: closing(onClose, () => thumbnail !== null && window.open(thumbnail.url, '_blank', 'noopener')),
         })),
       },
     ]

@@ -64,7 +64,7 @@ function Frame({ start }: { readonly start: Start }): ReactNode {
   const queries = useQueryClient()
   useEffect(() => followStale(queries), [queries])
   useEffect(() => {
-    // What is typed right after its keys would be lost while it loads.
+    // Otherwise the first characters typed into it would be lost while it loads.
     const timer = setTimeout(() => void loadPalette().catch(() => {}), preloadMs)
     return () => clearTimeout(timer)
   }, [])

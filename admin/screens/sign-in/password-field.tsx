@@ -11,7 +11,7 @@ interface PasswordProps {
   readonly onChange: (value: string) => void
   /** A new password: its rules are shown. */
   readonly isNew?: boolean
-  /** The form was submitted: what is missing is an error. */
+  /** The form was submitted: an empty or weak password is an error. */
   readonly isChecked?: boolean
   readonly autoFocus?: boolean
 }

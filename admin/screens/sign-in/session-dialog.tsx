@@ -1,4 +1,4 @@
-// Dialogs over the page about its session: the end of one, two minutes before it, and a session of somebody else.
+// Dialogs about the session: it ends in two minutes, it has ended, or another administrator has signed in.
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { addresses, pagePath } from '../../addresses.js'
@@ -13,7 +13,7 @@ import { PasswordField } from './password-field.js'
 import styles from './sign-in.module.css'
 import { FormError, useSubmission } from './submission.js'
 
-/** The dialog that the session needs, if any. Nothing behind it changes. */
+/** The dialog that the session needs, if any. The page below stays as it is. */
 export function SessionDialog(): ReactNode {
   const session = useSession()
   const { data } = useQuery({ ...startQuery(), enabled: false })

@@ -11,7 +11,7 @@ import styles from './sign-in.module.css'
 /** The state of a form. */
 export interface Submission {
   readonly isBusy: boolean
-  /** True after the first attempt: what is missing is an error. */
+  /** True after the first attempt: empty and invalid fields are errors. */
   readonly isChecked: boolean
   readonly error: string | null
   readonly onSubmit: (event: FormEvent) => void

@@ -1,4 +1,4 @@
-// English texts: errors by the codes of the service. They are shown under the field or beside its label.
+// English texts: errors by the codes of the service. They are shown under the field or next to its label.
 import { formatOf } from '../format.js'
 
 const { number, plural, list } = formatOf('en')

@@ -157,7 +157,7 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     await page.getByRole('heading', { name: /to correct/ }).waitFor()
     await expectAccessible(page)
     await expectNoSidewaysScrolling(page, 320)
-    // A save of which nothing may be stored is 400.
+    // The service responds 400 if it can store nothing of a save.
     open.expectNoProblems(/400|412/)
   })
 })

@@ -131,7 +131,7 @@ describeWith(['Chromium'], 'sign-in in a browser', () => {
     open.expectNoProblems(refused)
   })
 
-  test('a forgotten password is set anew by the link of an e-mail, once', async () => {
+  test('the link in an e-mail sets a new password, once', async () => {
     await addAdministrator(served, 'ben@example.com', undefined, { firstname: 'Ben' })
     await open.go('/')
     await open.page.getByRole('link', { name: 'Forgotten your password?' }).press('Enter')

@@ -5,7 +5,7 @@ import type { ModelServer } from './model-server.js'
 
 /** A clock that moves on request. */
 export interface InventedClock extends Clock {
-  /** Moves on, and runs what is due in its order. */
+  /** Advances the clock and runs the timers that are due, in order. */
   advance(milliseconds: number): Promise<void>
 }
 

@@ -43,7 +43,7 @@ export interface ModelServer {
   document(): ServerDocument | null
   create(data: Row, idempotencyKey: string): Outcome
   change(body: PatchBody, revision: string | null): Outcome
-  /** A change by somebody else. */
+  /** A change by another administrator. */
   edit(change: (draft: Row) => void): void
   delete(): void
   /** Gives an entry an id. */
