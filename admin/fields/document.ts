@@ -32,8 +32,8 @@ export interface DocumentFields {
   readonly idPrefix: string
   /** Opens a linked document in the second pane. */
   readonly openLink?: (link: Link) => void
-  /** Creates a document in the second pane; resolves to a link to it, or null. */
-  readonly createLink?: (type: string, name: string) => Promise<Link | null>
+  /** Begins a document next to this one, and gives a link to it once it is stored. */
+  readonly createLink?: (type: string, name: string, onCreated: (link: Link) => void) => void
   /** Content next to the label of a field: people, comparisons. */
   readonly renderAside?: (path: string) => ReactNode
   /** Under a field: the other side of a conflict. */

@@ -1,10 +1,11 @@
 // The field that finds documents to link to.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
-import { useDeferredValue, useState } from 'react'
+import { type ReactNode, useDeferredValue, useState } from 'react'
 import { type Entry, keyOf, toLink } from '../form/values.js'
 import { Button } from '../parts/button.js'
-import { ComboBox, type ComboBoxItem } from '../parts/combo-box.js'
+import { ComboBox, type ComboBoxItem, type ComboBoxProps } from '../parts/combo-box.js'
+import type { FieldControl } from '../parts/field.js'
 import { useWords } from '../parts/words.js'
 import { request } from '../server/client.js'
 import { startQuery } from '../server/queries.js'
@@ -15,26 +16,24 @@ import { LinkView } from './link-view.js'
 /** Choices of one page. */
 const pageSize = 25
 
-interface LinkPickerProps {
-  readonly field: FieldProps
-  readonly links: readonly Link[]
-  readonly isMany: boolean
-  readonly onAdd: (link: Entry) => void
-  readonly onRemove: (link: Link) => void
-}
-
 interface Choice extends ComboBoxItem {
   readonly link: Entry
 }
 
-function useChoices(names: string, text: string, isOpen: boolean) {
-  const { type, locale } = useDocumentFields()
+interface ChoicesOf {
+  readonly type: string
+  /** Names of attributes that lead to the relation. */
+  readonly names: string
+  readonly locale: string | null
+}
+
+function useChoices({ type, names, locale }: ChoicesOf, text: string, isOpen: boolean) {
   const query = { limit: pageSize, ...(text === '' ? {} : { q: text }), ...(locale === null ? {} : { locale }) }
   return useInfiniteQuery({
-    queryKey: ['/choices/{type}/{path}', { type: type.uid, path: names }, query],
+    queryKey: ['/choices/{type}/{path}', { type, path: names }, query],
     queryFn: ({ pageParam, signal }) =>
       request('GET', '/choices/{type}/{path}', {
-        ...{ path: { type: type.uid, path: names }, signal },
+        ...{ path: { type, path: names }, signal },
         query: { ...query, ...(pageParam === null ? {} : { after: pageParam }) },
       }),
     initialPageParam: null as string | null,
@@ -44,50 +43,84 @@ function useChoices(names: string, text: string, isOpen: boolean) {
   })
 }
 
-/** Finds documents by their names; chosen ones carry a mark and can be taken back. */
-export default function LinkPicker({ field, links, isMany, onAdd, onRemove }: LinkPickerProps) {
-  const { createLink, locale } = useDocumentFields()
+type FromComboBox = keyof FieldControl | 'aria-label' | 'isMultiple' | 'isSmall' | 'placeholder'
+
+interface LinkFinderProps extends ChoicesOf, Pick<ComboBoxProps<Choice>, FromComboBox> {
+  /** The id of a candidate among the chosen ones. */
+  readonly idOf: (link: Entry) => string
+  readonly selected: readonly string[]
+  readonly onPick: (id: string, link: Entry) => void
+  readonly footer?: (text: string, clear: () => void) => ReactNode
+}
+
+/** Finds the candidates of a relation by their names; chosen ones carry a mark and can be taken back. */
+export function LinkFinder({ type, names, locale, idOf, onPick, footer, placeholder, ...props }: LinkFinderProps) {
   const words = useWords().fields.relation
   const [text, setText] = useState('')
   const [isOpen, setIsOpen] = useState(false)
-  const found = useChoices(field.names, useDeferredValue(text.trim()), isOpen)
-  const start = useQuery({ ...startQuery(), enabled: createLink !== undefined })
-  const target = String(field.attribute.target)
-  const targetType = start.data?.data.types.find(({ uid }) => uid === target)
-  const items = (found.data?.pages.flatMap(({ data }) => data) ?? []).map((choice): Choice => {
-    const link = toLink(choice)
-    return { id: keyOf(link)!, label: linkName(link, words.unnamed), link }
-  })
-  const pick = ({ id, link }: Choice) => {
-    const present = links.find((one) => keyOf(one) === id)
-    if (present === undefined) onAdd(link)
-    else onRemove(present)
-  }
-  const create = async () => {
-    const made = await createLink?.(target, text.trim())
-    if (made !== undefined && made !== null) onAdd(made)
-    setText('')
-  }
-  const mayCreate = createLink !== undefined && targetType?.actions.includes('create') === true
+  const found = useChoices({ type, names, locale }, useDeferredValue(text.trim()), isOpen)
+  const items = (found.data?.pages.flatMap(({ data }) => data) ?? []).map(
+    (link): Choice => ({ id: idOf(link), label: linkName(link, words.unnamed), link }),
+  )
   return (
     <ComboBox
-      {...field.control}
+      {...props}
       items={items}
       query={text}
       onQuery={setText}
-      selected={links.map((link) => keyOf(link)!)}
-      onPick={pick}
-      isMultiple={isMany}
+      onPick={({ id, link }) => onPick(id, link)}
       isLoading={found.isFetching}
       onMore={found.hasNextPage ? () => void found.fetchNextPage() : undefined}
       onOpenChange={setIsOpen}
       renderItem={({ link }) => <LinkView link={link} documentLocale={locale} />}
-      placeholder={field.placeholder ?? words.find}
+      placeholder={placeholder ?? words.find}
       empty={found.isError ? words.notFound : undefined}
-      footer={
+      footer={footer?.(text.trim(), () => setText(''))}
+    />
+  )
+}
+
+interface LinkPickerProps {
+  readonly field: FieldProps
+  readonly links: readonly Link[]
+  readonly isMany: boolean
+  readonly onAdd: (link: Entry) => void
+  readonly onRemove: (link: Link) => void
+}
+
+const linkId = (link: Entry): string => keyOf(toLink(link))!
+
+/** Finds documents to link to, and creates them. */
+export default function LinkPicker({ field, links, isMany, onAdd, onRemove }: LinkPickerProps) {
+  const { type, createLink, locale } = useDocumentFields()
+  const words = useWords().fields.relation
+  const start = useQuery({ ...startQuery(), enabled: createLink !== undefined })
+  const target = String(field.attribute.target)
+  const targetType = start.data?.data.types.find(({ uid }) => uid === target)
+  const mayCreate = createLink !== undefined && targetType?.kind === 'collectionType' && targetType.actions.includes('create')
+  return (
+    <LinkFinder
+      {...field.control}
+      {...{ type: type.uid, names: field.names, locale, isMultiple: isMany, placeholder: field.placeholder }}
+      idOf={linkId}
+      selected={links.map((link) => keyOf(link)!)}
+      onPick={(id, link) => {
+        const present = links.find((one) => keyOf(one) === id)
+        if (present === undefined) onAdd(link)
+        else onRemove(present)
+      }}
+      footer={(text, clear) =>
         mayCreate ? (
-          <Button kind="quiet" isSmall icon={<Plus size={16} aria-hidden="true" />} onPress={() => void create()}>
-            {text.trim() === '' ? words.create(targetType.displayName) : words.createNamed(text.trim())}
+          <Button
+            kind="quiet"
+            isSmall
+            icon={<Plus size={16} aria-hidden="true" />}
+            onPress={() => {
+              createLink(target, text, onAdd)
+              clear()
+            }}
+          >
+            {text === '' ? words.create(targetType.displayName) : words.createNamed(text)}
           </Button>
         ) : undefined
       }

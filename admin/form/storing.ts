@@ -6,7 +6,7 @@ import { type Conflict, changedPaths, matchNewEntries, merge, settle } from './m
 import { buildDocument, buildPatch, type Patch, withoutRefused } from './patch.js'
 import { joinPath, lastPart, leadsSomewhere, placePath, valueAt, withValueAt } from './paths.js'
 import { entryPaths, type FormState, isRefused, keyFor, nameAt, noteId, patchTerms } from './state.js'
-import { type Entry, isEqual, isKeyed, keyOf, pack, readDocument, toLink } from './values.js'
+import { type Entry, isEntry, isEqual, isKeyed, keyOf, pack, readDocument, toLink } from './values.js'
 
 /** Changes of others after a merge. */
 export interface Received {
@@ -59,6 +59,8 @@ export interface Storing {
   /** Adds links that were loaded after the first ones of a relation. */
   extendLinks(path: string, links: readonly Entry[], isComplete: boolean): void
   isPartial(path: string): boolean
+  /** Takes over how a linked document is described, such as its name, wherever the form links to it. */
+  describeLink(link: Entry): void
   /** Replaces the errors of a source by errors of the server. */
   placeErrors(
     source: ErrorSource,
@@ -149,6 +151,13 @@ export function createStoring(state: FormState): Storing {
       state.listeners.call(path)
     },
     isPartial: (path) => state.extensions.get(path)?.isComplete === false,
+    describeLink(given) {
+      const link = toLink(given)
+      state.base = describe(state.base, link) as Entry
+      state.mine = describe(state.mine, link) as Entry
+      if (state.sent !== null) state.sent = describe(state.sent, link) as Entry
+      state.listeners.call('')
+    },
     placeErrors(source, errors, { next, inserted = new Map() } = { next: state.base }) {
       const names = namesIn(state, next, inserted)
       return placeErrors(next, errors, { keyOfName: (name) => names.get(name) }, source)
@@ -223,6 +232,20 @@ function extend(root: Entry, path: string, links: readonly Entry[], stored: unkn
   const end = list.findLastIndex((link) => known.has(keyOf(link))) + 1
   const added = links.filter((link) => !present.has(keyOf(link)))
   return withValueAt(root, path, list.toSpliced(end, 0, ...added)) as Entry
+}
+
+/** A value with another description of a link; the same value where the link does not occur. */
+function describe(value: unknown, link: Entry): unknown {
+  if (Array.isArray(value)) {
+    const described = value.map((item: unknown) => describe(item, link))
+    return described.some((item, index) => item !== value[index]) ? described : value
+  }
+  if (!isEntry(value)) return keyOf(value) === keyOf(link) ? toLink({ ...(value as Entry), ...link }) : value
+  const changed = Object.entries(value).flatMap(([name, member]) => {
+    const described = describe(member, link)
+    return described === member ? [] : [[name, described] as const]
+  })
+  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }
 }
 
 /** Notes ids by position, where the lists of both documents are alike. */

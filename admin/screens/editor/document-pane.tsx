@@ -1,5 +1,5 @@
 // The fields of one document in one language.
-import { useCallback, useMemo } from 'react'
+import { use, useCallback, useMemo } from 'react'
 import { addresses, pagePath } from '../../addresses.js'
 import { DocumentFieldsProvider, documentSection, type Link } from '../../fields/document.js'
 import { FieldRows } from '../../fields/field-rows.js'
@@ -9,6 +9,7 @@ import { useWords } from '../../parts/words.js'
 import { ConflictBelow } from './conflict.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
+import { LinkedDocumentsContext } from './linked-documents.js'
 import { PeopleAt } from './presence.js'
 import { useMeta } from './use-document-form.js'
 
@@ -28,17 +29,33 @@ export function DocumentPane({ form, folding, idPrefix, label }: DocumentPanePro
   const person = theirs?.person ?? null
   const renderBelow = useCallback((path: string) => <Below form={form} path={path} person={person} />, [form, person])
   const renderAside = useCallback((path: string) => <PeopleAt form={form} path={path} />, [form])
-  // Another tab, since this document may have changes that are not saved.
-  const openLink = useCallback((link: Link) => {
-    if (typeof link.type !== 'string') return
-    window.open(pagePath + addresses.document(link.type, link.documentId, link.locale ?? null), '_blank', 'noreferrer')
-  }, [])
+  const show = use(LinkedDocumentsContext)
+  const openLink = useCallback(
+    (link: Link) => {
+      const { type: uid, documentId: id } = link
+      if (typeof uid !== 'string') return
+      const linkLocale = link.locale ?? null
+      const onClosed = (closed: Link) => store.describeLink({ ...link, ...closed })
+      if (show !== null) show({ type: uid, link, name: '', locale: linkLocale, onCreated: () => {}, onClosed })
+      // Another tab, since this document may have changes that are not saved.
+      else window.open(pagePath + addresses.document(uid, id, linkLocale), '_blank', 'noreferrer')
+    },
+    [show, store],
+  )
+  const createLink = useMemo(() => {
+    if (show === null) return
+    return (uid: string, name: string, onCreated: (link: Link) => void) =>
+      show({ type: uid, link: null, name, locale, onCreated, onClosed: store.describeLink })
+  }, [show, store, locale])
   const fields = type.fields
   const mayUpdate = documentId === null ? fields.create : (view?.may.update ?? fields.update)
   const isPublished = view?.published != null
   const context = useMemo(
-    () => ({ store, type, document: documentId, locale, isPublished, mayUpdate, folding, idPrefix, openLink, renderBelow, renderAside }),
-    [store, type, documentId, locale, isPublished, mayUpdate, folding, idPrefix, openLink, renderBelow, renderAside],
+    () => ({
+      ...{ store, type, document: documentId, locale, isPublished, mayUpdate, folding, idPrefix },
+      ...{ openLink, createLink, renderBelow, renderAside },
+    }),
+    [store, type, documentId, locale, isPublished, mayUpdate, folding, idPrefix, openLink, createLink, renderBelow, renderAside],
   )
   const section = useMemo(() => documentSection(type), [type])
   const leave = () => {

@@ -1,5 +1,5 @@
 // Keys of the editor, which work in fields too.
-import { useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
 
 /** Actions that have keys. */
 export interface EditorKeys {
@@ -14,8 +14,10 @@ export interface EditorKeys {
 /** Editors of texts with their own undo. */
 const ownUndo = '[contenteditable="true"], .cm-editor'
 
-/** Listens for keys while the editor is open. Windows over the page have their own. */
-export function useEditorKeys(keys: EditorKeys): void {
+const windows = '[role="dialog"], [role="alertdialog"]'
+
+/** Listens for keys while the editor is open. Windows over the page have their own; `within`: an element of the window of these keys. */
+export function useEditorKeys(keys: EditorKeys, within?: RefObject<Element | null>): void {
   const latest = useRef(keys)
   useEffect(() => {
     latest.current = keys
@@ -27,7 +29,7 @@ export function useEditorKeys(keys: EditorKeys): void {
         event.defaultPrevented ||
         event.isComposing ||
         !(target instanceof Element) ||
-        target.closest('[role="dialog"], [role="alertdialog"]') !== null
+        target.closest(windows) !== (within?.current?.closest(windows) ?? null)
       )
         return
       const action = actionOf(event, target.closest(ownUndo) !== null)
@@ -42,7 +44,7 @@ export function useEditorKeys(keys: EditorKeys): void {
     }
     document.addEventListener('keydown', listen)
     return () => document.removeEventListener('keydown', listen)
-  }, [])
+  }, [within])
 }
 
 type Action = 'save' | 'publish' | 'undo' | 'error' | 'language' | 'preview'

@@ -19,7 +19,8 @@ import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
 import { EditorHeader, type EditorWindow, LocaleActionDialog } from './editor-header.js'
 import { useEditorKeys } from './editor-keys.js'
-import { focusPath } from './focus-path.js'
+import { focusPath, goToError } from './focus-path.js'
+import { type LinkedDocument, LinkedDocuments } from './linked-documents.js'
 import { Notices } from './notices.js'
 import { useFollowing } from './presence.js'
 import { SidePanel } from './side-panel.js'
@@ -27,6 +28,7 @@ import { isMissing, useDocumentForm, useMeta } from './use-document-form.js'
 
 const DeleteDialog = lazy(async () => ({ default: (await import('./delete-dialog.js')).DeleteDialog }))
 const FillDialog = lazy(async () => ({ default: (await import('./fill-dialog.js')).FillDialog }))
+const LinkedPanel = lazy(() => import('./linked-panel.js'))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.js')).HistoryPanel }))
 const PreviewPane = lazy(async () => ({ default: (await import('./preview-pane.js')).PreviewPane }))
 const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }))
@@ -98,6 +100,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   const [, navigate] = useLocation()
   const [open, setOpen] = useState<EditorWindow | null>(null)
   const [isPreviewed, setPreviewed] = useState(false)
+  const [linked, setLinked] = useState<LinkedDocument | null>(null)
   const folding = useMemo(() => createFolding(), [])
   const close = () => setOpen(null)
   const { documentId } = form.saver.state
@@ -121,7 +124,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
     onSave: () => void form.saver.save(),
     onPublish: () => (form.type.draftAndPublish ? setOpen('publish') : void form.saver.save()),
     onUndo,
-    onError: (isBackwards) => goToError(form, onGo, isBackwards),
+    onError: (isBackwards) => goToError(form.store, mainPrefix, onGo, isBackwards),
     onPreview: () => onPreview?.(),
     onLanguage: () => {
       const codes = locales.map(({ code }) => code)
@@ -142,10 +145,12 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
       <div className={styles.body}>
         <div className={styles.main}>
           <Notices form={form} replace={replace} onCreated={onCreated} />
-          <div className={styles.panes} data-beside={address.beside !== null}>
-            <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} />
-            {address.beside !== null && documentId !== null && <Beside form={form} beside={address.beside} document={documentId} />}
-          </div>
+          <LinkedDocuments value={setLinked}>
+            <div className={styles.panes} data-beside={address.beside !== null}>
+              <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} />
+              {address.beside !== null && documentId !== null && <Beside form={form} beside={address.beside} document={documentId} />}
+            </div>
+          </LinkedDocuments>
         </div>
         {isPreviewed && onPreview !== null ? (
           <Suspense>
@@ -164,6 +169,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
       )}
       {(open === 'unpublish' || open === 'discard') && <LocaleActionDialog form={form} action={open} onClose={close} />}
       <Suspense>
+        {linked !== null && <LinkedPanel wanted={linked} onClose={() => setLinked(null)} />}
         {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={onGo} onLater={() => setOpen('schedule')} />}
         {open === 'schedule' && <ScheduleDialog form={form} onClose={close} />}
         {open === 'history' && <HistoryPanel form={form} onClose={close} />}
@@ -176,16 +182,6 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
 
 const mainPrefix = 'field-'
 const besidePrefix = 'beside-'
-
-/** Goes to the error after the focused field, or before it. */
-function goToError({ store }: DocumentForm, onGo: (path: string) => void, isBackwards: boolean): void {
-  const paths = [...new Set([...store.allErrors().map(({ path }) => path), ...store.conflicts().map(({ path }) => path)])]
-  if (paths.length === 0) return
-  const focused = document.activeElement?.closest(`[id^="${mainPrefix}"]`)?.id.slice(mainPrefix.length) ?? ''
-  const index = paths.indexOf(focused)
-  const next = index < 0 ? (isBackwards ? paths.length - 1 : 0) : (index + (isBackwards ? paths.length - 1 : 1)) % paths.length
-  onGo(paths[next]!)
-}
 
 interface BesideProps {
   readonly form: DocumentForm

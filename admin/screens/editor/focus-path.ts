@@ -1,5 +1,6 @@
 // Goes to a field: opens folded entries above it, scrolls, and focuses its control.
 import { parentPath } from '../../form/paths.js'
+import type { DocumentStore } from '../../form/store.js'
 
 /** The open entries of a form. */
 interface Revealing {
@@ -33,4 +34,14 @@ export function focusPath(folding: Revealing, idPrefix: string, path: string): v
     element?.scrollIntoView({ block: 'center' })
   }
   attempt(attempts)
+}
+
+/** Goes to the error after the focused field, or before it. */
+export function goToError(store: DocumentStore, idPrefix: string, onGo: (path: string) => void, isBackwards: boolean): void {
+  const paths = [...new Set([...store.allErrors().map(({ path }) => path), ...store.conflicts().map(({ path }) => path)])]
+  if (paths.length === 0) return
+  const focused = document.activeElement?.closest(`[id^="${idPrefix}"]`)?.id.slice(idPrefix.length) ?? ''
+  const index = paths.indexOf(focused)
+  const next = index < 0 ? (isBackwards ? paths.length - 1 : 0) : (index + (isBackwards ? paths.length - 1 : 1)) % paths.length
+  onGo(paths[next]!)
 }

@@ -59,7 +59,7 @@ function fieldOf({ store }: DocumentForm, path: string): string {
 /** Reports the field with the focus, and merges documents that others have saved. */
 export function useFollowing(form: DocumentForm, idPrefix: string): void {
   const { documentId } = useSaver(form.saver)
-  const { type, locale, user } = form
+  const { type, locale } = form
   useEffect(() => {
     if (documentId === null) return
     const presence = openPresence(type.uid, documentId, locale)
@@ -73,6 +73,13 @@ export function useFollowing(form: DocumentForm, idPrefix: string): void {
       presence.close()
     }
   }, [form, type, documentId, locale, idPrefix])
+  useMerging(form)
+}
+
+/** Merges documents that others have saved. */
+export function useMerging(form: DocumentForm): void {
+  const { documentId } = useSaver(form.saver)
+  const { type, locale, user } = form
   useEffect(() => {
     if (documentId === null) return
     return subscribeToEvents((event) => {

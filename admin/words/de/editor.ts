@@ -138,6 +138,11 @@ export const editor = {
     confirm: 'Löschen',
     done: (name: string) => `„${name}“ ist gelöscht.`,
   },
+  linked: {
+    done: 'Fertig',
+    create: 'Anlegen und verknüpfen',
+    newTab: 'In neuem Tab öffnen',
+  },
   clone: { action: 'Duplizieren', done: 'Das ist die Kopie.' },
   undo: 'Rückgängig',
   redo: 'Wiederholen',

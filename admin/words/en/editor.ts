@@ -127,6 +127,12 @@ export const editor = {
     confirm: 'Delete',
     done: (name: string) => `“${name}” is deleted.`,
   },
+  /** Another document in a panel. */
+  linked: {
+    done: 'Done',
+    create: 'Create and link',
+    newTab: 'Open in a new tab',
+  },
   clone: { action: 'Duplicate', done: 'This is the copy.' },
   undo: 'Undo',
   redo: 'Redo',
