@@ -6,6 +6,9 @@ import { defineConfig } from 'vite'
 const isCommon =
   /lucide-react|admin.(?:parts.(?!dialog|alert-dialog|menu|select|popover|combo-box|toasts|tooltip|icon-button|disclosure)|server|words|addresses)/
 
+/** Links are found by the editor and by the filters of lists. */
+const isOfLinks = /admin.(?:form.values|fields.(?:document|link-name|link-view|error-text|file-card))\./
+
 const service = 'http://localhost:1337'
 
 export default defineConfig({
@@ -28,7 +31,10 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          groups: [{ name: 'common', test: isCommon, minShareCount: 4, maxModuleSize: 12_000 }],
+          groups: [
+            { name: 'common', test: isCommon, minShareCount: 4, maxModuleSize: 12_000 },
+            { name: 'links', test: isOfLinks, minShareCount: 2 },
+          ],
         },
       },
     },

@@ -49,12 +49,12 @@ interface LinkFinderProps extends ChoicesOf, Pick<ComboBoxProps<Choice>, FromCom
   /** The id of a candidate among the chosen ones. */
   readonly idOf: (link: Entry) => string
   readonly selected: readonly string[]
-  readonly onPick: (id: string, link: Entry) => void
+  readonly onPick: (choice: Choice) => void
   readonly footer?: (text: string, clear: () => void) => ReactNode
 }
 
 /** Finds the candidates of a relation by their names; chosen ones carry a mark and can be taken back. */
-export function LinkFinder({ type, names, locale, idOf, onPick, footer, placeholder, ...props }: LinkFinderProps) {
+export function LinkFinder({ type, names, locale, idOf, footer, placeholder, ...props }: LinkFinderProps) {
   const words = useWords().fields.relation
   const [text, setText] = useState('')
   const [isOpen, setIsOpen] = useState(false)
@@ -68,7 +68,6 @@ export function LinkFinder({ type, names, locale, idOf, onPick, footer, placehol
       items={items}
       query={text}
       onQuery={setText}
-      onPick={({ id, link }) => onPick(id, link)}
       isLoading={found.isFetching}
       onMore={found.hasNextPage ? () => void found.fetchNextPage() : undefined}
       onOpenChange={setIsOpen}
@@ -104,7 +103,7 @@ export default function LinkPicker({ field, links, isMany, onAdd, onRemove }: Li
       {...{ type: type.uid, names: field.names, locale, isMultiple: isMany, placeholder: field.placeholder }}
       idOf={linkId}
       selected={links.map((link) => keyOf(link)!)}
-      onPick={(id, link) => {
+      onPick={({ id, link }) => {
         const present = links.find((one) => keyOf(one) === id)
         if (present === undefined) onAdd(link)
         else onRemove(present)

@@ -50,6 +50,9 @@ const anyCondition: fc.Arbitrary<Condition> = fc.oneof(
     .map(([path, operator, value]) => condition(path, operator as Condition['operator'], value)),
   fc.tuple(fc.constantFrom('author.name', 'category.slug'), text).map(([path, value]) => condition(path, 'contains', value)),
   fc.tuple(name, fc.constantFrom('empty', 'filled')).map(([path, operator]) => condition(path, operator as Condition['operator'])),
+  fc
+    .tuple(fc.constantFrom('author', 'tags'), fc.array(fc.stringMatching(/^[a-z0-9]{3,24}$/), { minLength: 1, maxLength: 4 }))
+    .map(([path, ids]) => condition(path, 'oneOf', ids.join(','))),
   fc.constantFrom(condition('createdBy', 'me'), condition('updatedBy', 'notMe'), condition('$state', 'is', 'draft')),
   fc.integer({ min: 1, max: 9999 }).map((days) => condition('updatedAt', 'last', String(days))),
 )
@@ -68,6 +71,13 @@ test('every condition comes back from its address', () => {
     }),
     { seed: 29, numRuns: 300 },
   )
+})
+
+test('a condition on links lists the ids of their documents', () => {
+  const filters: QueryData = { author: { documentId: { $in: ['abc', 'def'] } } }
+  expect(readConditions(filters)).toEqual(and(condition('author', 'oneOf', 'abc,def')))
+  expect(writeConditions(and(condition('author', 'oneOf', 'abc,def')))).toEqual(filters)
+  expect(readConditions({ author: { documentId: { $in: ['a,b'] } } }).items).toMatchObject([{ kind: 'raw' }])
 })
 
 test('filters that the form cannot edit stay in the address', () => {

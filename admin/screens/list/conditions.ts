@@ -34,6 +34,7 @@ const comparisons = {
   notContains: '$notContainsi',
   startsWith: '$startsWithi',
   is: '$eq',
+  oneOf: '$in',
   isNot: '$ne',
   less: '$lt',
   atMost: '$lte',
@@ -59,7 +60,7 @@ export const operatorsOf: Readonly<Record<ComparedKind, readonly Operator[]>> = 
   date: ['last', 'atLeast', 'less', 'is', 'empty', 'filled'],
   boolean: ['is', 'empty', 'filled'],
   choice: ['is', 'isNot', 'empty', 'filled'],
-  relation: ['empty', 'filled'],
+  relation: ['oneOf', 'empty', 'filled'],
   person: ['me', 'notMe', 'empty', 'filled'],
   state: ['is'],
 }
@@ -118,7 +119,22 @@ function comparisonsOf(path: readonly string[], value: QueryData): readonly Cond
   return found
 }
 
+/** Linked documents are compared by their ids, which the value of a condition lists. */
+const linkedId = 'documentId'
+
+/** The ids in the value of a condition on links. */
+export const linkedIds = ({ operator, value }: Condition): readonly string[] =>
+  operator === 'oneOf' ? value.split(',').filter((id) => id !== '') : []
+
+const isId = (value: QueryData): value is string => typeof value === 'string' && /^[\w-]+$/.test(value)
+
 function comparisonOf(path: readonly string[], name: string, value: QueryData): readonly Condition[] | null {
+  if (name === '$in') {
+    const ids = typeof value === 'string' ? [value] : Object.values(value)
+    const isLinked = path.length === 2 && path[1] === linkedId && !isPersonAttribute(path[0]!)
+    if (!isLinked || ids.length === 0 || !ids.every(isId)) return null
+    return [{ kind: 'condition', path: [path[0]!], operator: 'oneOf', value: ids.join(',') }]
+  }
   if (typeof value !== 'string') return null
   const condition = (operator: Operator, given = value): readonly Condition[] => [{ kind: 'condition', path, operator, value: given }]
   if (name === '$null' || name === '$notNull') return condition((name === '$null') === (value !== 'false') ? 'empty' : 'filled', '')
@@ -147,6 +163,7 @@ function filtersOf(item: ConditionItem): Filters | null {
   const { operator } = item
   if (item.path[0] === stateName) return { [stateName]: item.value }
   const isMe = operator === 'me' || operator === 'notMe'
+  if (operator === 'oneOf') return { [item.path[0]!]: { [linkedId]: { $in: linkedIds(item) } } }
   const value = isMe ? meToken : operator === 'last' ? `-${item.value}d` : takesNoValue(operator) ? 'true' : item.value
   const path = isMe ? [...item.path, 'id'] : item.path
   return path.reduceRight<QueryData>((inner, name) => ({ [name]: inner }), { [comparisons[operator]]: value }) as Filters

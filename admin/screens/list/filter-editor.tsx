@@ -11,6 +11,7 @@ const FilterForm = lazy(() => import('./filter-form.js'))
 
 interface FilterEditorProps {
   readonly type: TypeInfo
+  readonly locale: string | null
   readonly group: ConditionGroup
   readonly trigger: ReactElement
   readonly isOpen: boolean
@@ -19,7 +20,7 @@ interface FilterEditorProps {
 }
 
 /** The form of the filters in a popover. */
-export function FilterEditor({ type, group, trigger, isOpen, onOpenChange, onChange }: FilterEditorProps): ReactNode {
+export function FilterEditor({ type, locale, group, trigger, isOpen, onOpenChange, onChange }: FilterEditorProps): ReactNode {
   const { list } = useWords()
   return (
     <Popover trigger={trigger} label={list.conditions.title} isOpen={isOpen} onOpenChange={onOpenChange}>
@@ -33,6 +34,7 @@ export function FilterEditor({ type, group, trigger, isOpen, onOpenChange, onCha
       >
         <FilterForm
           type={type}
+          locale={locale}
           group={group}
           onChange={(next) => {
             onChange(next)

@@ -1,11 +1,12 @@
 // The form of a list's filters: conditions joined by "and" or "or", and groups of them.
 import { useQuery } from '@tanstack/react-query'
-import { Plus, Trash2 } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { Plus, Trash2, X } from 'lucide-react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Button } from '../../parts/button.js'
 import { IconButton } from '../../parts/icon-button.js'
 import { NumberInput } from '../../parts/number-input.js'
 import { Select } from '../../parts/select.js'
+import { Skeleton } from '../../parts/skeleton.js'
 import { TextInput } from '../../parts/text-input.js'
 import { useWords } from '../../parts/words.js'
 import { typeQuery } from '../../server/queries.js'
@@ -15,21 +16,27 @@ import {
   type Condition,
   type ConditionGroup,
   type ConditionItem,
+  linkedIds,
   type Operator,
   operatorsOf,
   takesNoValue,
 } from './conditions.js'
 import styles from './filter-form.module.css'
-import { attributeOf, comparedKind, mainField, relationField, stateColumn, type TypeInfo } from './list-query.js'
+import { useLinkedNames } from './filter-text.js'
+import { type AttributeInfo, attributeOf, comparedKind, mainField, relationField, stateColumn, type TypeInfo } from './list-query.js'
+
+const LinkFinder = lazy(async () => ({ default: (await import('../../fields/link-picker.js')).LinkFinder }))
 
 interface FilterFormProps {
   readonly type: TypeInfo
+  /** Null: the default one. */
+  readonly locale: string | null
   readonly group: ConditionGroup
   readonly onChange: (group: ConditionGroup) => void
 }
 
 /** The form of the filters; nothing is asked for until they are applied. */
-export default function FilterForm({ type, group, onChange }: FilterFormProps): ReactNode {
+export default function FilterForm({ type, locale, group, onChange }: FilterFormProps): ReactNode {
   const { list } = useWords()
   const [draft, setDraft] = useState<ConditionGroup>(() => (group.items.length === 0 ? { ...group, items: [firstCondition(type)] } : group))
   return (
@@ -40,7 +47,7 @@ export default function FilterForm({ type, group, onChange }: FilterFormProps): 
         onChange(withoutBlanks(draft))
       }}
     >
-      <GroupForm type={type} group={draft} onChange={setDraft} isOuter />
+      <GroupForm type={type} locale={locale} group={draft} onChange={setDraft} isOuter />
       <div className={styles.foot}>
         {group.items.length > 0 && (
           <Button kind="quiet" isSmall onPress={() => onChange({ ...group, items: [] })}>
@@ -77,10 +84,15 @@ const filteredBy = (type: TypeInfo): readonly string[] =>
     'documentId',
   ].filter((name) => (name === stateColumn || type.fields.read.includes(name)) && comparedKind(name, attributeOf(type, name)) !== null)
 
-/** A condition on an attribute with its usual comparison; through a relation, on the name of its target. */
+/** Administrators are no documents to choose from. */
+const isChosen = (attribute: AttributeInfo | undefined): boolean => attribute?.target?.startsWith('admin::') === false
+
+/** A condition on an attribute with its usual comparison; on administrators, that of their names. */
 function conditionOn(type: TypeInfo, name: string): Condition {
-  const kind = comparedKind(name, attributeOf(type, name)) ?? 'text'
-  if (kind === 'relation') return { kind: 'condition', path: [name, relationField(type, name)], operator: 'contains', value: '' }
+  const attribute = attributeOf(type, name)
+  const kind = comparedKind(name, attribute) ?? 'text'
+  if (kind === 'relation' && !isChosen(attribute))
+    return { kind: 'condition', path: [name, relationField(type, name)], operator: 'contains', value: '' }
   const operator = operatorsOf[kind][0]!
   return { kind: 'condition', path: [name], operator, value: startValue(kind, operator) }
 }
@@ -96,7 +108,7 @@ const usualDays = '7'
 const startValue = (kind: ComparedKind, operator: Operator): string =>
   operator === 'last' ? usualDays : kind === 'state' ? 'draft' : kind === 'boolean' && operator === 'is' ? 'true' : ''
 
-interface GroupFormProps {
+interface GroupFormProps extends Pick<FilterFormProps, 'locale'> {
   readonly type: TypeInfo
   readonly group: ConditionGroup
   readonly onChange: (group: ConditionGroup) => void
@@ -104,7 +116,7 @@ interface GroupFormProps {
   readonly isOuter?: boolean
 }
 
-function GroupForm({ type, group, onChange, onRemove, isOuter = false }: GroupFormProps): ReactNode {
+function GroupForm({ type, locale, group, onChange, onRemove, isOuter = false }: GroupFormProps): ReactNode {
   const { conditions } = useWords().list
   const replace = (index: number, item: ConditionItem | null) =>
     onChange({ ...group, items: group.items.flatMap((one, at) => (at === index ? (item === null ? [] : [item]) : [one])) })
@@ -132,7 +144,7 @@ function GroupForm({ type, group, onChange, onRemove, isOuter = false }: GroupFo
         </div>
       )}
       {group.items.map((item, index) => (
-        <ItemForm key={index} type={type} item={item} onChange={(next) => replace(index, next)} />
+        <ItemForm key={index} type={type} locale={locale} item={item} onChange={(next) => replace(index, next)} />
       ))}
       <div className={styles.add}>
         <Button kind="quiet" isSmall icon={<Plus />} onPress={() => add(firstCondition(type))}>
@@ -153,21 +165,22 @@ function GroupForm({ type, group, onChange, onRemove, isOuter = false }: GroupFo
   )
 }
 
-interface ItemFormProps {
+interface ItemFormProps extends Pick<FilterFormProps, 'locale'> {
   readonly type: TypeInfo
   readonly item: ConditionItem
   readonly onChange: (item: ConditionItem | null) => void
 }
 
-function ItemForm({ type, item, onChange }: ItemFormProps): ReactNode {
+function ItemForm({ type, locale, item, onChange }: ItemFormProps): ReactNode {
   const { conditions } = useWords().list
-  if (item.kind === 'group') return <GroupForm type={type} group={item} onChange={onChange} onRemove={() => onChange(null)} />
+  if (item.kind === 'group')
+    return <GroupForm type={type} locale={locale} group={item} onChange={onChange} onRemove={() => onChange(null)} />
   return (
     <div className={styles.row}>
       {item.kind === 'raw' ? (
         <code className={styles.raw}>{JSON.stringify(item.filters)}</code>
       ) : (
-        <ConditionForm type={type} condition={item} onChange={onChange} />
+        <ConditionForm type={type} locale={locale} condition={item} onChange={onChange} />
       )}
       <IconButton label={conditions.remove} isSmall onPress={() => onChange(null)}>
         <Trash2 />
@@ -176,13 +189,13 @@ function ItemForm({ type, item, onChange }: ItemFormProps): ReactNode {
   )
 }
 
-interface ConditionFormProps {
+interface ConditionFormProps extends Pick<FilterFormProps, 'locale'> {
   readonly type: TypeInfo
   readonly condition: Condition
   readonly onChange: (condition: Condition) => void
 }
 
-function ConditionForm({ type, condition, onChange }: ConditionFormProps): ReactNode {
+function ConditionForm({ type, locale, condition, onChange }: ConditionFormProps): ReactNode {
   const words = useWords()
   const { list } = words
   const [first = '', second] = condition.path
@@ -192,9 +205,9 @@ function ConditionForm({ type, condition, onChange }: ConditionFormProps): React
   const targetType = target.data && { ...target.data.data, naming: null, draftAndPublish: false }
   const compared = second === undefined ? attribute : targetType === undefined ? undefined : attributeOf(targetType, second)
   const kind = comparedKind(second ?? first, compared) ?? (second === undefined ? 'relation' : 'text')
-  const operators = operatorsOf[kind]
+  const operators = operatorsOf[kind].filter((operator) => operator !== 'oneOf' || isChosen(attribute))
   const setPath = (path: readonly string[], of: ComparedKind) => {
-    const operator = operatorsOf[of][0]!
+    const operator = operatorsOf[of].find((one) => one !== 'oneOf' || isChosen(attribute))!
     onChange({ ...condition, path, operator, value: startValue(of, operator) })
   }
   return (
@@ -217,12 +230,12 @@ function ConditionForm({ type, condition, onChange }: ConditionFormProps): React
               : setPath([first, name], (targetType && comparedKind(name, attributeOf(targetType, name))) ?? 'text')
           }
           choices={[
+            { value: '', label: list.conditions.itself },
             ...(targetType === undefined
               ? [relationField(type, first)].map((name) => ({ value: name, label: name }))
               : filteredBy(targetType)
                   .filter((name) => comparedKind(name, attributeOf(targetType, name)) !== 'relation')
                   .map((name) => ({ value: name, label: columnLabel(words, targetType, name) }))),
-            { value: '', label: list.conditions.itself },
           ]}
         />
       )}
@@ -242,9 +255,48 @@ function ConditionForm({ type, condition, onChange }: ConditionFormProps): React
           label: (kind === 'date' ? list.dateOperators[value] : undefined) ?? list.operators[value],
         }))}
       />
-      {!takesNoValue(condition.operator) && (
+      {condition.operator === 'oneOf' && <LinksForm type={type} locale={locale} condition={condition} onChange={onChange} />}
+      {condition.operator !== 'oneOf' && !takesNoValue(condition.operator) && (
         <ValueForm kind={kind} choices={compared?.enum ?? []} condition={condition} onChange={onChange} />
       )}
+    </div>
+  )
+}
+
+/** The documents that a relation may lead to: they are found by their names, and several may be chosen. */
+function LinksForm({ type, locale, condition, onChange }: ConditionFormProps): ReactNode {
+  const { list, fields } = useWords()
+  const [first = ''] = condition.path
+  const ids = linkedIds(condition)
+  const nameOf = useLinkedNames(type, { items: [condition] }, locale)
+  const [found, setFound] = useState<ReadonlyMap<string, string>>(new Map())
+  const set = (chosen: readonly string[]) => onChange({ ...condition, value: chosen.join(',') })
+  const pick = ({ id, label }: { readonly id: string; readonly label: string }) => {
+    setFound(new Map([...found, [id, label]]))
+    set(ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id])
+  }
+  return (
+    <div className={styles.links}>
+      {ids.map((id) => {
+        const name = found.get(id) ?? nameOf(id) ?? '…'
+        return (
+          <span key={id} className={styles.link}>
+            <span className={styles.linkName}>{name}</span>
+            <IconButton label={fields.relation.remove(name)} isSmall onPress={() => set(ids.filter((one) => one !== id))}>
+              <X />
+            </IconButton>
+          </span>
+        )
+      })}
+      <Suspense fallback={<Skeleton lines={1} isField />}>
+        <LinkFinder
+          {...{ type: type.uid, names: first, locale, selected: ids, onPick: pick }}
+          isSmall
+          isMultiple
+          aria-label={list.value}
+          idOf={({ documentId }) => String(documentId)}
+        />
+      </Suspense>
     </div>
   )
 }

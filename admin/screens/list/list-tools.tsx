@@ -156,7 +156,7 @@ interface FiltersProps extends ToolsProps {
 function Filters({ type, state, change, isOpen, setOpen, views }: FiltersProps): ReactNode {
   const { list } = useWords()
   const group = readConditions(state.filters)
-  const textOf = useConditionText(type)
+  const textOf = useConditionText(type, group, state.locale)
   return (
     <div className={styles.filters}>
       {group.items.map((item, index) => {
@@ -180,6 +180,7 @@ function Filters({ type, state, change, isOpen, setOpen, views }: FiltersProps):
       })}
       <FilterEditor
         type={type}
+        locale={state.locale}
         group={group}
         isOpen={isOpen}
         onOpenChange={setOpen}

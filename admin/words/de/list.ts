@@ -137,6 +137,7 @@ export const list = {
     notContains: 'enthält nicht',
     startsWith: 'beginnt mit',
     is: 'ist',
+    oneOf: 'ist eines von',
     isNot: 'ist nicht',
     less: 'ist kleiner als',
     atMost: 'ist höchstens',

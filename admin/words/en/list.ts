@@ -136,6 +136,7 @@ export const list = {
     notContains: 'does not contain',
     startsWith: 'starts with',
     is: 'is',
+    oneOf: 'is one of',
     isNot: 'is not',
     less: 'is less than',
     atMost: 'is at most',
