@@ -8,22 +8,33 @@ function dateOf(value: unknown): Date | null {
   return Number.isNaN(date.getTime()) ? null : date
 }
 
-/** `19:30` for `19:30:00.000`; with seconds where there are some. */
+/** Seconds and milliseconds where there are some: what an input does not show would be lost with the next change. */
+const rest = (seconds: string, milliseconds: string): string =>
+  milliseconds === '000' ? (seconds === '00' ? '' : `:${seconds}`) : `:${seconds}.${milliseconds}`
+
+/** `19:30` for `19:30:00.000`; with seconds and milliseconds where there are some. */
 export function timeInput(value: unknown): string {
-  const [, minutes = '', seconds = '00'] = /^(\d\d:\d\d)(?::(\d\d))?/.exec(typeof value === 'string' ? value : '') ?? []
-  return seconds === '00' ? minutes : `${minutes}:${seconds}`
+  const text = typeof value === 'string' ? value : ''
+  const [, minutes = '', seconds = '00', milliseconds = ''] = /^(\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,3}))?)?/.exec(text) ?? []
+  return minutes === '' ? '' : `${minutes}${rest(seconds, milliseconds.padEnd(3, '0'))}`
 }
 
 /** `19:30:00.000` for `19:30`. */
-export const timeValue = (text: string): string => `${text.length === 5 ? `${text}:00` : text.slice(0, 8)}.000`
+export function timeValue(text: string): string {
+  const [minutes = '', milliseconds = ''] = text.split('.')
+  return `${minutes.length === 5 ? `${minutes}:00` : minutes}.${milliseconds.padEnd(3, '0')}`
+}
+
+/** The step of an input that takes the text: a minute, a second, or a millisecond. */
+export const stepOf = (text: string): number => (/\.\d+$/.test(text) ? 0.001 : /:\d\d:\d\d$/.test(text) ? 1 : 60)
 
 /** A stored timestamp in the zone of the browser. */
 export function dateTimeInput(value: unknown): string {
   const date = dateOf(value)
   if (date === null) return ''
   const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  const seconds = date.getSeconds() === 0 ? '' : `:${two(date.getSeconds())}`
-  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}${seconds}`
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}`
+  return `${day}T${time}${rest(two(date.getSeconds()), String(date.getMilliseconds()).padStart(3, '0'))}`
 }
 
 /** A typed date and time of the browser's zone as a timestamp. */

@@ -1,10 +1,12 @@
 // Dates and times in the browser's own inputs. An incomplete date changes nothing.
+import { CalendarDays, Clock, X } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { useValue } from '../form/hooks.js'
 import { textOf } from '../form/values.js'
+import { IconButton } from '../parts/icon-button.js'
 import { TextInput } from '../parts/text-input.js'
-import { useFormat } from '../parts/words.js'
-import { dateTimeInput, dateTimeValue, timeInput, timeValue, zoneAt } from './date-values.js'
+import { useFormat, useWords } from '../parts/words.js'
+import { dateTimeInput, dateTimeValue, stepOf, timeInput, timeValue, zoneAt } from './date-values.js'
 import { type FieldProps, useDocumentFields } from './document.js'
 
 interface Conversion {
@@ -17,6 +19,7 @@ interface Conversion {
 function DateInput({
   control,
   path,
+  label,
   isReadOnly,
   conversion,
   end,
@@ -25,16 +28,31 @@ function DateInput({
   const value = useValue(store, path)
   const input = useRef<HTMLInputElement>(null)
   const [isPartial, setIsPartial] = useState(false)
+  const words = useWords()
   const { lang: _, dir: __, ...described } = control
   const shown = isPartial ? '' : conversion.toInput(value)
+  const Icon = conversion.type === 'time' ? Clock : CalendarDays
+  const open = () => {
+    input.current?.focus()
+    // Some browsers have no picker for times.
+    try {
+      input.current?.showPicker()
+    } catch {}
+  }
+  const clear = () => {
+    // What was typed in parts is no value, and stays in the input otherwise.
+    if (input.current !== null) input.current.value = ''
+    setIsPartial(false)
+    store.set(path, null, { isTyping: false })
+    input.current?.focus()
+  }
   return (
     <TextInput
       {...described}
       ref={input}
       type={conversion.type}
       value={shown}
-      // Seconds are shown where there are some.
-      step={/:\d\d:\d\d/.test(shown) ? 1 : undefined}
+      step={conversion.type === 'date' ? undefined : stepOf(shown)}
       readOnly={isReadOnly}
       max={conversion.type === 'time' ? undefined : conversion.type === 'date' ? '9999-12-31' : '9999-12-31T23:59'}
       onChange={(text) => {
@@ -43,7 +61,21 @@ function DateInput({
         if (!isBad) store.set(path, text === '' ? null : conversion.toValue(text), { isTyping: true })
       }}
       onBlur={() => setIsPartial(false)}
-      end={end}
+      end={
+        <>
+          {end !== undefined && <span title={Intl.DateTimeFormat().resolvedOptions().timeZone}>{end}</span>}
+          {!isReadOnly && (
+            <IconButton isSmall label={words.fields.date.open(label)} onPress={open}>
+              <Icon size={16} aria-hidden="true" />
+            </IconButton>
+          )}
+          {!isReadOnly && (shown !== '' || isPartial) && (
+            <IconButton isSmall label={words.fields.date.clear(label)} onPress={clear}>
+              <X size={16} aria-hidden="true" />
+            </IconButton>
+          )}
+        </>
+      }
     />
   )
 }

@@ -65,6 +65,10 @@ export const fields = {
     pattern: (pattern) => `Muss dem Muster ${pattern} entsprechen`,
     unique: 'Kein anderes Dokument darf denselben Wert haben.',
   },
+  date: {
+    open: (label: string) => `${label} auswählen`,
+    clear: (label: string) => `${label} leeren`,
+  },
   password: { unchanged: 'Unverändert', show: 'Passwort anzeigen', hide: 'Passwort verbergen' },
   uid: {
     make: 'Freien Wert erzeugen',

@@ -66,6 +66,10 @@ export const fields = {
     pattern: (pattern: string) => `Must match ${pattern}`,
     unique: 'No other document may have the same value.',
   },
+  date: {
+    open: (label: string) => `Choose ${label}`,
+    clear: (label: string) => `Clear ${label}`,
+  },
   password: { unchanged: 'Unchanged', show: 'Show password', hide: 'Hide password' },
   uid: {
     make: 'Make a free value',
