@@ -1,6 +1,6 @@
 // The links of a relation in their order.
 import { Clock, ExternalLink, MoreHorizontal, X } from 'lucide-react'
-import { memo, useCallback, useRef, useState } from 'react'
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { joinPath } from '../form/paths.js'
 import { keyOf } from '../form/values.js'
 import { Button } from '../parts/button.js'
@@ -18,13 +18,14 @@ import styles from './link-list.module.css'
 import { linkName, linkState } from './link-name.js'
 import { LinkView } from './link-view.js'
 import { useIsNear } from './near.js'
-
-/** Links from which only visible ones are laid out. */
-const manyLinks = 100
+import { useWindow } from './window.js'
 
 /** Links of one request, and requests for one press of the button. */
 const pageSize = 200
 const pagesAtOnce = 5
+
+/** Links before the end of a list from which the next page is loaded. */
+const nearEnd = 50
 
 interface LinkListProps {
   readonly path: string
@@ -39,38 +40,59 @@ interface LinkListProps {
 export function LinkList({ path, names, links, isMany, mayChange, onRemove }: LinkListProps) {
   const document = useDocumentFields()
   const words = useWords().fields.relation
-  const byKey = new Map(links.map((link) => [keyOf(link)!, link]))
+  const byKey = useMemo(() => new Map(links.map((link) => [keyOf(link)!, link])), [links])
+  const keys = useMemo(() => [...byKey.keys()], [byKey])
   const labelOf = (key: string) => linkName(byKey.get(key) ?? {}, words.unnamed)
   const sortable = useSortable({
-    ...{ ids: [...byKey.keys()], labelOf, isDisabled: !mayChange || !isMany },
+    ...{ ids: keys, labelOf, isDisabled: !mayChange || !isMany },
     onMove: (key, to) => document.store.move(joinPath(path, key), to),
   })
   const [moved, setMoved] = useState<string | null>(null)
   const latest = useRef(onRemove)
   latest.current = onRemove
   const remove = useCallback((link: Link) => latest.current(link), [])
+  const { isLong, list, parts, keep } = useWindow(keys)
+  const last = parts.findLast((part) => 'index' in part)
+  const isPartial = document.store.isPartial(path)
   return (
     <>
       {links.length > 0 && (
-        <ul className={classes(styles.links, links.length > manyLinks && styles.long)}>
-          {links.map((link) => (
-            <LinkRow
-              key={keyOf(link)}
-              {...{ link, sortable, mayChange, document }}
-              isSortable={isMany && mayChange && links.length > 1}
-              onRemove={remove}
-              onMoveTo={setMoved}
-            />
-          ))}
+        <ul
+          ref={list}
+          className={classes(styles.links, isLong && styles.long)}
+          onFocus={({ target }) => keep(target)}
+          onPointerDown={({ target }) => keep(target)}
+        >
+          {parts.map((part, at) =>
+            'gap' in part ? (
+              <li key={`gap ${at}`} aria-hidden="true" style={{ blockSize: part.gap }} />
+            ) : (
+              <LinkRow
+                key={keys[part.index]}
+                {...{ sortable, mayChange, document }}
+                link={byKey.get(keys[part.index]!)!}
+                position={isLong ? part.index + 1 : undefined}
+                total={isLong ? (isPartial ? -1 : links.length) : undefined}
+                isSortable={isMany && mayChange && links.length > 1}
+                onRemove={remove}
+                onMoveTo={setMoved}
+              />
+            ),
+          )}
         </ul>
       )}
-      {document.store.isPartial(path) && <MoreLinks {...{ path, names, document }} />}
+      {isPartial && (
+        <MoreLinks
+          {...{ path, names, document }}
+          isNear={last !== undefined && last.index >= links.length - nearEnd && links.length > nearEnd}
+        />
+      )}
       {moved !== null && (
         <MoveTo
           isOpen
           name={labelOf(moved)}
           total={links.length}
-          position={[...byKey.keys()].indexOf(moved)}
+          position={keys.indexOf(moved)}
           onMove={(to) => sortable.moveTo(moved, to)}
           onClose={() => setMoved(null)}
         />
@@ -81,6 +103,9 @@ export function LinkList({ path, names, links, isMany, mayChange, onRemove }: Li
 
 interface LinkRowProps {
   readonly link: Link
+  /** The place in a list that is drawn in parts, and the number of its links; -1: unknown. */
+  readonly position: number | undefined
+  readonly total: number | undefined
   readonly document: DocumentFields
   readonly sortable: Sortable
   readonly isSortable: boolean
@@ -89,7 +114,8 @@ interface LinkRowProps {
   readonly onMoveTo: (key: string) => void
 }
 
-const LinkRow = memo(function LinkRow({ link, document, sortable, isSortable, mayChange, onRemove, onMoveTo }: LinkRowProps) {
+const LinkRow = memo(function LinkRow(props: LinkRowProps) {
+  const { link, position, total, document, sortable, isSortable, mayChange, onRemove, onMoveTo } = props
   const words = useWords().fields.relation
   const { parts } = useWords()
   const row = useRef<HTMLLIElement>(null)
@@ -102,6 +128,9 @@ const LinkRow = memo(function LinkRow({ link, document, sortable, isSortable, ma
   return (
     <li
       className={styles.row}
+      data-row={key}
+      aria-posinset={position}
+      aria-setsize={total}
       ref={(element) => {
         row.current = element
         ref(element)
@@ -149,37 +178,51 @@ interface MoreLinksProps {
   readonly path: string
   readonly names: string
   readonly document: DocumentFields
+  /** True near the end of the list, where the next page is loaded unasked. */
+  readonly isNear: boolean
 }
 
-function MoreLinks({ path, names, document }: MoreLinksProps) {
+function MoreLinks({ path, names, document, isNear }: MoreLinksProps) {
   const words = useWords().fields.relation
   const toasts = useToasts()
   const [isBusy, setIsBusy] = useState(false)
   const cursor = useRef<string | null>(null)
-  const load = async () => {
+  const hasFailed = useRef(false)
+  const load = async (pages: number) => {
     setIsBusy(true)
     try {
-      cursor.current = await loadLinks(document, path, names, cursor.current)
+      cursor.current = await loadLinks(document, path, names, cursor.current, pages)
+      hasFailed.current = false
     } catch (error) {
-      // The list may have changed: it is read from its start.
+      // A list that has changed meanwhile is read from its start, on request.
       cursor.current = null
+      hasFailed.current = true
       toasts.say(words.notLoaded(error instanceof Error ? error.message : ''), { kind: 'wrong' })
     } finally {
       setIsBusy(false)
     }
   }
+  useEffect(() => {
+    if (isNear && !isBusy && !hasFailed.current) void load(1)
+  })
   return (
-    <Button isSmall isBusy={isBusy} onPress={() => void load()}>
+    <Button isSmall isBusy={isBusy} onPress={() => void load(pagesAtOnce)}>
       {words.more}
     </Button>
   )
 }
 
 /** Loads the next pages of links, and returns the cursor after them. */
-async function loadLinks(document: DocumentFields, path: string, names: string, from: string | null): Promise<string | null> {
+async function loadLinks(
+  document: DocumentFields,
+  path: string,
+  names: string,
+  from: string | null,
+  pages: number,
+): Promise<string | null> {
   const found: Record<string, unknown>[] = []
   let after = from
-  for (let page = 0; page < pagesAtOnce && (page === 0 || after !== null); page += 1) {
+  for (let page = 0; page < pages && (page === 0 || after !== null); page += 1) {
     const { data, meta } = await linksAfter(document, names, after)
     found.push(...data)
     after = meta.next

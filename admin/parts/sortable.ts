@@ -91,10 +91,12 @@ function drag(
       const element = elements.get(other)
       return element === undefined ? [] : [{ id: other, element, rect: element.getBoundingClientRect() }]
     })
-    to = boxes.filter((box) => isBefore(box, pointer.x, pointer.y, isGrid)).length
-    const next = boxes[to]
+    // Of long lists, only a part is drawn.
+    const next = boxes[boxes.filter((box) => isBefore(box, pointer.x, pointer.y, isGrid)).length]
+    const at = next ?? boxes.at(-1)
+    to = at === undefined ? null : others.indexOf(at.id) + (next === undefined ? 1 : 0)
     if (next !== undefined) next.element.dataset.drop = 'before'
-    else if (boxes.length > 0) boxes.at(-1)!.element.dataset.drop = 'after'
+    else if (at !== undefined) at.element.dataset.drop = 'after'
   }
   const scroll = () => {
     const frameOf = area === document.scrollingElement ? { top: 0, bottom: innerHeight } : area.getBoundingClientRect()

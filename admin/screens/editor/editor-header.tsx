@@ -1,12 +1,11 @@
 // The head of the editor: name, state, languages, second column, and actions.
 import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, Columns2, Ellipsis, History, MonitorPlay, PanelRight, Redo2, Undo2 } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { Link, useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { useFormState, useSaver, useValue } from '../../form/hooks.js'
 import type { Entry } from '../../form/values.js'
-import { AlertDialog } from '../../parts/alert-dialog.js'
 import { Button } from '../../parts/button.js'
 import { IconButton } from '../../parts/icon-button.js'
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.js'
@@ -16,7 +15,7 @@ import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { listName } from '../shell/type-names.js'
-import { actInLocales, cloneDocument, saveAll } from './document-actions.js'
+import { cloneDocument, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
 import { nameOfDocument } from './path-labels.js'
@@ -216,42 +215,5 @@ function MoreMenu({ form, locales, onOpen }: EditorHeaderProps) {
         </MenuItem>
       )}
     </Menu>
-  )
-}
-
-interface LocaleActionProps {
-  readonly form: DocumentForm
-  readonly action: 'unpublish' | 'discard'
-  readonly onClose: () => void
-}
-
-/** Asks before a document is taken back, or its changes discarded. */
-export function LocaleActionDialog({ form, action, onClose }: LocaleActionProps) {
-  const words = useWords().editor.publish
-  const format = useFormat()
-  const { say } = useToasts()
-  const [name] = useState(() => nameOfDocument(form.type, form.store.get('') as Entry))
-  const run = async () => {
-    try {
-      await saveAll(form)
-      await actInLocales(form, action, form.locale === null ? [] : [form.locale])
-      form.update({ theirs: null })
-      say(action === 'unpublish' ? words.unpublished : words.discarded)
-    } catch (error) {
-      say((error as Error).message, { kind: 'wrong' })
-      throw error
-    }
-  }
-  const isUnpublish = action === 'unpublish'
-  return (
-    <AlertDialog
-      isOpen
-      onClose={onClose}
-      title={isUnpublish ? words.unpublishTitle(name) : words.discardTitle}
-      action={isUnpublish ? words.unpublish : words.discard}
-      onConfirm={run}
-    >
-      <p>{isUnpublish ? words.unpublishText(format.languageName(form.locale ?? '')) : words.discardText}</p>
-    </AlertDialog>
   )
 }

@@ -17,7 +17,7 @@ import { Comparison } from './comparison.js'
 import type { DocumentForm } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
-import { EditorHeader, type EditorWindow, LocaleActionDialog } from './editor-header.js'
+import { EditorHeader, type EditorWindow } from './editor-header.js'
 import { useEditorKeys } from './editor-keys.js'
 import { focusPath, goToError } from './focus-path.js'
 import { type LinkedDocument, LinkedDocuments } from './linked-documents.js'
@@ -28,6 +28,7 @@ import { isMissing, useDocumentForm, useMeta } from './use-document-form.js'
 
 const DeleteDialog = lazy(async () => ({ default: (await import('./delete-dialog.js')).DeleteDialog }))
 const FillDialog = lazy(async () => ({ default: (await import('./fill-dialog.js')).FillDialog }))
+const LocaleActionDialog = lazy(() => import('./locale-action-dialog.js'))
 const LinkedPanel = lazy(() => import('./linked-panel.js'))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.js')).HistoryPanel }))
 const PreviewPane = lazy(async () => ({ default: (await import('./preview-pane.js')).PreviewPane }))
@@ -167,8 +168,8 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
           {panel}
         </Panel>
       )}
-      {(open === 'unpublish' || open === 'discard') && <LocaleActionDialog form={form} action={open} onClose={close} />}
       <Suspense>
+        {(open === 'unpublish' || open === 'discard') && <LocaleActionDialog form={form} action={open} onClose={close} />}
         {linked !== null && <LinkedPanel wanted={linked} onClose={() => setLinked(null)} />}
         {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={onGo} onLater={() => setOpen('schedule')} />}
         {open === 'schedule' && <ScheduleDialog form={form} onClose={close} />}

@@ -29,6 +29,7 @@ import { SavingStatus } from './saving-status.js'
 import { isMissing, useDocumentForm, useMeta } from './use-document-form.js'
 
 const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }))
+const ScheduleDialog = lazy(async () => ({ default: (await import('./scheduled.js')).ScheduleDialog }))
 
 const panelPrefix = 'panel-'
 
@@ -96,7 +97,8 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
   const format = useFormat()
   const { view } = useMeta(form)
   const { documentId, phase } = useSaver(form.saver)
-  const [isPublishing, setPublishing] = useState(false)
+  const [open, setOpen] = useState<'publish' | 'schedule' | null>(null)
+  const close = () => setOpen(null)
   const folding = useMemo(() => createFolding(), [])
   const body = useRef<HTMLDivElement>(null)
   const { type, store, saver, locale } = form
@@ -114,14 +116,14 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
     body.current?.querySelector<HTMLElement>(`[id^="${panelPrefix}"]`)?.focus()
   }, [wanted, store, type, mainField])
   const go = (path: string) => {
-    setPublishing(false)
+    close()
     setTimeout(() => focusPath(folding, panelPrefix, path), 50)
   }
   const mayPublish = type.draftAndPublish && view?.may.publish !== false && type.actions.includes('publish')
   useEditorKeys(
     {
       onSave: () => void saver.save(),
-      onPublish: () => (mayPublish ? setPublishing(true) : void saver.save()),
+      onPublish: () => (mayPublish ? setOpen('publish') : void saver.save()),
       onUndo: (isRedo) => {
         const [path] = (isRedo ? store.redo() : store.undo()) ?? []
         if (path !== undefined) focusPath(folding, panelPrefix, path)
@@ -162,7 +164,7 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
       footer={
         <>
           {mayPublish && (
-            <Button isDisabled={documentId === null && phase === 'saved'} onPress={() => setPublishing(true)}>
+            <Button isDisabled={documentId === null && phase === 'saved'} onPress={() => setOpen('publish')}>
               {words.publish.publish}
             </Button>
           )}
@@ -183,11 +185,10 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
           />
         </LinkedDocuments>
       </div>
-      {isPublishing && (
-        <Suspense>
-          <PublishDialog form={form} onClose={() => setPublishing(false)} onGo={go} />
-        </Suspense>
-      )}
+      <Suspense>
+        {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={go} onLater={() => setOpen('schedule')} />}
+        {open === 'schedule' && <ScheduleDialog form={form} onClose={close} />}
+      </Suspense>
     </Panel>
   )
 }

@@ -53,6 +53,8 @@ describeWith(['Chromium'], 'fields in a browser', () => {
   /** Names of required fields say so. */
   const named = (name: string): RegExp => new RegExp(`^${name}( required)?$`)
   const field = (name: string): Locator => page.getByRole('textbox', { name: named(name) })
+  /** The buttons of a date have its name too. */
+  const date = (name: string): Locator => page.locator('input').and(page.getByLabel(name))
   const group = (name: string): Locator => page.getByRole('group', { name: named(name) })
   const choose = async (button: Locator, option: string) => {
     await button.click()
@@ -71,7 +73,7 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await choose(page.getByRole('button', { name: /Format/ }), 'essay')
     await field('Reading minutes').fill('12')
     await field('Reads').fill('9007199254740993')
-    await page.getByLabel('Reported on').fill('2025-02-03')
+    await date('Reported on').fill('2025-02-03')
     await page.getByRole('switch', { name: 'Featured' }).click()
     await field('Fieldwork').click()
     await page.keyboard.type('{ "nights": [4')
@@ -99,8 +101,8 @@ describeWith(['Chromium'], 'fields in a browser', () => {
       starts: '2026-03-01T18:00:00.000Z',
       venue: { venue: 'Hall', city: 'Velmond' },
     })
-    await page.getByLabel('Starts').fill('2026-05-04T19:30')
-    await page.getByLabel('Doors').fill('19:00')
+    await date('Starts').fill('2026-05-04T19:30')
+    await date('Doors').fill('19:00')
     await field('Fee').fill('12,5')
     await field('Contact').fill('ada@example.com')
     await page.getByLabel('Stream password', { exact: true }).fill('Long-Secret-1')
@@ -114,6 +116,46 @@ describeWith(['Chromium'], 'fields in a browser', () => {
       venue: { venue: 'Hall', city: 'Velmond', postcode: '12345', latitude: -12.25 },
     })
     expect(Number((await draftOf(event, id)).fee)).toBe(12.5)
+    open.expectNoProblems()
+  })
+
+  test('dates are typed or picked in the zone that is named, keep their milliseconds, and are emptied', async () => {
+    const starts = '2026-03-01T18:00:15.250Z'
+    const id = await create(event, {
+      title: 'A precise evening',
+      kind: 'talk',
+      starts,
+      doors: '19:00:30.500',
+      venue: { venue: 'Hall', city: 'Velmond' },
+    })
+    const zone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+    expect(await page.getByTitle(zone, { exact: true }).count()).toBeGreaterThan(0)
+    await date('Starts').focus()
+    await page.keyboard.press('ArrowUp')
+    // Of events, nothing is saved unasked.
+    await page.keyboard.press('Control+s')
+    const stored = async () => String((await draftOf(event, id)).starts)
+    await expect.poll(stored, patience).not.toBe(starts)
+    expect(await stored()).toMatch(/:00:15\.250Z$/)
+    await date('Doors').focus()
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Control+s')
+    await expect.poll(async () => String((await draftOf(event, id)).doors), patience).toMatch(/^(20|07):00:30\.500$/)
+    await page.getByRole('button', { name: 'Clear Doors' }).click()
+    await page.keyboard.press('Control+s')
+    await expectStored(event, id, { doors: null })
+    await page.getByRole('button', { name: 'Choose Starts' }).click()
+    await page.keyboard.press('Escape')
+
+    const other = await create(article, { title: 'A typed day', reportedOn: '2024-01-31' })
+    await date('Reported on').focus()
+    await page.keyboard.type('05052025')
+    await expectStored(article, other, { reportedOn: '2025-05-05' })
+    // An incomplete date changes nothing.
+    await date('Reported on').focus()
+    await page.keyboard.press('Delete')
+    await field('Kicker').fill('Afterwards')
+    await expectStored(article, other, { kicker: 'Afterwards', reportedOn: '2025-05-05' })
     open.expectNoProblems()
   })
 
@@ -260,6 +302,49 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     const [other] = (await others())!
     await expectStored(article, String(other!.documentId), { kicker: 'Typed before the panel closed' })
     expect(await draftOf(article, id)).toMatchObject({ title: 'A document next to another' })
+    open.expectNoProblems()
+  })
+
+  test('hundreds of links are drawn in parts, loaded by pages, moved and removed', async () => {
+    const total = 400
+    const id = await create(article, { title: 'Hundreds of links' })
+    const [row] = await served.sql('SELECT id FROM articles WHERE document_id = ?', id)
+    // Digits in place of a recursion, whose depth some databases limit.
+    const digits = Array.from({ length: 10 }, (_, digit) => `SELECT ${digit} AS d`).join(' UNION ALL ')
+    const hundreds = [0, 1, 2, 3].map((digit) => `SELECT ${digit} AS d`).join(' UNION ALL ')
+    const numbers = `(SELECT a.d + 10 * b.d + 100 * c.d + 1 AS n FROM (${digits}) a, (${digits}) b, (${hundreds}) c) numbers`
+    await served.sql(
+      `INSERT INTO tags (id, document_id, name, slug, locale, published_at)
+        SELECT 500000 + n, CONCAT('many', n), CONCAT('Many ', n), CONCAT('many-', n), 'en', published_at
+        FROM ${numbers}, (SELECT published_at FROM tags WHERE locale = 'en' LIMIT 1) one`,
+    )
+    await served.sql(
+      `INSERT INTO articles_tags_lnk (article_id, tag_id, tag_ord, article_ord) SELECT ?, 500000 + n, n, 1 FROM ${numbers}`,
+      Number(row!.id),
+    )
+    await open.go(`/content/${article}/${id}?locale=en`)
+    const tags = group('Tags')
+    const list = tags.getByRole('list')
+    await list.getByText('Many 1', { exact: true }).scrollIntoViewIfNeeded()
+    await expect
+      .poll(async () => {
+        await list.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+        return list.getByText(`Many ${total}`, { exact: true }).count()
+      }, patience)
+      .toBe(1)
+    expect(await tags.getByRole('button', { name: 'Load more links' }).count()).toBe(0)
+    expect(await list.getByRole('listitem').count()).toBeLessThan(100)
+    await tags.getByRole('button', { name: `Move Many ${total}`, exact: true }).focus()
+    await page.keyboard.press('Alt+Home')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')), patience).toBe(`Move Many ${total}`)
+    await tags.getByRole('button', { name: 'Remove the link to Many 2', exact: true }).click()
+    const first = async () => {
+      const { body } = await api(`/content/${article}/${id}/links/tags?locale=en&limit=3`)
+      return (body as { data: Entries }).data.map(({ name }) => name)
+    }
+    await expect.poll(first, patience).toEqual([`Many ${total}`, 'Many 1', 'Many 3'])
+    await field('Kicker').fill('Written next to them')
+    await expectStored(article, id, { kicker: 'Written next to them' })
     open.expectNoProblems()
   })
 

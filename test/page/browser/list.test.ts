@@ -89,6 +89,7 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
 
   test('a filter on a relation takes documents, which are found by name and named in the chip', async () => {
     await show(articles)
+    const all = (await titles()).length
     await open.page.getByRole('button', { name: 'Filter', exact: true }).click()
     await open.page.getByRole('button', { name: /Field/ }).click()
     await open.page.getByRole('option', { name: 'Author', exact: true }).click()
@@ -105,16 +106,15 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     expect(address()).toMatch(/filters\[author\]\[documentId\]\[\$in\]\[0\]=\w+$/)
     const chip = open.page.getByRole('button', { name: /^Author is .*Calloway/ })
     await chip.waitFor()
-    await eventually(titles).toContain('Last Tram to Orla Hill')
+    await eventually(async () => (await titles()).length).toBeLessThan(all)
+    expect(await titles()).toContain('Last Tram to Orla Hill')
     const one = (await titles()).length
     await open.page.reload()
     await chip.click()
     await open.page.getByRole('button', { name: /^Remove the link to .*Calloway/ }).waitFor()
-    await value.fill('a')
-    await open.page.getByRole('option', { selected: false }).first().click()
-    await value.press('Escape')
+    await choose('Attermeyer')
     await open.page.getByRole('button', { name: 'Apply' }).click()
-    await open.page.getByRole('button', { name: /^Author is .*Calloway or / }).waitFor()
+    await open.page.getByRole('button', { name: /^Author is .*Calloway or .*Attermeyer/ }).waitFor()
     await eventually(async () => (await titles()).length).toBeGreaterThan(one)
     await expectAccessible(open.page, [1280, 390])
     open.expectNoProblems()
