@@ -1,6 +1,5 @@
 // The editor of rich text: ProseMirror with a toolbar, a slash menu, and panels for links and images.
 import { deleteSelection } from 'prosemirror-commands'
-import { redo, redoDepth, undo, undoDepth } from 'prosemirror-history'
 import { type EditorState, NodeSelection } from 'prosemirror-state'
 import type { EditorView } from 'prosemirror-view'
 import { useEffect, useId, useMemo, useRef, useState } from 'react'
@@ -46,8 +45,6 @@ function toolbarState(state: EditorState): ToolbarState {
     flags: flags.filter(isSet).join(' '),
     isLink: linkAt(state) !== null,
     canLink: $from.parent.inlineContent && $from.parent.type.name !== 'codeBlock',
-    canUndo: undoDepth(state) > 0,
-    canRedo: redoDepth(state) > 0,
   }
 }
 
@@ -109,8 +106,6 @@ export default function BlocksEditor(props: BlocksEditorProps) {
       toggleList: (format) => current.current.run(toggleList(format)),
       openLink: () => setIsLinking(true),
       chooseImage: canChoose ? () => current.current.choose() : undefined,
-      undo: () => current.current.run(undo),
-      redo: () => current.current.run(redo),
     }),
     [canChoose],
   )

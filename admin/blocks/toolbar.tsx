@@ -1,5 +1,5 @@
-// The toolbar of rich text: kind of block, flags, lists, link, image, undo. It is one tab stop; arrows move the focus inside.
-import { Bold, Code, Image, Italic, Link, List, ListOrdered, Redo2, Strikethrough, Underline, Undo2 } from 'lucide-react'
+// The toolbar of rich text: kind of block, flags, lists, link, image. It is one tab stop; arrows move the focus inside.
+import { Bold, Code, Image, Italic, Link, List, ListOrdered, Strikethrough, Underline } from 'lucide-react'
 import { type KeyboardEvent, memo, useRef, useState } from 'react'
 import { hasCommandKey } from '../parts/command-key.js'
 import { IconButton } from '../parts/icon-button.js'
@@ -20,8 +20,6 @@ export interface ToolbarState {
   readonly flags: string
   readonly isLink: boolean
   readonly canLink: boolean
-  readonly canUndo: boolean
-  readonly canRedo: boolean
 }
 
 /** Actions of the toolbar. */
@@ -33,16 +31,9 @@ export interface ToolbarActions {
   readonly openLink: () => void
   /** Undefined: images cannot be chosen here. */
   readonly chooseImage: (() => void) | undefined
-  readonly undo: () => void
-  readonly redo: () => void
 }
 
 const icons = { bold: Bold, italic: Italic, underline: Underline, strikethrough: Strikethrough, code: Code } as const
-
-const turns = [
-  { name: 'undo', can: 'canUndo', Icon: Undo2 },
-  { name: 'redo', can: 'canRedo', Icon: Redo2 },
-] as const
 
 /** Languages of code that are offered; a stored one is, too. */
 const codeLanguages = [
@@ -173,20 +164,6 @@ export const Toolbar = memo(function Toolbar({ state, actions, controls }: Toolb
           <Image size={16} aria-hidden="true" />
         </IconButton>
       )}
-      <span className={shared.gap} />
-      {turns.map(({ name, can, Icon }, index) => (
-        <IconButton
-          key={name}
-          isSmall
-          label={words[name]}
-          keys={shownKeys(keysOf[name])}
-          isDisabled={!state[can]}
-          {...tabIndexOf(10 + index)}
-          onPress={actions[name]}
-        >
-          <Icon size={16} aria-hidden="true" />
-        </IconButton>
-      ))}
     </div>
   )
 }, isSame)

@@ -1,5 +1,5 @@
 // ProseMirror's view as a hook: values in, changes out. The view lives as long as its element.
-import { closeHistory, history } from 'prosemirror-history'
+import { closeHistory, history, redo, undo } from 'prosemirror-history'
 import { type Command, EditorState } from 'prosemirror-state'
 import { EditorView } from 'prosemirror-view'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -89,7 +89,14 @@ export function useEditor(mount: RefObject<HTMLElement | null>, options: EditorO
     )
     view.current = created
     setState(created.state)
+    // The buttons of the document act on the text that has the focus.
+    const turn = (event: Event) => {
+      if ((event as CustomEvent<boolean>).detail ? redo(created.state, created.dispatch) : undo(created.state, created.dispatch))
+        event.preventDefault()
+    }
+    created.dom.addEventListener('octavo-undo', turn)
     return () => {
+      created.dom.removeEventListener('octavo-undo', turn)
       created.destroy()
       view.current = null
     }

@@ -8,18 +8,18 @@ import { type Section, useDocumentFields } from './document.js'
 import styles from './field-rows.module.css'
 
 /** Rows of fields: names of attributes with their widths in twelfths. */
-export type Rows = Section['layout']['layouts']['edit']
+type Rows = Section['layout']['layouts']['edit']
 
-/** The fields of a section; `rows`: some of its layout. */
-export const FieldRows = memo(function FieldRows({ section, rows = section.layout.layouts.edit }: FieldRowsProps) {
-  const shown = rows.flat().filter(({ name }) => {
-    const isVisible = section.layout.metadatas[name]?.edit.visible !== false
-    return section.attributes[name] !== undefined && isVisible
-  })
+/** The fields of a section that its layout shows. */
+export const fieldsOf = ({ layout, attributes }: Pick<Section, 'layout' | 'attributes'>): Rows[number] =>
+  layout.layouts.edit.flat().filter(({ name }) => attributes[name] !== undefined && layout.metadatas[name]?.edit.visible !== false)
+
+/** The fields of a section. */
+export const FieldRows = memo(function FieldRows({ section, isAligned = false }: FieldRowsProps) {
   return (
-    <div className={styles.rows}>
-      {shown.map(({ name, size }) => (
-        <ShownField key={name} section={section} name={name} size={size} />
+    <div className={isAligned ? styles.aligned : styles.rows}>
+      {fieldsOf(section).map(({ name, size }, index) => (
+        <ShownField key={name} section={section} name={name} size={size} row={isAligned ? index + 1 : undefined} />
       ))}
     </div>
   )
@@ -27,13 +27,15 @@ export const FieldRows = memo(function FieldRows({ section, rows = section.layou
 
 interface FieldRowsProps {
   readonly section: Section
-  readonly rows?: Rows
+  /** Each field in a row of the grid outside, next to the same field of another form. */
+  readonly isAligned?: boolean
 }
 
 interface ShownFieldProps {
   readonly section: Section
   readonly name: string
   readonly size: number
+  readonly row: number | undefined
 }
 
 /** Kinds that need the whole width. */
@@ -51,10 +53,10 @@ function ConditionalField(props: ShownFieldProps) {
   return isShown(section.attributes[name]!, section.attributes, values ?? {}) ? <Cell {...props} /> : null
 }
 
-function Cell({ section, name, size }: ShownFieldProps) {
+function Cell({ section, name, size, row }: ShownFieldProps) {
   const span = wide.test(section.attributes[name]!.type) ? 12 : size
   return (
-    <div className={styles.cell} style={{ '--span': Math.min(12, Math.max(3, span)) } as CSSProperties}>
+    <div className={styles.cell} style={{ '--span': Math.min(12, Math.max(3, span)), gridRow: row } as CSSProperties}>
       <AttributeField section={section} name={name} Rows={FieldRows} />
     </div>
   )

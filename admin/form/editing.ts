@@ -1,5 +1,5 @@
 // Changes of a form by its editor: values, entries of lists, decisions of conflicts, undo and redo.
-import { type Conflict, changedPaths } from './merge.js'
+import { type ChangedBy, type Conflict, changedPaths } from './merge.js'
 import { indexOfKey, lastPart, leadsSomewhere, parentPath, valueAt, withValueAt } from './paths.js'
 import type { FormState } from './state.js'
 import type { Change, Undone } from './undo.js'
@@ -109,15 +109,17 @@ function decideValue(state: FormState, { path, mine, theirs }: Conflict, side: '
 }
 
 /** The conflicts after a merge: those that remain open, and the new ones. */
-export function openConflicts(state: FormState, theirs: Entry, found: readonly Conflict[]): readonly Conflict[] {
+export function openConflicts(state: FormState, theirs: Entry, found: readonly Conflict[], by?: ChangedBy): readonly Conflict[] {
+  const named = by === undefined ? {} : { by }
   const open = [...state.conflicts.values()].flatMap((conflict): readonly Conflict[] => {
     if (found.some(({ path }) => path === conflict.path)) return []
     const present = valueAt(theirs, conflict.path)
     if (conflict.mine === undefined) return present === undefined ? [] : [{ ...conflict, theirs: present }]
     if (!leadsSomewhere(state.mine, conflict.path)) return []
-    return isEqual(valueAt(state.mine, conflict.path), present) ? [] : [{ ...conflict, theirs: present }]
+    if (isEqual(valueAt(state.mine, conflict.path), present)) return []
+    return [isEqual(conflict.theirs, present) ? conflict : { ...conflict, theirs: present, ...named }]
   })
-  return [...open, ...found]
+  return [...open, ...found.map((conflict) => ({ ...conflict, ...named }))]
 }
 
 /** Paths of my changes. */

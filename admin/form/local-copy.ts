@@ -1,9 +1,8 @@
 // Copies of unsaved changes in the browser: written soon after each change, removed when the server has it, offered when the document is
 // opened again.
-import type { Clock, DoubtfulRequest, Saver } from './saver.js'
+import { type Clock, changeOf, type DoubtfulRequest, type Saver, type ServerDocument } from './saver.js'
 import { type DocumentStore, type DocumentStoreOptions, restoreDocumentStore } from './store.js'
 import type { StoredForm } from './storing.js'
-import type { Entry } from './values.js'
 
 /** The document of a copy. `documentId` null: it does not exist yet. */
 export interface CopiedDocument {
@@ -76,7 +75,8 @@ export function createCopyKeeper({ id, storage, store, clock, document, saver }:
   /** The present copy; null: the server has everything. */
   const current = (): LocalCopy | null => {
     const { state, doubtful } = saver()
-    const isNeeded = doubtful !== null || (store.isChanged() && (state.documentId !== null || store.edits > 0))
+    const isNeeded =
+      doubtful !== null || store.conflicts().length > 0 || (store.isChanged() && (state.documentId !== null || store.edits > 0))
     return isNeeded ? { ...document(), id, revision: state.revision, time: clock.now(), form: store.toJSON(), doubtful } : null
   }
   const write = async (): Promise<void> => {
@@ -152,12 +152,12 @@ export interface RestoredForm {
 /** Restores a copy on the document of today; null: it does not exist. */
 export function restoreCopy(
   copy: LocalCopy,
-  document: { readonly revision: string | null; readonly draft: Entry | null } | null,
+  document: Omit<ServerDocument, 'documentId'> | null,
   options: Omit<DocumentStoreOptions, 'data'>,
 ): RestoredForm {
   const store = restoreDocumentStore(copy.form, options)
   // A request that may still be carried out is repeated as it was.
   if (document === null || document.revision === copy.revision) return { store, revision: copy.revision, doubtful: copy.doubtful }
-  store.receive(document.draft ?? {})
+  store.receive(document.draft ?? {}, changeOf(document))
   return { store, revision: document.revision, doubtful: null }
 }

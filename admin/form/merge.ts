@@ -3,12 +3,19 @@ import { applyOrder, compareOrders } from './order.js'
 import { joinPath } from './paths.js'
 import { type Entry, hasEqualContent, isEntry, isEqual, isKeyed, keyOf } from './values.js'
 
+/** The change of somebody else: their name and its date, where they are known. */
+export interface ChangedBy {
+  readonly person: string | null
+  readonly time: string | null
+}
+
 /** A value that both changed. `theirs` undefined: they removed the entry; `mine` undefined: I did. */
 export interface Conflict {
   readonly path: string
   readonly base: unknown
   readonly mine: unknown
   readonly theirs: unknown
+  readonly by?: ChangedBy
 }
 
 /** Outcome of a merge. Conflicting values are mine; an entry that I removed and they changed is theirs. */

@@ -1,5 +1,6 @@
 // Saving of one document: its times, one request at a time, and the consequences of each outcome.
 import type { ServerError } from './errors.js'
+import type { ChangedBy } from './merge.js'
 import { isEmptyPatch, type Patch, type PatchBody } from './patch.js'
 import type { DocumentStore } from './store.js'
 import type { Received } from './storing.js'
@@ -15,6 +16,11 @@ export interface ServerDocument {
   /** The administrator of the last change. */
   readonly savedBy?: string | null
 }
+
+/** The last change of a document. */
+export const changeOf = ({ savedBy = null, savedAt = null }: Omit<ServerDocument, 'documentId'>): ChangedBy => ({
+  ...{ person: savedBy, time: savedAt },
+})
 
 /** Outcome of a request. */
 export type Outcome =
@@ -433,7 +439,7 @@ function concludeRefused(core: SaverCore, { next, inserted, body }: SentRequest,
 /** Merges a document of the server. */
 function take(core: SaverCore, document: ServerDocument): void {
   const { store, onReceived } = core.options
-  const received = store.receive(document.draft ?? {})
+  const received = store.receive(document.draft ?? {}, changeOf(document))
   core.doubtful = null
   update(core, { documentId: document.documentId, revision: document.revision })
   onReceived?.(received, document)

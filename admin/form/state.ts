@@ -58,19 +58,29 @@ export interface FormStart {
   readonly mine: Entry
   readonly sent?: Entry | null
   readonly keys?: Readonly<Record<string, string>>
+  readonly conflicts?: readonly Conflict[]
   readonly partial?: readonly string[]
   readonly now?: () => number
 }
 
 /** Creates the state of a form. */
-export function createState({ shape, base, mine, sent = null, keys = {}, partial = [], now = Date.now }: FormStart): FormState {
+export function createState({
+  shape,
+  base,
+  mine,
+  sent = null,
+  keys = {},
+  conflicts = [],
+  partial = [],
+  now = Date.now,
+}: FormStart): FormState {
   const state: FormState = {
     shape,
     base,
     mine,
     sent,
     edits: 0,
-    conflicts: new Map(),
+    conflicts: new Map(conflicts.map((conflict) => [conflict.path, conflict])),
     refused: new Map(),
     keys: new Map(Object.entries(keys)),
     extensions: new Map(partial.map((path) => [path, { links: [], isComplete: false }])),

@@ -4,7 +4,7 @@ import type { ErrorSource, FieldError } from './errors.js'
 import type { Conflict } from './merge.js'
 import { isWithin, valueAt } from './paths.js'
 import { createState, type FormStart, type FormState, isRefused } from './state.js'
-import { createStoring, type StoredForm, type Storing } from './storing.js'
+import { createStoring, mapConflicts, type StoredForm, type Storing } from './storing.js'
 import { type Entry, readDocument, type Shape, unpack } from './values.js'
 
 /** The form of a document. */
@@ -53,9 +53,13 @@ export function createDocumentStore({ shape, data, ...options }: DocumentStoreOp
 
 /** Creates the form of a stored copy. */
 export function restoreDocumentStore(stored: StoredForm, options: Omit<DocumentStoreOptions, 'data'>): DocumentStore {
-  const { base, mine, sent, keys } = stored
+  const { base, mine, sent, keys, conflicts = [] } = stored
   const read = (packed: unknown) => unpack(packed) as Entry
-  return createForm({ base: read(base), mine: read(mine), sent: sent === null ? null : read(sent), keys, ...options })
+  return createForm({
+    ...{ base: read(base), mine: read(mine), sent: sent === null ? null : read(sent), keys },
+    conflicts: mapConflicts(conflicts, unpack),
+    ...options,
+  })
 }
 
 /** Values that a new document begins with, as changes of its editor. */

@@ -2,7 +2,7 @@
 
 import { openConflicts } from './editing.js'
 import { type ErrorSource, type FieldError, placeErrors, type ServerError } from './errors.js'
-import { type Conflict, changedPaths, matchNewEntries, merge, settle } from './merge.js'
+import { type ChangedBy, type Conflict, changedPaths, matchNewEntries, merge, settle } from './merge.js'
 import { buildDocument, buildPatch, type Patch, withoutRefused } from './patch.js'
 import { joinPath, lastPart, leadsSomewhere, placePath, valueAt, withValueAt } from './paths.js'
 import { entryPaths, type FormState, isRefused, keyFor, nameAt, noteId, patchTerms } from './state.js'
@@ -21,6 +21,8 @@ export interface StoredForm {
   readonly mine: unknown
   readonly sent: unknown
   readonly keys: Readonly<Record<string, string>>
+  /** Open conflicts; copies of earlier versions of the page have none. */
+  readonly conflicts?: readonly Conflict[]
 }
 
 /** The outcome of a request that the server has carried out. */
@@ -50,8 +52,8 @@ export interface Storing {
   detach(): void
   /** Sets values that the server has generated, such as a uid, unless the form has changed them since. */
   fill(values: Readonly<Record<string, unknown>>): void
-  /** Merges the document of the server. */
-  receive(data: Entry): Received
+  /** Merges the document of the server; `by`: its last change. */
+  receive(data: Entry, by?: ChangedBy): Received
   /** Learns the ids of new entries from a response with the state that the base has. */
   learnIds(data: Entry): void
   /** Takes the document of the server. My changes and the steps of undo are dropped. */
@@ -125,7 +127,7 @@ export function createStoring(state: FormState): Storing {
         state.listeners.call(path)
       }
     },
-    receive: (data) => receive(state, data),
+    receive: (data, by) => receive(state, data, by),
     learnIds(data) {
       const theirs = read(state, data)
       learn(state, state.base, theirs, '')
@@ -167,9 +169,14 @@ export function createStoring(state: FormState): Storing {
       mine: pack(state.mine),
       sent: state.sent === null ? null : pack(state.sent),
       keys: Object.fromEntries(state.keys),
+      conflicts: mapConflicts([...state.conflicts.values()], pack),
     }),
   }
 }
+
+/** Conflicts with other forms of their values. */
+export const mapConflicts = (conflicts: readonly Conflict[], map: (value: unknown) => unknown): readonly Conflict[] =>
+  conflicts.map((conflict) => ({ ...conflict, base: map(conflict.base), mine: map(conflict.mine), theirs: map(conflict.theirs) }))
 
 /** Keys of entries by the names that requests and responses give them. */
 function namesIn(state: FormState, root: Entry, inserted: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
@@ -204,13 +211,13 @@ function refuse(state: FormState, errors: readonly FieldError[], next: Entry): v
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 
-function receive(state: FormState, data: Entry): Received {
+function receive(state: FormState, data: Entry, by?: ChangedBy): Received {
   const theirs = recognize(state, data)
   const base = state.sent === null ? state.base : (settle(state.base, state.sent, theirs) as Entry)
   const { value, conflicts } = merge(base, state.mine, theirs)
   const before = state.mine
   state.mine = value as Entry
-  const open = openConflicts(state, theirs, conflicts)
+  const open = openConflicts(state, theirs, conflicts, by)
   state.conflicts.clear()
   for (const conflict of open) state.conflicts.set(conflict.path, conflict)
   state.base = theirs

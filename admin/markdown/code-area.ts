@@ -63,7 +63,8 @@ function tabKeys(): Extension {
   ]
 }
 
-const attributesOf = ({ label, lang, isReadOnly, isInvalid }: CodeAreaOptions): Extension => [
+const attributesOf = ({ label, lang, placeholder: text, isReadOnly, isInvalid }: CodeAreaOptions): Extension => [
+  placeholder(text),
   EditorState.readOnly.of(isReadOnly),
   EditorView.editable.of(!isReadOnly),
   EditorView.contentAttributes.of({
@@ -105,7 +106,6 @@ export function useCodeArea(mount: RefObject<HTMLElement | null>, options: CodeA
           keymap.of([...defaultKeymap.filter(({ key }) => key !== 'Mod-Enter' && key !== 'Mod-/'), ...historyKeymap]),
           syntaxHighlighting(colours),
           look,
-          placeholder(latest.current.placeholder),
           attributes.of(attributesOf(latest.current)),
           EditorView.domEventHandlers({
             paste: (event) => taken(event, event.clipboardData),
@@ -135,10 +135,10 @@ export function useCodeArea(mount: RefObject<HTMLElement | null>, options: CodeA
     there.dispatch({ changes, annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(false)] })
   }, [options.value])
 
-  const { label, lang, isReadOnly, isInvalid } = options
+  const { label, lang, placeholder: text, isReadOnly, isInvalid } = options
   useEffect(() => {
     view.current?.dispatch({ effects: attributes.reconfigure(attributesOf(options)) })
-  }, [label, lang, isReadOnly, isInvalid, attributes])
+  }, [label, lang, text, isReadOnly, isInvalid, attributes])
   return view
 }
 

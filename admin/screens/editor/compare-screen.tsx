@@ -59,7 +59,6 @@ function Sides({ type, view, left, right }: SidesProps) {
   const [, navigate] = useLocation()
   const [isEverything, setEverything] = useState(false)
   const { documentId, locale } = view
-  const sides = [useSide(type, view, left), useSide(type, view, right)] as const
   const choices = view.locales.flatMap(({ locale: code, state }) => {
     const language = code === null ? '' : `, ${format.languageName(code)}`
     const draft = { value: `draft ${code ?? ''}`, label: `${words.compare.draft}${language}` }
@@ -69,15 +68,37 @@ function Sides({ type, view, left, right }: SidesProps) {
     navigate(addresses.compare(type.uid, documentId, { left, right, ...(locale === null ? {} : { locale }), ...changed }), {
       replace: true,
     })
+  const sides = [
+    useSide(
+      type,
+      view,
+      left,
+      <Select
+        isQuiet
+        isSmall
+        aria-label={words.compare.left}
+        choices={choices}
+        value={left}
+        onChange={(value) => choose({ left: value })}
+      />,
+    ),
+    useSide(
+      type,
+      view,
+      right,
+      <Select
+        isQuiet
+        isSmall
+        aria-label={words.compare.right}
+        choices={choices}
+        value={right}
+        onChange={(value) => choose({ right: value })}
+      />,
+    ),
+  ] as const
   return (
     <div className={styles.compare}>
-      <div className={styles.views}>
-        <span className={styles.language}>
-          <Select isSmall aria-label={words.compare.left} choices={choices} value={left} onChange={(value) => choose({ left: value })} />
-        </span>
-        <span className={styles.language}>
-          <Select isSmall aria-label={words.compare.right} choices={choices} value={right} onChange={(value) => choose({ right: value })} />
-        </span>
+      <div className={styles.compareTools}>
         <CheckBox isSelected={!isEverything} onChange={(isOn) => setEverything(!isOn)}>
           {words.compare.onlyChanges}
         </CheckBox>
@@ -92,7 +113,7 @@ function Sides({ type, view, left, right }: SidesProps) {
 }
 
 /** The version with a name such as `draft de`; null while it loads. */
-function useSide(type: TypeDescription, view: DocumentView, name: string): Side | null {
+function useSide(type: TypeDescription, view: DocumentView, name: string, title: ReactNode): Side | null {
   const words = useWords().editor.compare
   const format = useFormat()
   const [status = '', code = ''] = name.split(' ')
@@ -100,6 +121,6 @@ function useSide(type: TypeDescription, view: DocumentView, name: string): Side 
   if (data === undefined) return null
   const version = status === 'published' ? data.data.published : data.data.draft
   const language = code === '' ? '' : `, ${format.languageName(code)}`
-  const title = `${status === 'published' ? words.published : words.draft}${language}`
-  return { title, data: (version ?? {}) as Entry, lang: code === '' ? null : code }
+  const label = `${status === 'published' ? words.published : words.draft}${language}`
+  return { title, name: label, data: (version ?? {}) as Entry, lang: code === '' ? null : code }
 }

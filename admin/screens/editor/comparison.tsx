@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { labelOf } from '../../fields/document.js'
 import { type Entry, isEqual, readDocument } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
+import { classes } from '../../parts/classes.js'
 import { Hidden } from '../../parts/hidden.js'
 import { useWords } from '../../parts/words.js'
 import styles from './comparison.module.css'
@@ -31,7 +32,7 @@ export function WordDifference({
         if (kind === 'same') return <span key={index}>{text}</span>
         const Mark = kind === 'removed' ? 'del' : 'ins'
         return (
-          <Mark key={index} className={styles[kind]}>
+          <Mark key={index} className={classes(styles[kind], side === undefined && kind === 'removed' && styles.struck)}>
             <Hidden>{kind === 'removed' ? words.removed : words.added} </Hidden>
             {text}
           </Mark>
@@ -44,6 +45,8 @@ export function WordDifference({
 /** A version of a document. */
 export interface Side {
   readonly title: ReactNode
+  /** The title as a text, above each value on narrow screens. */
+  readonly name: string
   readonly data: Entry
   readonly lang?: string | null
 }
@@ -81,13 +84,15 @@ export function Comparison({ type, left, right, onTake, isEverything = false, sa
   const differing = differingAttributes(type, left.data, right.data)
   const all = type.layout.layouts.edit.flat().map(({ name }) => name)
   const names = isEverything ? all.filter((name) => name in left.data || name in right.data) : differing
-  if (names.length === 0) return <p className={styles.same}>{same}</p>
+  // Words of two languages are all different.
+  const isTranslation = left.lang !== right.lang
   return (
     <div className={styles.comparison}>
       <div className={styles.heads}>
-        <span>{left.title}</span>
-        <span>{right.title}</span>
+        <div>{left.title}</div>
+        <div>{right.title}</div>
       </div>
+      {names.length === 0 && <p className={styles.same}>{same}</p>}
       {names.map((name) => {
         const [before, after] = [textOf(left.data[name]), textOf(right.data[name])]
         return (
@@ -101,12 +106,21 @@ export function Comparison({ type, left, right, onTake, isEverything = false, sa
               )}
             </div>
             <div className={styles.sides}>
-              <div className={styles.side} lang={left.lang ?? undefined}>
-                <WordDifference before={before} after={after} side="before" />
-              </div>
-              <div className={styles.side} lang={right.lang ?? undefined}>
-                <WordDifference before={before} after={after} side="after" />
-              </div>
+              {([left, right] as const).map(({ name: sideName, lang }, index) => {
+                const own = index === 0 ? before : after
+                return (
+                  <div key={index} className={styles.side}>
+                    <p className={styles.sideName}>{sideName}</p>
+                    <div lang={lang ?? undefined}>
+                      <WordDifference
+                        before={isTranslation ? own : before}
+                        after={isTranslation ? own : after}
+                        side={index === 0 ? 'before' : 'after'}
+                      />
+                    </div>
+                  </div>
+                )
+              })}
             </div>
           </section>
         )

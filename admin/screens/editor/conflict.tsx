@@ -3,7 +3,7 @@ import { useConflict } from '../../form/hooks.js'
 import type { Conflict } from '../../form/merge.js'
 import type { DocumentStore } from '../../form/store.js'
 import { Button } from '../../parts/button.js'
-import { useWords } from '../../parts/words.js'
+import { useFormat, useWords } from '../../parts/words.js'
 import { WordDifference } from './comparison.js'
 import styles from './conflict.module.css'
 import { textOf } from './word-difference.js'
@@ -11,32 +11,34 @@ import { textOf } from './word-difference.js'
 interface ConflictProps {
   readonly store: DocumentStore
   readonly path: string
-  readonly person: string | null
 }
 
 /** The other side of a conflict, under its field; nothing where there is none. */
-export function ConflictBelow({ store, path, person }: ConflictProps) {
+export function ConflictBelow({ store, path }: ConflictProps) {
   const conflict = useConflict(store, path)
-  return conflict === undefined ? null : <ConflictChoice {...{ store, conflict, person }} />
+  return conflict === undefined ? null : <ConflictChoice {...{ store, conflict }} />
 }
 
 interface ChoiceProps {
   readonly store: DocumentStore
   readonly conflict: Conflict
-  readonly person: string | null
 }
 
 /** Both sides of a conflict with their buttons. */
-export function ConflictChoice({ store, conflict, person }: ChoiceProps) {
+export function ConflictChoice({ store, conflict }: ChoiceProps) {
+  const format = useFormat()
   const words = useWords().editor.conflict
-  const { path, mine, theirs } = conflict
+  const { path, mine, theirs, by } = conflict
+  const time = by?.time == null ? null : format.dateTime(new Date(by.time))
+  const title = (mine === undefined ? words.removedMine : theirs === undefined ? words.removedTheirs : words.title)(
+    by?.person ?? null,
+    time,
+  )
   const isRemoval = mine === undefined || theirs === undefined
   const removes = mine === undefined ? 'mine' : 'theirs'
   return (
-    <fieldset className={styles.conflict} aria-label={words.title(person)}>
-      <p className={styles.title}>
-        {mine === undefined ? words.removedMine : theirs === undefined ? words.removedTheirs : words.title(person)}
-      </p>
+    <fieldset className={styles.conflict} aria-label={title}>
+      <p className={styles.title}>{title}</p>
       {!isRemoval && (
         <div className={styles.text}>
           <WordDifference before={textOf(store.get(path))} after={textOf(theirs)} />

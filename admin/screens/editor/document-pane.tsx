@@ -19,15 +19,16 @@ interface DocumentPaneProps {
   /** Begins the ids of fields. */
   readonly idPrefix: string
   readonly label: string
+  /** Next to another form: the same fields are in the same rows. */
+  readonly isAligned?: boolean
 }
 
 /** The fields of a form. Leaving one saves it. */
-export function DocumentPane({ form, folding, idPrefix, label }: DocumentPaneProps) {
+export function DocumentPane({ form, folding, idPrefix, label, isAligned = false }: DocumentPaneProps) {
   const { store, type, locale, saver } = form
-  const { view, theirs } = useMeta(form)
+  const { view } = useMeta(form)
   const { documentId } = useSaver(saver)
-  const person = theirs?.person ?? null
-  const renderBelow = useCallback((path: string) => <Below form={form} path={path} person={person} />, [form, person])
+  const renderBelow = useCallback((path: string) => <Below form={form} path={path} />, [form])
   const renderAside = useCallback((path: string) => <PeopleAt form={form} path={path} />, [form])
   const show = use(LinkedDocumentsContext)
   const openLink = useCallback(
@@ -65,7 +66,7 @@ export function DocumentPane({ form, folding, idPrefix, label }: DocumentPanePro
   return (
     <section className={styles.pane} aria-label={label} onBlur={leave}>
       <DocumentFieldsProvider value={context}>
-        <FieldRows section={section} />
+        <FieldRows section={section} isAligned={isAligned} />
       </DocumentFieldsProvider>
     </section>
   )
@@ -74,14 +75,13 @@ export function DocumentPane({ form, folding, idPrefix, label }: DocumentPanePro
 interface BelowProps {
   readonly form: DocumentForm
   readonly path: string
-  readonly person: string | null
 }
 
 /** Under a field: the other side of a conflict, or that the value is not saved. */
-function Below({ form: { store }, path, person }: BelowProps) {
+function Below({ form: { store }, path }: BelowProps) {
   const words = useWords().editor.saving
   const isRefused = useRefused(store, path)
   const conflict = useConflict(store, path)
-  if (conflict !== undefined) return <ConflictBelow store={store} path={path} person={person} />
+  if (conflict !== undefined) return <ConflictBelow store={store} path={path} />
   return isRefused ? <p className={styles.unsaved}>{words.waiting}</p> : null
 }

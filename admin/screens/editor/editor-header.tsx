@@ -1,7 +1,7 @@
 // The head of the editor: name, state, languages, second column, and actions.
 import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, Columns2, Ellipsis, History, MonitorPlay, PanelRight, Redo2, Undo2 } from 'lucide-react'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useSyncExternalStore } from 'react'
 import { Link, useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { useFormState, useSaver, useValue } from '../../form/hooks.js'
@@ -93,15 +93,27 @@ export function EditorHeader(props: EditorHeaderProps) {
   )
 }
 
+const isInRichText = () => document.activeElement instanceof HTMLElement && document.activeElement.isContentEditable
+
+function onFocus(listener: () => void): () => void {
+  const moves = ['focusin', 'focusout'] as const
+  for (const move of moves) document.addEventListener(move, listener)
+  return () => {
+    for (const move of moves) document.removeEventListener(move, listener)
+  }
+}
+
+/** Undo and redo of the text with the focus, otherwise of the form. A press leaves the focus where it is. */
 function UndoButtons({ form, onUndo }: EditorHeaderProps) {
   const words = useWords().editor
+  const isRich = useSyncExternalStore(onFocus, isInRichText)
   const { canUndo, canRedo } = useFormState(form.store, (store) => ({ canUndo: store.canUndo, canRedo: store.canRedo }))
   return (
     <span className={styles.undo}>
-      <IconButton label={words.undo} keys="Ctrl Z" isDisabled={!canUndo} onPress={() => onUndo(false)}>
+      <IconButton label={words.undo} keys="Ctrl Z" isDisabled={!canUndo && !isRich} preventFocusOnPress onPress={() => onUndo(false)}>
         <Undo2 />
       </IconButton>
-      <IconButton label={words.redo} keys="Ctrl Shift Z" isDisabled={!canRedo} onPress={() => onUndo(true)}>
+      <IconButton label={words.redo} keys="Ctrl Shift Z" isDisabled={!canRedo && !isRich} preventFocusOnPress onPress={() => onUndo(true)}>
         <Redo2 />
       </IconButton>
     </span>

@@ -1,11 +1,12 @@
 // The editor of a document: head, fields in one or two languages, and side panel.
 import { useQuery } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { type CSSProperties, lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { addresses } from '../../addresses.js'
+import { documentSection } from '../../fields/document.js'
+import { fieldsOf } from '../../fields/field-rows.js'
 import { createFolding } from '../../fields/folding.js'
 import { useSaver } from '../../form/hooks.js'
-import type { Entry } from '../../form/values.js'
 import { Panel } from '../../parts/dialog.js'
 import { EmptyState } from '../../parts/empty-state.js'
 import { ErrorState } from '../../parts/error-state.js'
@@ -13,18 +14,18 @@ import { Skeleton } from '../../parts/skeleton.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { readQuery } from '../../server/query-string.js'
-import { Comparison } from './comparison.js'
 import type { DocumentForm } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
 import { EditorHeader, type EditorWindow } from './editor-header.js'
 import { useEditorKeys } from './editor-keys.js'
 import { focusPath, goToError } from './focus-path.js'
+import { keepInView } from './keep-in-view.js'
 import { type LinkedDocument, LinkedDocuments } from './linked-documents.js'
 import { Notices } from './notices.js'
 import { useFollowing } from './presence.js'
 import { SidePanel } from './side-panel.js'
-import { isMissing, useDocumentForm, useMeta } from './use-document-form.js'
+import { isMissing, useDocumentForm } from './use-document-form.js'
 
 const DeleteDialog = lazy(async () => ({ default: (await import('./delete-dialog.js')).DeleteDialog }))
 const FillDialog = lazy(async () => ({ default: (await import('./fill-dialog.js')).FillDialog }))
@@ -32,6 +33,7 @@ const LocaleActionDialog = lazy(() => import('./locale-action-dialog.js'))
 const LinkedPanel = lazy(() => import('./linked-panel.js'))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.js')).HistoryPanel }))
 const PreviewPane = lazy(async () => ({ default: (await import('./preview-pane.js')).PreviewPane }))
+const PublishedPane = lazy(async () => ({ default: (await import('./published-pane.js')).PublishedPane }))
 const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }))
 const ScheduleDialog = lazy(async () => ({ default: (await import('./scheduled.js')).ScheduleDialog }))
 
@@ -105,10 +107,13 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   const folding = useMemo(() => createFolding(), [])
   const close = () => setOpen(null)
   const { documentId } = form.saver.state
-  const goTo = (locale: string | null, beside: string | null) =>
+  const panes = useRef<HTMLDivElement>(null)
+  const goTo = (locale: string | null, beside: string | null) => {
+    if (panes.current !== null) keepInView(panes.current, mainPrefix, beside === null ? null : besidePrefix)
     navigate(
       documentId === null ? addresses.create(form.type.uid, locale) : addresses.document(form.type.uid, documentId, locale, { beside }),
     )
+  }
   const onLocale = (locale: string) => goTo(locale, address.beside === locale ? form.locale : address.beside)
   const onGo = (path: string) => {
     close()
@@ -116,6 +121,9 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
     setTimeout(() => focusPath(folding, mainPrefix, path), 50)
   }
   const onUndo = (isRedo: boolean) => {
+    // A rich text has its own steps.
+    const text = globalThis.document.activeElement
+    if (text?.dispatchEvent(new CustomEvent('octavo-undo', { bubbles: true, cancelable: true, detail: isRedo })) === false) return
     const [path] = (isRedo ? form.store.redo() : form.store.undo()) ?? []
     if (path !== undefined) focusPath(folding, mainPrefix, path)
   }
@@ -134,6 +142,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
     },
   })
   const panel = <SidePanel form={form} onPublish={() => setOpen('publish')} onGo={onGo} onLocale={onLocale} />
+  const isBeside = address.beside !== null && documentId !== null
   const label = form.locale === null ? words.form : format.languageName(form.locale)
   return (
     <div className={styles.screen} data-preview={isPreviewed}>
@@ -147,10 +156,19 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
         <div className={styles.main}>
           <Notices form={form} replace={replace} onCreated={onCreated} />
           <LinkedDocuments value={setLinked}>
-            <div className={styles.panes} data-beside={address.beside !== null}>
-              <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} />
-              {address.beside !== null && documentId !== null && <Beside form={form} beside={address.beside} document={documentId} />}
-            </div>
+          <div
+            ref={panes}
+            className={styles.panes}
+            data-beside={isBeside}
+            style={{ '--rows': fieldsOf(documentSection(form.type)).length + 1 } as CSSProperties}
+          >
+            <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} isAligned={isBeside} />
+            {isBeside && (
+              <div className={styles.besidePane}>
+                <Beside form={form} beside={address.beside!} document={documentId} />
+              </div>
+            )}
+          </div>
           </LinkedDocuments>
         </div>
         {isPreviewed && onPreview !== null ? (
@@ -192,22 +210,12 @@ interface BesideProps {
 
 /** The second column: another language or the public version. */
 function Beside({ form, beside, document }: BesideProps) {
-  return beside === 'published' ? <PublishedBeside form={form} /> : <LanguageBeside form={form} document={document} locale={beside} />
-}
-
-function PublishedBeside({ form }: { readonly form: DocumentForm }) {
-  const words = useWords().editor
-  const { view } = useMeta(form)
-  if (view?.published == null) return <p className={styles.soft}>{words.publish.never}</p>
-  return (
-    <section className={styles.pane} aria-label={words.besides.published}>
-      <Comparison
-        type={form.type}
-        left={{ title: words.compare.published, data: view.published as Entry, lang: form.locale }}
-        right={{ title: words.compare.draft, data: form.store.get('') as Entry, lang: form.locale }}
-        same={words.publish.same}
-      />
-    </section>
+  return beside === 'published' ? (
+    <Suspense fallback={<Skeleton lines={8} isField />}>
+      <PublishedPane form={form} idPrefix={besidePrefix} />
+    </Suspense>
+  ) : (
+    <LanguageBeside form={form} document={document} locale={beside} />
   )
 }
 
@@ -216,14 +224,20 @@ function LanguageBeside({ form, document, locale }: { readonly form: DocumentFor
   const nothing = useCallback(() => {}, [])
   const folding = useMemo(() => createFolding(), [])
   const { opened, replace } = useDocumentForm(form.type.uid, document, locale, nothing)
-  if (opened.kind === 'failed') return <ErrorState text={opened.error.message} />
-  if (opened.kind === 'loading') return <Skeleton lines={8} isField />
+  if (opened.kind !== 'open')
+    return (
+      <div className={styles.besideWait}>
+        {opened.kind === 'failed' ? <ErrorState text={opened.error.message} /> : <Skeleton lines={8} isField />}
+      </div>
+    )
   return (
-    <div className={styles.besidePane}>
-      <Notices form={opened.form} replace={replace} onCreated={nothing} />
-      <NewLanguage form={opened.form} main={form} />
-      <DocumentPane form={opened.form} folding={folding} idPrefix={besidePrefix} label={format.languageName(locale)} />
-    </div>
+    <>
+      <div className={styles.besideNotes}>
+        <Notices form={opened.form} replace={replace} onCreated={nothing} />
+        <NewLanguage form={opened.form} main={form} />
+      </div>
+      <DocumentPane form={opened.form} folding={folding} idPrefix={besidePrefix} label={format.languageName(locale)} isAligned />
+    </>
   )
 }
 

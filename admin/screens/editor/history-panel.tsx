@@ -10,7 +10,7 @@ import { Panel } from '../../parts/dialog.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { Skeleton } from '../../parts/skeleton.js'
 import { useToasts } from '../../parts/toasts.js'
-import { useWords } from '../../parts/words.js'
+import { useFormat, useWords } from '../../parts/words.js'
 import { ApiFailure, request } from '../../server/client.js'
 import { Comparison, differingAttributes } from './comparison.js'
 import { restoreVersion, saveAll } from './document-actions.js'
@@ -91,6 +91,7 @@ function Versions({ form, onChoose }: { readonly form: DocumentForm; readonly on
 
 function Version({ form, id }: { readonly form: DocumentForm; readonly id: number }) {
   const words = useWords().editor
+  const format = useFormat()
   const { say } = useToasts()
   const { view } = useMeta(form)
   const document = form.saver.state.documentId ?? ''
@@ -125,8 +126,13 @@ function Version({ form, id }: { readonly form: DocumentForm; readonly id: numbe
       )}
       <Comparison
         type={form.type}
-        left={{ title: <RelativeTime date={data.data.at} />, data: version, lang: form.locale }}
-        right={{ title: words.compare.draft, data: draft, lang: form.locale }}
+        left={{
+          title: <RelativeTime date={data.data.at} />,
+          name: format.dateTime(new Date(data.data.at)),
+          data: version,
+          lang: form.locale,
+        }}
+        right={{ title: words.compare.draft, name: words.compare.draft, data: draft, lang: form.locale }}
         onTake={(name) => void take([name])}
         same={words.history.same}
       />

@@ -1,11 +1,12 @@
 // Messages about the whole document: lost network, deletion, copies of earlier pages, and changes of others.
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react'
-import { useSaver } from '../../form/hooks.js'
+import { useFormState, useSaver } from '../../form/hooks.js'
 import { parentPath } from '../../form/paths.js'
 import { announce } from '../../parts/announce.js'
 import { Button } from '../../parts/button.js'
 import { classes } from '../../parts/classes.js'
 import { useFormat, useWords } from '../../parts/words.js'
+import { useOnline } from '../shell/session.js'
 import { copyStorage, type DocumentForm, openCopy } from './document-form.js'
 import styles from './editor.module.css'
 import { labelOfPath } from './path-labels.js'
@@ -22,10 +23,12 @@ export function Notices({ form, replace, onCreated }: NoticesProps) {
   const { phase, message } = useSaver(form.saver)
   const words = useWords().editor.notices
   const { copies, theirs } = useMeta(form)
+  const isOnline = useOnline()
   const isCopied = useSyncExternalStore(form.keeper.subscribe, () => form.keeper.isWorking)
   return (
     <div className={styles.notices}>
-      {phase === 'offline' && <Notice kind="warning">{words.offline}</Notice>}
+      {/* Without a connection, the bar above the screen says so. */}
+      {phase === 'offline' && isOnline && <Notice kind="warning">{words.offline}</Notice>}
       {phase === 'failed' && (
         <Notice
           kind="wrong"
@@ -53,6 +56,7 @@ export function Notices({ form, replace, onCreated }: NoticesProps) {
       {!isCopied && <Notice kind="warning">{words.noCopy}</Notice>}
       {copies.length > 0 && <FoundCopy {...{ form, replace, onCreated }} />}
       {theirs !== null && <TheirChanges form={form} />}
+      <Undecided form={form} />
     </div>
   )
 }
@@ -107,6 +111,22 @@ function FoundCopy({ form, replace, onCreated }: NoticesProps) {
       }
     >
       {words.copyFound(format.dateTime(new Date(copy.time)))}
+    </Notice>
+  )
+}
+
+/** Conflicts that wait for a choice: whose change, when, and of which fields. */
+function Undecided({ form: { type, store } }: { readonly form: DocumentForm }) {
+  const words = useWords().editor.notices
+  const format = useFormat()
+  const conflicts = useFormState(store, (all) => all.conflicts().map(({ path, by }) => ({ path, by })))
+  const [first] = conflicts
+  if (first === undefined) return null
+  const { person = null, time = null } = first.by ?? {}
+  const labels = conflicts.map(({ path }) => labelOfPath(type, store, path))
+  return (
+    <Notice kind="warning">
+      {words.undecided(person, format.list([...new Set(labels)]), time === null ? null : format.dateTime(new Date(time)))}
     </Notice>
   )
 }

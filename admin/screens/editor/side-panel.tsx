@@ -114,7 +114,6 @@ function Conflicts({ form, onGo }: GoingProps) {
   const words = useWords().editor.conflict
   const { store, type } = form
   const paths = useFormState(store, (all) => all.conflicts().map(({ path }) => path))
-  const { theirs } = useMeta(form)
   if (paths.length === 0) return null
   return (
     <section className={styles.box}>
@@ -127,7 +126,7 @@ function Conflicts({ form, onGo }: GoingProps) {
             <button type="button" className={styles.link} onClick={() => onGo(path)}>
               {labelOfPath(type, store, path)}
             </button>
-            {hasOwnPlace(conflict) ? null : <ConflictChoice store={store} conflict={conflict} person={theirs?.person ?? null} />}
+            {hasOwnPlace(conflict) ? null : <ConflictChoice store={store} conflict={conflict} />}
           </div>
         )
       })}

@@ -1,11 +1,12 @@
 // The form of the document of the address: loaded, opened, and closed when the address changes.
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import type { LocalCopy } from '../../form/local-copy.js'
 import { ApiFailure } from '../../server/client.js'
 import { isOnline, subscribeToConnection } from '../../server/connection.js'
 import { documentQuery, typeQuery } from '../../server/queries.js'
 import { sessionState, subscribeToSession } from '../../server/session.js'
-import { type DocumentForm, type DocumentMeta, openForm, watchUnsaved } from './document-form.js'
+import { type DocumentForm, type DocumentMeta, type FormOptions, openCopy, openForm, watchUnsaved } from './document-form.js'
 import type { DocumentView } from './document-network.js'
 
 /** A form, or its state before that. */
@@ -34,9 +35,24 @@ export function useDocumentForm(
       const user = userOf()
       const key = session.document
       let copies: DocumentMeta['copies'] = []
+      let options: FormOptions | null = null
+      const show = (form: DocumentForm) => {
+        if (!isCurrent) return form.close()
+        current.current?.close()
+        current.current = form
+        form.update({ copies })
+        setOpened({ kind: 'open', form })
+      }
+      /** The form with an undecided conflict is open again as it was left. */
+      const showCopy = async (given: FormOptions, undecided: LocalCopy) => {
+        copies = copies.filter((copy) => copy !== undecided)
+        show(await openCopy(given, undecided))
+      }
       const noteCopies = (found: DocumentMeta['copies']) => {
         copies = found
-        current.current?.update({ copies })
+        const undecided = found.find(isUndecided)
+        if (options !== null && undecided !== undefined && current.current?.store.edits === 0) void showCopy(options, undecided)
+        else current.current?.update({ copies })
       }
       const [{ data: description }, view] = await Promise.all([
         queries.fetchQuery(typeQuery(type)),
@@ -48,10 +64,10 @@ export function useDocumentForm(
         session.created = documentId
         latest.current(documentId)
       }
-      const form = openForm({ type: description, locale, user, view, documentId: key, onCreated: note })
-      if (copies.length > 0) form.update({ copies })
-      current.current = form
-      setOpened({ kind: 'open', form })
+      options = { type: description, locale, user, view, documentId: key, onCreated: note }
+      const undecided = copies.find(isUndecided)
+      if (undecided === undefined) show(openForm(options))
+      else await showCopy(options, undecided)
     }
     const load = async (documentId: string): Promise<DocumentView> => {
       const query = { ...documentQuery(type, documentId, locale), staleTime: 0 }
@@ -79,6 +95,8 @@ export function useDocumentForm(
   }
   return { opened, replace }
 }
+
+const isUndecided = ({ form: { conflicts = [] } }: LocalCopy): boolean => conflicts.length > 0
 
 interface Session {
   document: string | null

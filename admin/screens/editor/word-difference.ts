@@ -56,14 +56,29 @@ function compareMiddle(one: readonly string[], other: readonly string[]): readon
   return parts
 }
 
+/** Parts next to each other as one: what was removed, then what was added, with the spaces between changed words. */
 function join(parts: readonly TextPart[]): readonly TextPart[] {
   const joined: TextPart[] = []
-  for (const part of parts) {
-    const last = joined.at(-1)
-    if (part.text === '') continue
-    if (last?.kind === part.kind) joined[joined.length - 1] = { ...last, text: last.text + part.text }
-    else joined.push(part)
+  const texts = { same: '', removed: '', added: '' }
+  const push = (...kinds: readonly TextPart['kind'][]) => {
+    for (const kind of kinds) {
+      if (texts[kind] !== '') joined.push({ kind, text: texts[kind] })
+      texts[kind] = ''
+    }
   }
+  const filled = parts.filter(({ text }) => text !== '')
+  for (const [index, { kind, text }] of filled.entries()) {
+    const isBetween = texts.removed + texts.added !== '' && /^[^\S\n]+$/.test(text) && (filled[index + 1]?.kind ?? 'same') !== 'same'
+    if (kind === 'same' && !isBetween) {
+      push('removed', 'added')
+      texts.same += text
+      continue
+    }
+    push('same')
+    if (kind !== 'added') texts.removed += text
+    if (kind !== 'removed') texts.added += text
+  }
+  push('same', 'removed', 'added')
   return joined
 }
 

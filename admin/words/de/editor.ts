@@ -3,6 +3,9 @@ import type { editor as en } from '../en/editor.js'
 
 const few = (count: number, one: string, many: string) => (count === 1 ? `1 ${one}` : `${count} ${many}`)
 
+/** A person with the time of their change. */
+const who = (person: string | null, time: string | null) => `${person ?? 'Jemand anderes'}${time === null ? '' : ` (${time})`}`
+
 export const editor = {
   back: (type: string) => `Alle ${type}`,
   newDocument: (type: string) => `${type}: neu`,
@@ -21,7 +24,7 @@ export const editor = {
     waiting: 'Noch nicht gespeichert',
     saving: 'Wird gespeichert …',
     held: 'Einige Felder sind nicht gespeichert',
-    offline: 'Offline: in diesem Browser gesichert',
+    offline: 'Noch nicht gespeichert',
     signedOut: 'Abgemeldet: in diesem Browser gesichert',
     gone: 'Von jemandem gelöscht',
     failed: 'Nicht gespeichert',
@@ -40,20 +43,20 @@ export const editor = {
     restore: 'Anzeigen',
     discardCopy: 'Verwerfen',
     theirs: (person: string | null, fields: string) => `${person ?? 'Jemand anderes'} hat geändert: ${fields}.`,
+    undecided: (person: string | null, fields: string, time: string | null) =>
+      `${who(person, time)} hat geändert: ${fields}. Sie auch: Bitte wählen Sie, was bleibt.`,
     close: 'Schließen',
-    refused: (reason: string) => `Noch nicht gespeichert: ${reason}`,
   },
   conflict: {
     heading: (count: number) => few(count, 'Konflikt', 'Konflikte'),
-    title: (person: string | null) => `${person ?? 'Jemand anderes'} hat das auch geändert`,
-    removedTheirs: 'Jemand anderes hat das entfernt, während Sie es geändert haben.',
-    removedMine: 'Sie haben das entfernt, während jemand anderes es geändert hat.',
+    title: (person: string | null, time: string | null) => `${who(person, time)} hat das auch geändert`,
+    removedTheirs: (person: string | null, time: string | null) => `${who(person, time)} hat das entfernt, während Sie es geändert haben.`,
+    removedMine: (person: string | null, time: string | null) => `${who(person, time)} hat das geändert, während Sie es entfernt haben.`,
     mine: 'Meines behalten',
     theirs: 'Das andere übernehmen',
     remove: 'Entfernen',
     keep: 'Behalten',
     help: 'Das Feld wird erst gespeichert, wenn Sie gewählt haben.',
-    empty: 'leer',
   },
   publish: {
     title: 'Veröffentlichung',
@@ -114,8 +117,6 @@ export const editor = {
   },
   errors: {
     title: (count: number) => `${count} Fehler`,
-    next: 'Nächster Fehler',
-    none: 'Keine Fehler',
     atDocument: 'Dokument',
   },
   outline: { title: 'Gliederung' },
@@ -150,8 +151,6 @@ export const editor = {
     beside: 'Zweite Spalte',
     nothing: 'Einzelansicht',
     published: 'Öffentliche Fassung',
-    language: (name: string) => name,
-    onlyChanges: 'Nur Änderungen',
   },
   preview: {
     title: 'Vorschau',
@@ -196,7 +195,6 @@ export const editor = {
     left: 'Links',
     right: 'Rechts',
     same: 'Beide sind gleich.',
-    field: 'Feld',
     empty: 'leer',
     onlyChanges: 'Nur Änderungen',
     removed: 'entfernt',

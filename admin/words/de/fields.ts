@@ -33,8 +33,6 @@ export const fields = {
     alternativeText: 'Alternativtext',
     caption: 'Bildunterschrift',
     close: 'Schließen',
-    undo: 'Rückgängig',
-    redo: 'Wiederholen',
     views: {
       unknown: (kind) => `Inhalt der Art „${kind}“ kann hier nicht bearbeitet werden. Er bleibt, wie er ist.`,
       missingAlternative: 'Kein Alternativtext',

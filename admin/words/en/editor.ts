@@ -2,6 +2,9 @@
 
 const few = (count: number, one: string, many: string) => (count === 1 ? `1 ${one}` : `${count} ${many}`)
 
+/** A person with the time of their change. */
+const who = (person: string | null, time: string | null) => `${person ?? 'Somebody else'}${time === null ? '' : ` (${time})`}`
+
 export const editor = {
   back: (type: string) => `All ${type}`,
   newDocument: (type: string) => `New ${type}`,
@@ -20,7 +23,7 @@ export const editor = {
     waiting: 'Not saved yet',
     saving: 'Saving…',
     held: 'Some fields are not saved',
-    offline: 'Offline: saved in this browser',
+    offline: 'Not saved yet',
     signedOut: 'Signed out: saved in this browser',
     gone: 'Deleted by somebody',
     failed: 'Not saved',
@@ -39,20 +42,20 @@ export const editor = {
     restore: 'Show them',
     discardCopy: 'Discard',
     theirs: (person: string | null, fields: string) => `${person ?? 'Somebody else'} changed ${fields}.`,
+    undecided: (person: string | null, fields: string, time: string | null) =>
+      `${who(person, time)} changed ${fields}, and so did you. Please choose which one stays.`,
     close: 'Close',
-    refused: (reason: string) => `Not saved yet: ${reason}`,
   },
   conflict: {
     heading: (count: number) => few(count, 'conflict', 'conflicts'),
-    title: (person: string | null) => `${person ?? 'Somebody else'} changed this too`,
-    removedTheirs: 'Somebody else removed this while you changed it.',
-    removedMine: 'You removed this while somebody else changed it.',
+    title: (person: string | null, time: string | null) => `${who(person, time)} changed this too`,
+    removedTheirs: (person: string | null, time: string | null) => `${who(person, time)} removed this while you changed it.`,
+    removedMine: (person: string | null, time: string | null) => `${who(person, time)} changed this while you removed it.`,
     mine: 'Keep mine',
     theirs: 'Take theirs',
     remove: 'Remove it',
     keep: 'Keep it',
     help: 'This field is not saved until you choose.',
-    empty: 'empty',
   },
   publish: {
     title: 'Publication',
@@ -103,8 +106,6 @@ export const editor = {
   },
   errors: {
     title: (count: number) => `${count} to correct`,
-    next: 'Next error',
-    none: 'No errors',
     atDocument: 'Document',
   },
   outline: { title: 'Outline' },
@@ -140,8 +141,6 @@ export const editor = {
     beside: 'Second column',
     nothing: 'Single view',
     published: 'Public version',
-    language: (name: string) => name,
-    onlyChanges: 'Only changes',
   },
   preview: {
     title: 'Preview',
@@ -186,7 +185,6 @@ export const editor = {
     left: 'Left',
     right: 'Right',
     same: 'Both are the same.',
-    field: 'Field',
     empty: 'empty',
     onlyChanges: 'Only changes',
     removed: 'removed',

@@ -33,8 +33,6 @@ export const fields = {
     alternativeText: 'Alternative text',
     caption: 'Caption',
     close: 'Close',
-    undo: 'Undo',
-    redo: 'Redo',
     views: {
       unknown: (kind: string) => `Content of the kind “${kind}” cannot be edited here. It stays as it is.`,
       missingAlternative: 'No alternative text',

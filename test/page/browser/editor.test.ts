@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
-import { until } from '../../support/until.js'
+import { patience, until } from '../../support/until.js'
 import { ada, expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
 
 const type = 'api::article.article'
@@ -25,6 +25,7 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   const read = async (locale = 'en') => (await api('GET', `/content/${type}/${document}?locale=${locale}`)).body.data
+  const revision = async () => (await api('GET', `/content/${type}/${document}?locale=en`)).headers.get('etag')!
   const field = (name: string, within = page.locator('main')) => within.getByRole('textbox', { name }).first()
   const openDocument = async (search = '') => {
     await page.goto(`${served.origin}/admin/content/${type}/${document}${search}`)
@@ -116,6 +117,52 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('the same fields of two columns begin at one height, also where a component is open in one of them', async () => {
+    await api(
+      'PATCH',
+      `/content/${type}/${document}?locale=en`,
+      { changes: { seo: { metaTitle: 'Mill' } } },
+      { 'if-match': await revision() },
+    )
+    /** Fields whose labels are at different heights, and the number of compared ones. */
+    const compare = () =>
+      page.evaluate(() => {
+        const labels = [...globalThis.document.querySelectorAll('[id^="field-"][id$="-label"]')].filter(({ id }) => !id.includes('/'))
+        const topOf = (element: Element | null) => Math.round(element?.getBoundingClientRect().top ?? Number.NaN)
+        const other = (id: string) => globalThis.document.getElementById(id.replace('field-', 'beside-'))
+        return { all: labels.length, apart: labels.filter((label) => topOf(label) !== topOf(other(label.id))).map(({ id }) => id) }
+      })
+    await openDocument('?beside=de')
+    await field('Title', page.getByRole('region', { name: 'German' })).waitFor()
+    const main = page.getByRole('region', { name: 'English' })
+    await main.getByRole('group', { name: /^Seo/ }).getByRole('button', { expanded: false }).click()
+    await field('Meta description', main).waitFor()
+    await field('Summary').fill('A long line of text. '.repeat(15))
+    await expect.poll(compare, patience).toMatchObject({ apart: [] })
+    expect((await compare()).all).toBeGreaterThan(20)
+    open.expectNoProblems()
+  })
+
+  test('a second column that is chosen further down shows the field in view', async () => {
+    await api('POST', `/content/${type}/${document}/publish?locale=en`, {}, { 'if-match': await revision() })
+    await openDocument()
+    const label = (prefix: string) => page.locator(`[id="${prefix}-author-label"]`)
+    await label('field').scrollIntoViewIfNeeded()
+    await page.evaluate(() => {
+      const element = globalThis.document.getElementById('field-author-label')!
+      globalThis.scrollBy({ top: element.getBoundingClientRect().top - 300, behavior: 'instant' })
+    })
+    const topOf = async (prefix: string) => Math.round((await label(prefix).boundingBox())?.y ?? -1)
+    for (const choice of ['German', 'Public version']) {
+      await page.getByRole('button', { name: /Second column/ }).click()
+      await page.getByRole('option', { name: new RegExp(`^${choice}`) }).click()
+      await expect.poll(() => topOf('beside'), patience).toBeGreaterThan(104)
+      await expect.poll(async () => (await topOf('field')) - (await topOf('beside')), patience).toBe(0)
+      expect(await topOf('field')).toBeLessThan(800)
+    }
+    open.expectNoProblems()
+  })
+
   test('a value of the history is taken back alone', async () => {
     await openDocument()
     await field('Title').fill('Another title')
@@ -148,9 +195,11 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
   test('the editor is accessible in both colour schemes and at all widths, with errors and a conflict', async () => {
     await openDocument('?beside=de')
     await expectAccessible(page)
+    await page.goto(`${served.origin}/admin/content/${type}/${document}/compare?left=draft%20en&right=draft%20en`)
+    await page.getByText('Both are the same.').waitFor()
+    await expectAccessible(page)
     await openDocument()
-    const { headers } = await api('GET', `/content/${type}/${document}?locale=en`)
-    await api('PATCH', `/content/${type}/${document}?locale=en`, { changes: { title: 'Theirs' } }, { 'if-match': headers.get('etag')! })
+    await api('PATCH', `/content/${type}/${document}?locale=en`, { changes: { title: 'Theirs' } }, { 'if-match': await revision() })
     await field('Title').fill('Mine')
     await field('Kicker').fill('x'.repeat(70))
     await page.getByRole('button', { name: 'Keep mine' }).first().waitFor()

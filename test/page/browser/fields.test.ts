@@ -171,6 +171,64 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('one pair of buttons undoes in the rich text that has the focus, otherwise in the form', async () => {
+    await create(article, { title: 'Undo', kicker: 'Water' })
+    const [undo, redo] = ['Undo', 'Redo'].map((name) => page.getByRole('button', { name, exact: true }))
+    await field('Kicker').fill('Fire')
+    await field('Body').click()
+    await page.keyboard.type('Text')
+    expect(await undo!.count()).toBe(1)
+    await undo!.click()
+    await expect.poll(() => field('Body').textContent(), patience).not.toContain('Text')
+    await redo!.click()
+    await expect.poll(() => field('Body').textContent(), patience).toContain('Text')
+    expect(await field('Kicker').inputValue()).toBe('Fire')
+    await field('Kicker').click()
+    await undo!.click()
+    await undo!.click()
+    await expect.poll(() => field('Body').textContent(), patience).not.toContain('Text')
+    open.expectNoProblems()
+  })
+
+  test('a field that is left says what it needs for a publication, until it has it', async () => {
+    await create(article, { title: 'Checks' })
+    await page.route('**/admin/api/content/**', (route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue()))
+    const described = async (name: string) => {
+      const ids = (await field(name).getAttribute('aria-describedby'))?.split(' ') ?? []
+      return (await Promise.all(ids.map((id) => page.locator(`[id="${id}"]`).textContent()))).join(' ')
+    }
+    await field('Summary').fill('Short')
+    expect(await described('Summary')).not.toContain('35 are missing')
+    await field('Summary').press('Tab')
+    await expect.poll(() => described('Summary'), patience).toContain('At least 40 characters: 35 are missing.')
+    expect(await field('Summary').getAttribute('aria-invalid')).toBeNull()
+    await field('Summary').fill('Shorter')
+    await expect.poll(() => described('Summary'), patience).toContain('33 are missing')
+    await field('Summary').fill('A text that is long enough for the summary of an article.')
+    await expect.poll(() => described('Summary'), patience).not.toContain('missing')
+    await field('Title').fill('')
+    await field('Title').press('Tab')
+    await expect.poll(() => described('Title'), patience).toContain('A value is needed.')
+    await page.unroute('**/admin/api/content/**')
+    open.expectNoProblems(/Failed to load resource/)
+  })
+
+  test('hints of empty texts are in the language of the page', async () => {
+    await create(article, { title: 'Languages' })
+    const hint = page.locator('.cm-placeholder').first()
+    const english = await hint.textContent()
+    const choose = async (menu: RegExp, language: string) => {
+      await page.getByRole('button', { name: menu }).click()
+      await page.getByRole('menuitemradio', { name: language }).press('Enter')
+      await page.keyboard.press('Escape')
+    }
+    await choose(/Ada Lovelace/, 'Deutsch')
+    await expect.poll(() => hint.textContent(), patience).not.toBe(english)
+    await choose(/Ada Lovelace/, 'English')
+    await expect.poll(() => hint.textContent(), patience).toBe(english)
+    open.expectNoProblems()
+  })
+
   test('blocks: typed shortcuts, the menu, links, undo, and a paste from a word processor', async () => {
     const untouched = { type: 'paragraph', align: 'center', children: [{ type: 'text', text: 'Unchanged', bold: false, note: 1 }] }
     const id = await create(article, { title: 'Blocks', body: [untouched] })
