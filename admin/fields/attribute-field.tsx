@@ -10,6 +10,7 @@ import { Field } from '../parts/field.js'
 import { Skeleton } from '../parts/skeleton.js'
 import { useWords } from '../parts/words.js'
 import styles from './attribute-field.module.css'
+import type { checkValue, Finding } from './checks.js'
 import { type FieldProps, fieldId, joinNames, labelOf, mayWrite, type Section, useDocumentFields } from './document.js'
 import { errorText } from './error-text.js'
 import { kindFor } from './kinds.js'
@@ -37,7 +38,9 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
   const length = useLength(document.store, path, limit !== undefined || shortest > 0)
   // A text that was long enough at first needs no reminder; others have it while they grow, so that nothing moves, unless an error says it.
   const [wasShort] = useState(length < shortest)
-  const limits = isReadOnly ? [] : limitTexts(words, attribute, wasShort && errors.length === 0)
+  const { hints, onLeave } = useHints(document.store, path, attribute)
+  const open = hints.filter(({ code }) => !errors.some((error) => error.code === code))
+  const limits = isReadOnly ? [] : limitTexts(words, attribute, wasShort && errors.length + open.length === 0)
   const { Field: Editor } = kind
   return (
     <Field
@@ -49,6 +52,8 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
       description={notes(typeof description === 'string' ? description : '', limits)}
       count={limit === undefined ? undefined : { used: length, limit }}
       error={errors.length > 0 && errors.map((error) => errorText(words, error, label)).join(' ')}
+      hint={open.length > 0 && open.map((hint) => errorText(words, { ...hint, message: '' }, label)).join(' ')}
+      onLeave={isReadOnly ? undefined : onLeave}
       aside={<Marks section={section} attribute={attribute} path={path} isReadOnly={isReadOnly} />}
     >
       {(control) => (
@@ -65,6 +70,30 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
     </Field>
   )
 })
+
+const noHints: readonly Finding[] = []
+
+/** Nothing moves under a pointer that is pressed on another field. */
+const hintDelay = 250
+
+/**
+ * Constraints that the value broke when the field was left, as long as it breaks them: none appears during typing.
+ */
+function useHints(store: DocumentStore, path: string, attribute: FormAttribute) {
+  const [left, setLeft] = useState<{ readonly check: typeof checkValue; readonly codes: readonly string[] } | null>(null)
+  const subscribe = useCallback((listener: () => void) => (left === null ? () => {} : store.subscribe(path, listener)), [store, path, left])
+  const json = useSyncExternalStore(subscribe, () => {
+    const found = left?.check(attribute, store.get(path)).filter(({ code }) => left.codes.includes(code))
+    return found === undefined || found.length === 0 ? '' : JSON.stringify(found)
+  })
+  const onLeave = () =>
+    setTimeout(async () => {
+      const { checkValue: check } = await import('./checks.js')
+      const codes = check(attribute, store.get(path)).map(({ code }) => code)
+      setLeft(codes.length === 0 ? null : { check, codes })
+    }, hintDelay)
+  return { hints: json === '' ? noHints : (JSON.parse(json) as readonly Finding[]), onLeave }
+}
 
 /** Characters of a text that is limited; draws again only if it is. */
 function useLength(store: DocumentStore, path: string, isCounted: boolean): number {

@@ -10,6 +10,10 @@ type Errors = Pick<Words['errors'], Code>
 const isKnown = (errors: Errors, code: string): code is Code => Object.hasOwn(errors, code)
 
 /** The text for the code of an error, or the sentence of the service. */
-export function errorText({ errors }: Words, { code, params, message }: FieldError, label: string): string {
+export function errorText(
+  { errors }: Words,
+  { code, params, message }: Pick<FieldError, 'code' | 'params' | 'message'>,
+  label: string,
+): string {
   return isKnown(errors, code) ? errors[code](label, params) : message
 }

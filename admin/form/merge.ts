@@ -3,7 +3,7 @@ import { applyOrder, compareOrders } from './order.js'
 import { joinPath } from './paths.js'
 import { type Entry, hasEqualContent, isEntry, isEqual, isKeyed, keyOf } from './values.js'
 
-/** The change of somebody else: their name and its date, where they are known. */
+/** Author and date of another person's change, if known. */
 export interface ChangedBy {
   readonly person: string | null
   readonly time: string | null

@@ -40,6 +40,8 @@ export interface FieldProps {
   /** The label is for screen readers alone. */
   readonly isLabelHidden?: boolean
   readonly id?: string
+  /** Called when the focus has left the field. */
+  readonly onLeave?: () => void
   readonly children: (control: FieldControl) => ReactNode
 }
 
@@ -79,7 +81,12 @@ export function Field(props: FieldProps) {
   )
   const group = props.isGroup === true ? { role: 'group', 'aria-labelledby': label, 'aria-describedby': control['aria-describedby'] } : {}
   return (
-    <div className={styles.field} {...group}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the focus is in the control inside
+    <div
+      className={styles.field}
+      onBlur={({ currentTarget, relatedTarget }) => currentTarget.contains(relatedTarget) || props.onLeave?.()}
+      {...group}
+    >
       <div className={props.isLabelHidden ? hidden.hidden : styles.head}>
         {props.isGroup === true ? (
           <span className={styles.label} id={label}>

@@ -58,6 +58,8 @@ export interface TableProps<Row> {
   readonly hrefOf: (row: Row) => string
   readonly sort?: TableSort | null
   readonly onSort?: (column: string) => void
+  /** Shows the summary of a row, at the space bar. */
+  readonly onPeek?: (row: Row) => void
   /** Without it rows cannot be selected. */
   readonly onSelect?: (selected: ReadonlySet<string>) => void
   readonly selected?: ReadonlySet<string>
@@ -74,7 +76,7 @@ const checkWidth = 40
 const usualWidth = 150
 
 /** The rows' keys, the row with the tab stop, and what keys and presses do to the selection. */
-function useRows<Row>({ rows, keyOf, onSelect, selected = none, ref }: TableProps<Row>) {
+function useRows<Row>({ rows, keyOf, onSelect, onPeek, selected = none, ref }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const keys = useMemo(() => rows.map(keyOf), [rows, keyOf])
   const [activeKey, setActive] = useState<string | null>(null)
@@ -119,6 +121,7 @@ function useRows<Row>({ rows, keyOf, onSelect, selected = none, ref }: TableProp
     const to = isCommand ? null : indexByKey(event.key, active, keys.length)
     const isBox = event.target instanceof HTMLInputElement
     if (to !== null) move(to, event.shiftKey)
+    else if (!isCommand && event.key === ' ' && !isBox && onPeek !== undefined) onPeek(rows[active]!)
     else if (!isCommand && (event.key.toLowerCase() === 'x' || (event.key === ' ' && !isBox))) toggle(key, event.shiftKey)
     else if (isCommand && event.key === 'a') onSelect?.(new Set([...selected, ...keys]))
     else if (event.key === 'Escape' && selected.size > 0) onSelect?.(none)

@@ -30,13 +30,14 @@ export default function CompareScreen({ type, document }: { readonly type: strin
   if (description === undefined || data === undefined) return <Skeleton lines={8} />
   const left = text(given.left) ?? `published ${data.data.locale ?? ''}`
   const right = text(given.right) ?? `draft ${data.data.locale ?? ''}`
+  const name = nameOfDocument(description.data, data.data.draft as Entry | null) || words.untitled
   return (
     <div className={styles.screen}>
       <header className={styles.header}>
         <div className={styles.headLine}>
-          <Link href={addresses.document(type, document, locale)} className={styles.back}>
+          <Link href={addresses.document(type, document, locale)} className={styles.back} aria-label={name}>
             <ArrowLeft size={16} aria-hidden="true" />
-            <span className={styles.backText}>{nameOfDocument(description.data, data.data.draft as Entry | null) || words.untitled}</span>
+            <span className={styles.backText}>{name}</span>
           </Link>
           <h1 className={styles.name}>{words.compare.title}</h1>
         </div>

@@ -156,19 +156,19 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
         <div className={styles.main}>
           <Notices form={form} replace={replace} onCreated={onCreated} />
           <LinkedDocuments value={setLinked}>
-          <div
-            ref={panes}
-            className={styles.panes}
-            data-beside={isBeside}
-            style={{ '--rows': fieldsOf(documentSection(form.type)).length + 1 } as CSSProperties}
-          >
-            <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} isAligned={isBeside} />
-            {isBeside && (
-              <div className={styles.besidePane}>
-                <Beside form={form} beside={address.beside!} document={documentId} />
-              </div>
-            )}
-          </div>
+            <div
+              ref={panes}
+              className={styles.panes}
+              data-beside={isBeside}
+              style={{ '--rows': fieldsOf(documentSection(form.type)).length + 1 } as CSSProperties}
+            >
+              <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} isAligned={isBeside} />
+              {isBeside && (
+                <div className={styles.besidePane}>
+                  <Beside form={form} beside={address.beside!} document={documentId} />
+                </div>
+              )}
+            </div>
           </LinkedDocuments>
         </div>
         {isPreviewed && onPreview !== null ? (

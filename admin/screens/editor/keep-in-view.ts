@@ -1,6 +1,6 @@
 // Keeps a field in view while a column comes or goes, or its language changes: fields above it become higher or lower.
 
-/** After this time, fields that load late move nothing any more. */
+/** Fields that load later than this move the page. */
 const longest = 3_000
 
 /** Space between the head of the screen and a field whose beginning was above it. */

@@ -115,7 +115,7 @@ function FoundCopy({ form, replace, onCreated }: NoticesProps) {
   )
 }
 
-/** Conflicts that wait for a choice: whose change, when, and of which fields. */
+/** Conflicts that wait for a choice: author, date and fields of the other change. */
 function Undecided({ form: { type, store } }: { readonly form: DocumentForm }) {
   const words = useWords().editor.notices
   const format = useFormat()

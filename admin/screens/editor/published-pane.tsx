@@ -1,4 +1,4 @@
-// The public version next to the draft: its values in fields that cannot be written, with what has changed since.
+// The public version next to the draft: its values in fields that cannot be written, with the changes since.
 import { useMemo, useState } from 'react'
 import { DocumentFieldsProvider, documentSection } from '../../fields/document.js'
 import { FieldRows } from '../../fields/field-rows.js'
@@ -54,7 +54,7 @@ function PublishedFields({ form, idPrefix, published }: PublishedPaneProps & { r
   )
 }
 
-/** What the draft has instead. */
+/** The words that the draft has changed. */
 function Difference({ form, path, published }: { readonly form: DocumentForm; readonly path: string; readonly published: Entry }) {
   const draft = useValue(form.store, path)
   return (

@@ -56,7 +56,7 @@ function compareMiddle(one: readonly string[], other: readonly string[]): readon
   return parts
 }
 
-/** Parts next to each other as one: what was removed, then what was added, with the spaces between changed words. */
+/** Parts next to each other as one: removed words, then added ones, with the spaces between them. */
 function join(parts: readonly TextPart[]): readonly TextPart[] {
   const joined: TextPart[] = []
   const texts = { same: '', removed: '', added: '' }

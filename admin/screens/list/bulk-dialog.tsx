@@ -253,7 +253,7 @@ function Failures({ type, failures }: FailuresProps): ReactNode {
   const format = useFormat()
   const labelOf = ([first, ...rest]: BulkError['path']) =>
     first === undefined ? '' : [columnLabel(words, type, String(first)), ...rest.map(String)].join(' › ')
-  const textOf = ({ path, ...error }: BulkError) => errorText(words, { ...error, path: path.join('/'), source: 'refused' }, labelOf(path))
+  const textOf = ({ path, ...error }: BulkError) => errorText(words, error, labelOf(path))
   return (
     <>
       <h3>{words.list.failures}</h3>

@@ -1,11 +1,13 @@
 // Columns of a list: a cell for each kind of attribute.
 import { Check, Minus } from 'lucide-react'
-import { type ReactNode, useMemo } from 'react'
+import { type ReactNode, useMemo, useSyncExternalStore } from 'react'
 import { Hidden } from '../../parts/hidden.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { State, type StateName } from '../../parts/state.js'
 import type { Column } from '../../parts/table.js'
 import { useFormat, useWords } from '../../parts/words.js'
+import { peopleAt, subscribeToEvents } from '../../server/events.js'
+import { tabId } from '../../server/presence.js'
 import type { Words } from '../../words/catalog.js'
 import type { Format } from '../../words/format.js'
 import styles from './list.module.css'
@@ -98,13 +100,27 @@ function cellOf(
     return (row) => {
       const text = rowName(words, type, row)
       return (
-        <span lang={row.locale ?? undefined} dir="auto" className={row.values[name] ? undefined : styles.untitled}>
-          {text}
-        </span>
+        <>
+          <span lang={row.locale ?? undefined} dir="auto" className={row.values[name] ? undefined : styles.untitled}>
+            {text}
+          </span>
+          <RowPeople type={type.uid} document={row.documentId} />
+        </>
       )
     }
   if (attribute === undefined) return () => null
   return (row) => valueCell(context, name, attribute, row.values[name], row.locale ?? undefined)
+}
+
+/** The others who have the document open. */
+function RowPeople({ type, document }: { readonly type: string; readonly document: string }): ReactNode {
+  const { editor } = useWords()
+  const format = useFormat()
+  const people = useSyncExternalStore(subscribeToEvents, () => peopleAt(type, document))
+  const others = people.filter(({ tab }) => tab !== tabId)
+  if (others.length === 0) return null
+  const names = others.map(({ administrator }) => [administrator.firstname, administrator.lastname].filter(Boolean).join(' '))
+  return <span className={styles.people}> {editor.people.here(format.list([...new Set(names)]))}</span>
 }
 
 function valueCell(context: CellContext, name: string, attribute: AttributeInfo, value: unknown, lang: string | undefined): ReactNode {

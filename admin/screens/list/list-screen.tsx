@@ -73,6 +73,7 @@ function useRowsOf(type: TypeInfo, state: ListState, me: number) {
 }
 
 const BulkBar = lazy(() => import('./bulk-bar.js'))
+const RowSummary = lazy(() => import('./row-summary.js'))
 
 const noRows: readonly Row[] = []
 
@@ -98,6 +99,7 @@ function List({ type, start }: ListProps): ReactNode {
   const table = useRef<TableHandle>(null)
   const search = useRef<HTMLInputElement>(null)
   const [isFiltering, setFiltering] = useState(false)
+  const [peeked, peek] = useState<Row | null>(null)
   const [, navigate] = useLocation()
   const mayCreate = type.actions.includes('create')
   const create = addresses.create(type.uid, state.locale)
@@ -162,6 +164,7 @@ function List({ type, start }: ListProps): ReactNode {
             hrefOf={hrefOf}
             sort={sorted === undefined ? null : { column: sorted, isDescending: order.isDescending }}
             onSort={onSort}
+            onPeek={peek}
             selected={selected}
             onSelect={select}
             isStale={rows.isPlaceholderData}
@@ -186,6 +189,9 @@ function List({ type, start }: ListProps): ReactNode {
               table.current?.focusRow(0)
             }}
           />
+        )}
+        {peeked !== null && (
+          <RowSummary type={type} row={peeked} name={rowName(words, type, peeked)} href={hrefOf(peeked)} onClose={() => peek(null)} />
         )}
       </Suspense>
       {data.length > 0 && <Pages meta={rows.data?.meta ?? null} total={total} change={change} />}

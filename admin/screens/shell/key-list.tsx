@@ -27,6 +27,7 @@ export default function KeyList({ onClose }: { readonly onClose: () => void }): 
       [
         [keyList.move, '↓ ↑', 'J K'],
         [keyList.select, 'X'],
+        [keyList.peek, '␣'],
         [keyList.open, 'Enter'],
         [keyList.search, '/'],
         [keyList.filter, 'F'],

@@ -166,6 +166,7 @@ export const shell = {
     filter: 'Filter hinzufügen',
     move: 'Nächste, vorherige Zeile',
     select: 'Auswählen',
+    peek: 'Zusammenfassung zeigen (Leertaste)',
     open: 'Öffnen',
     save: 'Jetzt speichern',
     publish: 'Veröffentlichen',

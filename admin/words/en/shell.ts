@@ -159,6 +159,7 @@ export const shell = {
     filter: 'Add a filter',
     move: 'Next, previous row',
     select: 'Select',
+    peek: 'Show a summary (space bar)',
     open: 'Open',
     save: 'Save now',
     publish: 'Publish',

@@ -222,6 +222,31 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     await open.page.waitForURL(/\/content\/api::article\.article\/[a-z0-9]{24}/)
   })
 
+  test('the space bar shows a summary of the row, and Escape leads back to it', async () => {
+    await show(articles)
+    const [first = ''] = await titles()
+    await open.page.keyboard.press('j')
+    await open.page.keyboard.press('Space')
+    const dialog = open.page.getByRole('dialog', { name: first })
+    await dialog.getByText('Summary', { exact: true }).waitFor()
+    await expectAccessible(open.page, [1280])
+    await open.page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await focusedLink()).toBe(first)
+    open.expectNoProblems()
+  })
+
+  test('a row names the others who have its document open', async () => {
+    await show(articles)
+    const [first = ''] = await titles()
+    const other = await open.page.context().newPage()
+    await other.goto(open.page.url())
+    await other.getByRole('link', { name: first }).first().click()
+    await row(first).getByText('Ada Lovelace here').waitFor()
+    await other.close()
+    open.expectNoProblems()
+  })
+
   test('a span is selected with Shift', async () => {
     await show(`${tags}?q=zebra&sort=name:asc`)
     await row('Zebra 02').getByRole('checkbox').click()
