@@ -20,10 +20,10 @@ import styles from './editor.module.css'
 import { EditorHeader, type EditorWindow } from './editor-header.js'
 import { useEditorKeys } from './editor-keys.js'
 import { focusPath, goToError } from './focus-path.js'
-import { keepInView } from './keep-in-view.js'
 import { type LinkedDocument, LinkedDocuments } from './linked-documents.js'
 import { Notices } from './notices.js'
 import { useFollowing } from './presence.js'
+import { PublishedPane } from './published-pane.js'
 import { SidePanel } from './side-panel.js'
 import { isMissing, useDocumentForm } from './use-document-form.js'
 
@@ -33,7 +33,6 @@ const LocaleActionDialog = lazy(() => import('./locale-action-dialog.js'))
 const LinkedPanel = lazy(() => import('./linked-panel.js'))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.js')).HistoryPanel }))
 const PreviewPane = lazy(async () => ({ default: (await import('./preview-pane.js')).PreviewPane }))
-const PublishedPane = lazy(async () => ({ default: (await import('./published-pane.js')).PublishedPane }))
 const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }))
 const ScheduleDialog = lazy(async () => ({ default: (await import('./scheduled.js')).ScheduleDialog }))
 
@@ -108,13 +107,14 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   const close = () => setOpen(null)
   const { documentId } = form.saver.state
   const panes = useRef<HTMLDivElement>(null)
-  const goTo = (locale: string | null, beside: string | null) => {
+  const goTo = async (locale: string | null, beside: string | null) => {
+    const { keepInView } = await import('./keep-in-view.js')
     if (panes.current !== null) keepInView(panes.current, mainPrefix, beside === null ? null : besidePrefix)
     navigate(
       documentId === null ? addresses.create(form.type.uid, locale) : addresses.document(form.type.uid, documentId, locale, { beside }),
     )
   }
-  const onLocale = (locale: string) => goTo(locale, address.beside === locale ? form.locale : address.beside)
+  const onLocale = (locale: string) => void goTo(locale, address.beside === locale ? form.locale : address.beside)
   const onGo = (path: string) => {
     close()
     // After the window has closed and given the focus back.
@@ -149,7 +149,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
       <EditorHeader
         {...{ form, locales, onLocale, onUndo, onPreview, isPreviewed }}
         beside={address.beside}
-        onBeside={(beside) => goTo(form.locale, beside)}
+        onBeside={(beside) => void goTo(form.locale, beside)}
         onOpen={setOpen}
       />
       <div className={styles.body}>
@@ -211,9 +211,7 @@ interface BesideProps {
 /** The second column: another language or the public version. */
 function Beside({ form, beside, document }: BesideProps) {
   return beside === 'published' ? (
-    <Suspense fallback={<Skeleton lines={8} isField />}>
-      <PublishedPane form={form} idPrefix={besidePrefix} />
-    </Suspense>
+    <PublishedPane form={form} idPrefix={besidePrefix} />
   ) : (
     <LanguageBeside form={form} document={document} locale={beside} />
   )
