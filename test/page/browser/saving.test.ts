@@ -322,7 +322,7 @@ describeWith(['Chromium'], 'saving in a browser', () => {
           if (isKept(await field().inputValue())) return true
           if (!(await notice.isVisible())) return false
           // It goes by itself, too.
-          const isClicked = await notice.click({ timeout: 1_000 }).then(
+          const isClicked = await notice.click({ timeout: patience.timeout / 2 }).then(
             () => true,
             () => false,
           )
@@ -346,7 +346,7 @@ describeWith(['Chromium'], 'saving in a browser', () => {
         await tab.close()
       }
     }
-    const ends = await Promise.all(Array.from({ length: isThorough ? 6 : 1 }, (_, index) => typeAndKill(29 + index)))
+    const ends = await Promise.all(Array.from({ length: isThorough ? 4 : 1 }, (_, index) => typeAndKill(29 + index)))
     way.mend()
     token = (await signInAdmin(served, ada)).accessToken
     for (const end of ends) await end()
