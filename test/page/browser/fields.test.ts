@@ -215,7 +215,7 @@ describeWith(['Chromium'], 'fields in a browser', () => {
 
   test('hints of empty texts are in the language of the page', async () => {
     await create(article, { title: 'Languages' })
-    const hint = page.locator('.cm-placeholder').first()
+    const hint = group('Background').locator('.cm-placeholder')
     const english = await hint.textContent()
     const choose = async (menu: RegExp, language: string) => {
       await page.getByRole('button', { name: menu }).click()
