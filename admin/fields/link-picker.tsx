@@ -50,7 +50,8 @@ interface LinkFinderProps extends ChoicesOf, Pick<ComboBoxProps<Choice>, FromCom
   readonly idOf: (link: Entry) => string
   readonly selected: readonly string[]
   readonly onPick: (choice: Choice) => void
-  readonly footer?: (text: string, clear: () => void) => ReactNode
+  /** An action below the candidates; `close` ends the search. */
+  readonly footer?: (text: string, close: () => void) => ReactNode
 }
 
 /** Finds the candidates of a relation by their names; chosen ones carry a mark and can be taken back. */
@@ -74,7 +75,14 @@ export function LinkFinder({ type, names, locale, idOf, footer, placeholder, ...
       renderItem={({ link }) => <LinkView link={link} documentLocale={locale} />}
       placeholder={placeholder ?? words.find}
       empty={found.isError ? words.notFound : undefined}
-      footer={footer?.(text.trim(), () => setText(''))}
+      footer={
+        footer &&
+        ((close) =>
+          footer(text.trim(), () => {
+            close()
+            setText('')
+          }))
+      }
     />
   )
 }
@@ -108,20 +116,22 @@ export default function LinkPicker({ field, links, isMany, onAdd, onRemove }: Li
         if (present === undefined) onAdd(link)
         else onRemove(present)
       }}
-      footer={(text, clear) =>
-        mayCreate ? (
-          <Button
-            kind="quiet"
-            isSmall
-            icon={<Plus size={16} aria-hidden="true" />}
-            onPress={() => {
-              createLink(target, text, onAdd)
-              clear()
-            }}
-          >
-            {text === '' ? words.create(targetType.displayName) : words.createNamed(text)}
-          </Button>
-        ) : undefined
+      footer={
+        mayCreate
+          ? (text, close) => (
+              <Button
+                kind="quiet"
+                isSmall
+                icon={<Plus size={16} aria-hidden="true" />}
+                onPress={() => {
+                  close()
+                  createLink(target, text, onAdd)
+                }}
+              >
+                {text === '' ? words.create(targetType.displayName) : words.createNamed(text)}
+              </Button>
+            )
+          : undefined
       }
     />
   )

@@ -1,8 +1,8 @@
 // A text field that suggests: one or many of items that come from the service as one types.
 import { Check, ChevronDown, Search } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, type RefObject, use, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { ComboBox as AriaComboBox } from 'react-aria-components/ComboBox'
+import { ComboBox as AriaComboBox, ComboBoxStateContext } from 'react-aria-components/ComboBox'
 import { Group } from 'react-aria-components/Group'
 import { Input } from 'react-aria-components/Input'
 import { ListBox, ListBoxItem, ListBoxLoadMoreItem } from 'react-aria-components/ListBox'
@@ -40,7 +40,7 @@ export interface ComboBoxProps<Item extends ComboBoxItem> extends Partial<FieldC
   /** Shown when nothing was found. */
   readonly empty?: ReactNode
   /** Below the suggestions: an action such as "Create". */
-  readonly footer?: ReactNode
+  readonly footer?: (close: () => void) => ReactNode
   readonly onOpenChange?: (isOpen: boolean) => void
   readonly isDisabled?: boolean
   readonly isSmall?: boolean
@@ -53,6 +53,7 @@ const keepAll = () => true
 /** A text field that suggests items; filtering is up to the caller. */
 export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) {
   const { parts } = useWords()
+  const input = useRef<HTMLInputElement>(null)
   const selected = props.selected ?? []
   const pick = (keys: readonly unknown[]) => {
     const changed = [...keys.filter((key) => !selected.includes(String(key))), ...selected.filter((key) => !keys.includes(key))]
@@ -86,6 +87,7 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
       >
         <Search size={16} className={styles.icon} aria-hidden="true" />
         <Input
+          ref={input}
           className={styles.input}
           placeholder={props.placeholder ?? parts.search}
           lang={props.lang}
@@ -122,8 +124,23 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
           ))}
           {props.onMore !== undefined && <ListBoxLoadMoreItem onLoadMore={props.onMore} isLoading={props.isLoading} />}
         </ListBox>
-        {props.footer !== undefined && <div className={styles.foot}>{props.footer}</div>}
+        {props.footer !== undefined && <Foot input={input}>{props.footer}</Foot>}
       </Popover>
     </AriaComboBox>
   )
+}
+
+interface FootProps {
+  readonly input: RefObject<HTMLInputElement | null>
+  readonly children: (close: () => void) => ReactNode
+}
+
+/** An action below the suggestions, which it can close. */
+function Foot({ input, children }: FootProps) {
+  const state = use(ComboBoxStateContext)
+  const close = () => {
+    input.current?.focus()
+    state?.close()
+  }
+  return <div className={styles.foot}>{children(close)}</div>
 }

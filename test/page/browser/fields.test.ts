@@ -326,6 +326,7 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await author.getByRole('combobox').fill('Mara Quill')
     await page.getByRole('button', { name: 'Create and link “Mara Quill”' }).click()
     await expect.poll(() => inPanel('Name').inputValue(), patience).toBe('Mara Quill')
+    expect(await page.getByRole('option').count()).toBe(0)
     await inPanel('Role').fill('Correspondent')
     await panel.getByText('Not saved yet').waitFor()
     await expectAccessible(page, [1280, 390])
