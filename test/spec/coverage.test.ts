@@ -27,6 +27,8 @@ const named = new Set(
     'backup',
     'attacks',
     'browser',
+    'page',
+    'page/browser',
     'start',
     'types',
     'clients',
