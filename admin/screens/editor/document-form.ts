@@ -84,14 +84,29 @@ export function openForm(options: FormOptions): DocumentForm {
   return startForm(options, { store, revision: view?.revision ?? null, doubtful: null })
 }
 
+const restore = ({ type, view }: FormOptions, copy: LocalCopy) =>
+  restoreCopy(copy, view === null ? null : toServerDocument(view), { shape: shapeOf(type), partial: view?.more ?? [] })
+
 /** Opens the form of a copy, merged with the document of the server. */
 export async function openCopy(options: FormOptions, copy: LocalCopy): Promise<DocumentForm> {
-  const { type, view } = options
-  const document = view === null ? null : toServerDocument(view)
-  const form = startForm(options, restoreCopy(copy, document, { shape: shapeOf(type), partial: view?.more ?? [] }))
+  const form = startForm(options, restore(options, copy))
   await form.keeper.flush()
   if (form.keeper.isWorking) await copyStorage.delete(copy.id)
   return form
+}
+
+/**
+ * The copies with changes that the server does not have; the others, whose last response did not reach their pages, are deleted. Opened
+ * later, they would bring an older text back.
+ */
+export function withoutSaved(options: FormOptions, copies: readonly LocalCopy[]): readonly LocalCopy[] {
+  if (options.view === null) return copies
+  return copies.filter((copy) => {
+    const { store } = restore(options, copy)
+    const isUnsaved = store.isChanged() || store.conflicts().length > 0
+    if (!isUnsaved) void copyStorage.delete(copy.id).catch(() => {})
+    return isUnsaved
+  })
 }
 
 interface StartedForm {

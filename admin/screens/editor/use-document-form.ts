@@ -6,7 +6,7 @@ import { ApiFailure } from '../../server/client.js'
 import { isOnline, subscribeToConnection } from '../../server/connection.js'
 import { documentQuery, typeQuery } from '../../server/queries.js'
 import { sessionState, subscribeToSession } from '../../server/session.js'
-import { type DocumentForm, type DocumentMeta, type FormOptions, openCopy, openForm, watchUnsaved } from './document-form.js'
+import { type DocumentForm, type DocumentMeta, type FormOptions, openCopy, openForm, watchUnsaved, withoutSaved } from './document-form.js'
 import type { DocumentView } from './document-network.js'
 
 /** A form, or its state before that. */
@@ -49,8 +49,8 @@ export function useDocumentForm(
         show(await openCopy(given, undecided))
       }
       const noteCopies = (found: DocumentMeta['copies']) => {
-        copies = found
-        const undecided = found.find(isUndecided)
+        copies = options === null ? found : withoutSaved(options, found)
+        const undecided = copies.find(isUndecided)
         if (options !== null && undecided !== undefined && current.current?.store.edits === 0) void showCopy(options, undecided)
         else current.current?.update({ copies })
       }
@@ -65,6 +65,7 @@ export function useDocumentForm(
         latest.current(documentId)
       }
       options = { type: description, locale, user, view, documentId: key, onCreated: note }
+      copies = withoutSaved(options, copies)
       const undecided = copies.find(isUndecided)
       if (undecided === undefined) show(openForm(options))
       else await showCopy(options, undecided)

@@ -105,6 +105,10 @@ describeWith(['Chromium'], 'saving in a browser', () => {
     await page.goto(`${served.origin}/admin/content/${type}/${document}`)
     await title().waitFor()
   }
+  const copiesOfDocument = async (): Promise<number> =>
+    (JSON.parse(await page.evaluate(copiesOfBrowser)).stored as { documentId: string }[]).filter(
+      ({ documentId }) => documentId === document,
+    ).length
   /** Closes the tab without a farewell, and opens another one. */
   const killTab = async () => {
     const next = await page.context().newPage()
@@ -190,6 +194,29 @@ describeWith(['Chromium'], 'saving in a browser', () => {
     await notice.click()
     await until('the text', async () => (await title().inputValue()) === 'Mill of the sea')
     await isStored('Mill of the sea')
+    await page.close()
+  })
+
+  test('a copy that the server has, since only the response was lost, is deleted and not offered', async () => {
+    const first = await open.page.context().newPage()
+    page = first
+    await openDocument()
+    await page.route('**/admin/api/content/**', async (route) => {
+      if (route.request().method() !== 'PATCH') return route.continue()
+      await route.fetch()
+      await route.abort()
+    })
+    await title().press('End')
+    await title().pressSequentially(' of the sea')
+    await isStored('Mill of the sea')
+    page = await open.page.context().newPage()
+    await openDocument()
+    expect(await copiesOfDocument()).toBe(1)
+    await crash(first)
+    await first.close()
+    await until('no copy is left', async () => (await copiesOfDocument()) === 0)
+    expect(await page.getByRole('button', { name: 'Show them' }).count()).toBe(0)
+    expect(await title().inputValue()).toBe('Mill of the sea')
     await page.close()
   })
 
