@@ -47,8 +47,8 @@ const change = async (id: string, changes: object) => {
 const later = (milliseconds = hour): string => new Date(Date.now() + milliseconds).toISOString()
 const schedule = (id: string, { client = ada, action = 'publish', at = later(), locale = 'en' } = {}) =>
   client.send('PUT', `${stories}/${id}/schedule?locale=${locale}`, { action, at })
-const cancel = (id: string, { client = ada, action = 'publish', locale = 'en' } = {}) =>
-  client.send('DELETE', `${stories}/${id}/schedule?locale=${locale}&action=${action}`)
+const cancel = (id: string, { client = ada, action = '', locale = 'en' } = {}) =>
+  client.send('DELETE', `${stories}/${id}/schedule?locale=${locale}${action && `&action=${action}`}`)
 const scheduledOf = async (id: string, client = ada) => (await ok(client.get(`${stories}/${id}/schedule`))).body.data
 const stateOf = async (id: string, locale = 'en') => (await ada.get(`${stories}/${id}?locale=${locale}`)).body.data?.state ?? null
 const actsOn = async (id: string) =>

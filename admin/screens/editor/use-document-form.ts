@@ -43,15 +43,18 @@ export function useDocumentForm(
         form.update({ copies })
         setOpened({ kind: 'open', form })
       }
-      /** The form with an undecided conflict is open again as it was left. */
+      /** The form with an undecided conflict is open again as it was left, unless something was typed before it is there. */
       const showCopy = async (given: FormOptions, undecided: LocalCopy) => {
         copies = copies.filter((copy) => copy !== undecided)
-        show(await openCopy(given, undecided))
+        const form = await openCopy(given, undecided)
+        if (isTypedIn()) form.close()
+        else show(form)
       }
+      const isTypedIn = () => current.current !== null && current.current.store.edits > 0
       const noteCopies = (found: DocumentMeta['copies']) => {
         copies = options === null ? found : withoutSaved(options, found)
         const undecided = copies.find(isUndecided)
-        if (options !== null && undecided !== undefined && current.current?.store.edits === 0) void showCopy(options, undecided)
+        if (options !== null && undecided !== undefined && current.current !== null && !isTypedIn()) void showCopy(options, undecided)
         else current.current?.update({ copies })
       }
       const [{ data: description }, view] = await Promise.all([

@@ -79,7 +79,7 @@ export const scheduleResources: readonly Resource[] = [
     summary: 'Cancel a scheduled action, or remove the note that it was refused',
     who: 'byRoles',
     params: byDocument,
-    query: localesQuery.extend({ action }),
+    query: localesQuery.extend({ action: action.default('publish') }),
     response: null,
     handle: async (context) => {
       const { access, document } = await documentOf(context)
