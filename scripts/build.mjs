@@ -14,8 +14,9 @@ for (const folder of ['dist', 'packages/client/dist']) rmSync(folder, { recursiv
 const built = Promise.all(
   [bundle, clientBundle('dist'), clientBundle('packages/client/dist'), forBrowsers].map((options) => build(options)),
 )
-for (const entry of ['src/service/index.ts', 'packages/client/index.ts']) writeDeclarations(entry, 'dist/types')
-writeDeclarations('packages/client/index.ts', 'packages/client/dist/types')
+const clients = ['packages/client/index.ts', 'packages/client/preview.ts']
+for (const entry of ['src/service/index.ts', ...clients]) writeDeclarations(entry, 'dist/types')
+for (const entry of clients) writeDeclarations(entry, 'packages/client/dist/types')
 await writeSchemas('schemas')
 const [{ metafile }] = await built
 const inputs = [...Object.keys(metafile.inputs), ...(await buildPage())]

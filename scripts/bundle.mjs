@@ -37,11 +37,11 @@ export const bundle = {
 }
 
 /**
- * The client of the API for `octavo/client` and `octavo-client`: one small file that also runs in browsers.
+ * The client of the API for `octavo/client` and `octavo-client`: one small file that also runs in browsers, and another one for pages in previews.
  * @param {string} outdir
  */
 export const clientBundle = (outdir) => ({
-  entryPoints: { client: 'packages/client/index.ts' },
+  entryPoints: { client: 'packages/client/index.ts', 'client-preview': 'packages/client/preview.ts' },
   outdir,
   bundle: true,
   platform: 'neutral',

@@ -20,7 +20,5 @@ export type {
 export type { ChangeOptions, Collection, ListResponse, RequestOptions, Response, Single } from './document-methods.js'
 export type { ApiErrorName } from './errors.js'
 export { ApiError, isApiError } from './errors.js'
-export type { PreviewOptions } from './preview.js'
-export { connectPreview } from './preview.js'
 export type { TypedStrapiClient } from './typed-strapi.js'
 export { typed } from './typed-strapi.js'

@@ -85,7 +85,7 @@ describeWith(['Chromium'], 'previews in a browser', () => {
   }
 
   beforeAll(async () => {
-    const { connectPreview } = (await import(pathToFileURL('dist/client.js').href)) as { connectPreview: () => void }
+    const { connectPreview } = (await import(pathToFileURL('dist/client-preview.js').href)) as { connectPreview: () => void }
     connect = String(connectPreview)
     const origin = await listen(website)
     foreign = await listen(advertisement)
