@@ -14,7 +14,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17211, prose: 3 },
   query: { files: 13, lines: 3696, prose: 3 },
-  content: { files: 106, lines: 16027, prose: 3 },
+  content: { files: 106, lines: 16032, prose: 3 },
   // Up by 30: the errors of users have codes and parameters.
   identity: { files: 20, lines: 3395, prose: 3 },
   project: { files: 31, lines: 5382, prose: 3 },

@@ -177,6 +177,7 @@ test('every file is used', () => {
     'service/main.ts',
     'service/index.ts',
     'packages/client/index.ts',
+    'packages/client/preview.ts',
     'database/sqlite/readers/reader-thread.ts',
     'database/sqlite/writer/writer-thread.ts',
     'database/sqlite/index-thread.ts',

@@ -21,6 +21,6 @@ export async function removeDocument(scope: WriteScope): Promise<WriteOutcome | 
   const ids = gone.map(({ id }) => id)
   await removeRows(createRowContext(scope, null), type, ids, type.draftAndPublish ? gone : [])
   if (gone.length === versions.length) clearOutOfSync(transaction, type, gone)
-  clearScheduled(transaction, type, documentId, locales)
+  if (versions.some(({ scheduled }) => scheduled === 1)) clearScheduled(transaction, type, documentId, locales)
   return { documentId, entries, answer: null }
 }

@@ -39,6 +39,8 @@ export interface StoredVersion {
   readonly seen: string | number | null
   /** 1: non-localized attributes may differ between the document's drafts. */
   readonly unequal: 0 | 1
+  /** 1: administrators have scheduled actions on the document. */
+  readonly scheduled: 0 | 1
 }
 
 export type Side = 'draft' | 'published'
@@ -114,8 +116,11 @@ function selectVersions(
     type.draftAndPublish && type.localized
       ? sql`exists (select 1 from octavo_out_of_sync_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
       : sql`0`
+  const scheduled = type.draftAndPublish
+    ? sql`exists (select 1 from ${sql.table(scheduledTable)} a where a.document_id = v.document_id and a.type = ${type.uid})`
+    : sql`0`
   return sql`select id, document_id, ${localeOf(type, 'v')} as locale, v.locale as stored_locale, published_at, created_at, updated_at, ${drifted} as drifted,
-    ${modified} as modified, ${unequal} as unequal, ${seen} as seen from ${sql.table(type.table)} v
+    ${modified} as modified, ${unequal} as unequal, ${scheduled} as scheduled, ${seen} as seen from ${sql.table(type.table)} v
     where document_id = ${documentId} order by ${type.draftAndPublish ? sql`published_at is not null, id` : sql`id`}`
 }
 
