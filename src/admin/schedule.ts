@@ -2,9 +2,10 @@
 // was running are made up for at the start. A process that learns of no action reads one row every half minute.
 import { sql } from 'kysely'
 import { scheduledTable } from '../content/documents/store/rows.js'
-import { type Leases, openLeases } from '../content/leases.js'
+import { openLeases } from '../content/leases.js'
 import { ApiError } from '../foundation/errors/errors.js'
-import { pause } from '../foundation/runtime/clock.js'
+import { within } from '../foundation/runtime/clock.js'
+import { openWakeUp } from '../foundation/runtime/notifier.js'
 import type { WithInstallation } from '../project/code/content-service.js'
 import type { DueAction } from './content/scheduled-actions.js'
 import type { Administration, AdministrationParts } from './context.js'
@@ -39,10 +40,9 @@ const closingShare = 1 / 5
 export function openSchedule(options: ScheduleOptions): Schedule {
   const { config, database, writer, timeOfDay, log } = options
   const attempts = new Map<number, number>()
-  let leases: Leases | null = null
-  let timer: NodeJS.Timeout | null = null
+  const leases = openLeases(database, writer, (error) => log.error({ err: error }, 'scheduled actions could not show a sign of life'))
+  const wakeUp = openWakeUp()
   let working: Promise<void> | null = null
-  let isAskedAgain = false
   let isRunning = false
 
   /** Milliseconds until the next action by the clock of the database; 0: it is due. */
@@ -58,7 +58,6 @@ export function openSchedule(options: ScheduleOptions): Schedule {
     // A database that cannot be reached is reported elsewhere.
     const wait = await timeToNext().catch(() => longestWait)
     if (wait > 0) return wait
-    leases ??= openLeases(database, writer, (error) => log.error({ err: error }, 'scheduled actions could not show a sign of life'))
     const lease = await leases.acquire('scheduled actions')
     if (lease === null) return retryAfter
     try {
@@ -76,41 +75,28 @@ export function openSchedule(options: ScheduleOptions): Schedule {
   }
 
   async function work(): Promise<void> {
-    let wait = 0
-    while (isRunning && wait === 0) {
-      isAskedAgain = false
-      wait = await workOnce().catch((error: unknown) => {
+    while (isRunning) {
+      wakeUp.forget()
+      const wait = await workOnce().catch((error: unknown) => {
         if (isRunning) log.error({ err: error }, 'scheduled actions could not be carried out; another attempt follows')
         return longestWait
       })
-      if (isAskedAgain) wait = 0
+      // Not longer, because clocks may be set.
+      if (wait > 0) await wakeUp.wait(Math.min(longestWait, wait))
     }
-    // Longer waits would exceed what a timer can hold, and clocks may be set.
-    if (isRunning) timer = setTimeout(look, Math.min(longestWait, wait)).unref()
-  }
-
-  function look(): void {
-    if (!isRunning) return
-    isAskedAgain = true
-    if (working !== null) return
-    if (timer !== null) clearTimeout(timer)
-    working = work().finally(() => {
-      working = null
-      if (isAskedAgain) look()
-    })
   }
 
   return {
     start: () => {
       isRunning = true
-      look()
+      working = work()
     },
-    look,
+    look: wakeUp.now,
     close: async () => {
       isRunning = false
-      if (timer !== null) clearTimeout(timer)
-      if (working !== null) await Promise.race([working, pause(Math.min(longestClosing, config.limits.drainTimeout * closingShare))])
-      leases?.close()
+      wakeUp.now()
+      if (working !== null) await within(Math.min(longestClosing, config.limits.drainTimeout * closingShare), working)
+      leases.close()
     },
   }
 }
