@@ -168,6 +168,21 @@ export const findRows = async <Row = VersionData>(
     paged: false,
   })) as readonly Row[]
 
+/** Maximum number of rows of a read by documents. */
+const maxDrafts = 10_000
+
+/** Reads fields of the drafts of documents, in every locale. */
+export function findDrafts<Row = VersionData>(
+  reads: GrantedReads,
+  type: ContentType,
+  documents: readonly string[],
+  fields: readonly string[],
+): Promise<readonly Row[]> {
+  const filters = { documentId: { $in: [...new Set(documents)] } }
+  const parameters = { filters, fields, status: 'draft', limit: maxDrafts, ...(type.localized ? { locale: '*' } : {}) }
+  return findRows<Row>(reads, type, parameters, { limits: unbounded })
+}
+
 interface VersionQuery extends Pick<Find, 'mode' | 'type' | 'linkPage'> {
   readonly documentId: string
   readonly parameters: Parameters

@@ -5,7 +5,7 @@ import { type DocumentState, stateName } from '../../query/request.js'
 import type { AdministratorName } from '../names.js'
 import { type ContentAccess, findRows, type VersionData } from './content-access.js'
 import { type BoundedTotal, countDocuments } from './document-list.js'
-import { idFields, type LinkShapes, readLinkShapes } from './link-view.js'
+import { idFields, type LinkShapes, nameIn, readLinkShapes } from './link-view.js'
 
 /** Rows of each list. */
 const maxRows = 8
@@ -107,7 +107,7 @@ function toDocument(type: ContentType, naming: string | null, row: VersionData):
     documentId: String(row.documentId),
     locale: type.localized ? textOf(row.locale) : null,
     ...(type.draftAndPublish ? { state: row[stateName] as DocumentState } : {}),
-    name: naming === null ? null : textOf(row[naming]),
+    name: nameIn({ naming }, row),
     updatedAt: textOf(row.updatedAt),
     updatedBy: toName(row.updatedBy),
   }

@@ -100,16 +100,22 @@ export const linkLevel = ({ type, naming, fields, picture }: LinkShape): Paramet
   ...(picture === null ? {} : { populate: { [picture]: thumbnailLevel } }),
 })
 
-/** A row that was read by `linkLevel`, as a link. */
-export function toLink({ type, naming, fields, picture }: LinkShape, row: VersionData): LinkView {
+/** The name of a document in a row with its naming attribute; null: it has none. */
+export function nameIn({ naming }: Pick<LinkShape, 'naming'>, row: VersionData): string | null {
   const name = naming === null ? null : row[naming]
+  return name === null || name === undefined ? null : String(name)
+}
+
+/** A row that was read by `linkLevel`, as a link. */
+export function toLink(shape: LinkShape, row: VersionData): LinkView {
+  const { type, fields, picture } = shape
   return {
     id: row.id as number,
     type: type.uid,
     documentId: String(row.documentId),
     locale: type.localized && typeof row.locale === 'string' ? row.locale : null,
     ...(type.draftAndPublish ? { state: row[stateName] as DocumentState } : {}),
-    name: name === null || name === undefined ? null : String(name),
+    name: nameIn(shape, row),
     fields: Object.fromEntries(fields.map((field) => [field, truncate(row[field])])),
     thumbnail: picture === null ? null : toThumbnail(row[picture]),
   }

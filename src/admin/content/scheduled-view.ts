@@ -7,8 +7,8 @@ import { type DocumentState, stateName } from '../../query/request.js'
 import { type DocumentError, mayKnow } from '../error-paths.js'
 import { type AdministratorName, readNames } from '../names.js'
 import { toTimestamp } from '../values.js'
-import { type ContentAccess, findRows, unbounded } from './content-access.js'
-import { idFields, readLinkShapes } from './link-view.js'
+import { type ContentAccess, findDrafts, type VersionData } from './content-access.js'
+import { idFields, nameIn, readLinkShapes } from './link-view.js'
 
 export const scheduledVerbs = ['publish', 'unpublish'] as const
 /** An action that can be scheduled. */
@@ -18,7 +18,6 @@ export type ScheduledVerb = (typeof scheduledVerbs)[number]
 export const maxScheduled = 10_000
 /** Rows of a list of all documents, before those that the administrator may not see are left out. */
 const maxListedRows = 1_000
-const maxVersions = 10_000
 const maxListed = 50
 
 const table = sql.table(scheduledTable)
@@ -75,25 +74,27 @@ export async function scheduledFor(
 ): Promise<readonly ScheduledAction[]> {
   if (!type.draftAndPublish) return []
   const rows = await readScheduled(access.database, ofDocument(type, documentId), maxScheduled)
-  return present(
-    access,
-    type,
-    rows.filter(({ locale }) => locales.includes(type.localized ? locale : null)),
-  )
+  const visible = rows.filter(({ locale }) => locales.includes(type.localized ? locale : null))
+  return visible.map(await openPresenter(access, visible))
 }
 
-async function present(access: ContentAccess, type: ContentType, rows: readonly ScheduledRow[]): Promise<readonly ScheduledAction[]> {
+/** Returns how rows of types of the model are presented. */
+async function openPresenter(access: ContentAccess, rows: readonly ScheduledRow[]): Promise<(row: ScheduledRow) => ScheduledAction> {
+  const { types } = access.documents.context.model
   const nameOf = await readNames(
     access.database,
     rows.map((row) => Number(row.administrator_id)),
   )
-  return rows.map((row) => ({
-    locale: type.localized ? row.locale : null,
-    action: row.action as ScheduledVerb,
-    at: toTimestamp(Number(row.due_at)),
-    administrator: nameOf(Number(row.administrator_id)),
-    error: row.error === null ? null : visibleError(access, type, row),
-  }))
+  return (row) => {
+    const type = types.get(row.type)!
+    return {
+      locale: type.localized ? row.locale : null,
+      action: row.action as ScheduledVerb,
+      at: toTimestamp(Number(row.due_at)),
+      administrator: nameOf(Number(row.administrator_id)),
+      error: row.error === null ? null : visibleError(access, type, row),
+    }
+  }
 }
 
 /** The reason of a refusal, without values that only the administrator of the action may read. */
@@ -116,42 +117,30 @@ export async function listScheduled(access: ContentAccess): Promise<{ readonly a
     return type?.exposed === true && type.draftAndPublish && access.grants.may(`${uid}.find`) ? [type] : []
   })
   const shapes = await readLinkShapes(access, model, types)
-  const found: (ListedAction & { readonly id: number })[] = []
+  const drafts = new Map<string, VersionData>()
   for (const type of types) {
-    const own = rows.filter((row) => row.type === type.uid)
     const { naming } = shapes(type.uid)
-    const documents = await findRows(
-      access,
-      type,
-      {
-        filters: { documentId: { $in: [...new Set(own.map((row) => row.document_id))] } },
-        fields: [...idFields(type), stateName, ...(naming === null ? [] : [naming])],
-        status: 'draft',
-        limit: maxVersions,
-        ...(type.localized ? { locale: '*' } : {}),
-      },
-      { limits: unbounded },
-    )
-    const byKey = new Map(documents.map((row) => [`${row.documentId} ${type.localized ? row.locale : ''}`, row]))
-    const visible = own.filter((row) => byKey.has(`${row.document_id} ${row.locale}`))
-    for (const [index, action] of (await present(access, type, visible)).entries()) {
-      const { id, document_id: documentId, locale } = visible[index]!
-      const row = byKey.get(`${documentId} ${locale}`)!
-      const name = naming === null ? null : row[naming]
-      found.push({
-        ...action,
-        id: Number(id),
-        type: type.uid,
-        displayName: type.displayName,
-        documentId,
-        name: name === null || name === undefined ? null : String(name),
-        state: row[stateName] as DocumentState,
-      })
-    }
+    const ids = rows.filter((row) => row.type === type.uid).map((row) => row.document_id)
+    const fields = [...idFields(type), stateName, ...(naming === null ? [] : [naming])]
+    for (const draft of await findDrafts(access, type, ids, fields))
+      drafts.set(`${type.uid} ${draft.documentId} ${type.localized ? draft.locale : ''}`, draft)
   }
-  const inOrder = found.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at) || one.id - other.id)
+  const draftOf = ({ type, document_id, locale }: ScheduledRow) => drafts.get(`${type} ${document_id} ${locale}`)
+  const visible = rows.filter((row) => draftOf(row) !== undefined)
+  const shown = visible.slice(0, maxListed)
+  const present = await openPresenter(access, shown)
   return {
-    actions: inOrder.slice(0, maxListed).map(({ id: _, ...action }) => action),
-    isComplete: rows.length < maxListedRows && found.length <= maxListed,
+    actions: shown.map((row) => {
+      const draft = draftOf(row)!
+      return {
+        ...present(row),
+        type: row.type,
+        displayName: model.types.get(row.type)!.displayName,
+        documentId: row.document_id,
+        name: nameIn(shapes(row.type), draft),
+        state: draft[stateName] as DocumentState,
+      }
+    }),
+    isComplete: rows.length < maxListedRows && visible.length <= maxListed,
   }
 }

@@ -2,7 +2,8 @@
 import type { ContentType } from '../../model/schema/types.js'
 import type { Administrator } from '../identity/identify.js'
 import { parseRights } from '../permissions/permissions.js'
-import { type ContentAccess, findRows, unbounded } from './content-access.js'
+import { type ContentAccess, findDrafts } from './content-access.js'
+import { idFields } from './link-view.js'
 
 /** A version by the uid of its type; locale null: the type has none. */
 export interface VersionName {
@@ -18,9 +19,6 @@ export interface VersionReader extends Pick<ContentAccess, 'documents' | 'grants
 
 /** True if the administrator may know of a version. `isGone`: it no longer exists, so that no condition can be checked. */
 export type MayKnow = (version: VersionName, isGone?: boolean) => boolean
-
-/** Maximum number of rows of a read. */
-const maxRows = 10_000
 
 const keyOf = ({ uid, documentId, locale }: VersionName): string => JSON.stringify([uid, documentId, locale])
 
@@ -55,17 +53,7 @@ function unconditionalRights({ documents, grants, administrator }: VersionReader
 }
 
 async function findReadable(reader: VersionReader, type: ContentType, some: readonly VersionName[]): Promise<readonly VersionName[]> {
-  const rows = await findRows<{ readonly documentId: string; readonly locale?: string | null }>(
-    reader,
-    type,
-    {
-      filters: { documentId: { $in: [...new Set(some.map(({ documentId }) => documentId))] } },
-      fields: type.localized ? ['documentId', 'locale'] : ['documentId'],
-      status: 'draft',
-      limit: maxRows,
-      ...(type.localized ? { locale: '*' } : {}),
-    },
-    { limits: unbounded },
-  )
+  const ids = some.map(({ documentId }) => documentId)
+  const rows = await findDrafts<{ readonly documentId: string; readonly locale?: string | null }>(reader, type, ids, idFields(type))
   return rows.map(({ documentId, locale = null }) => ({ uid: type.uid, documentId, locale: type.localized ? locale : null }))
 }
