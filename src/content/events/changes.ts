@@ -87,10 +87,22 @@ const maxChanges = 10_000
 const batchChanges = 200
 
 /** Statement that records a change. Execute it before a row is deleted, and after any other change. */
-export const recordChange = (event: ChangeName, type: ContentType, row: DocumentVersion, { now, policy }: ChangeCause) =>
+export const recordChange = (event: EntryEventName, type: ContentType, row: DocumentVersion, { now, policy }: ChangeCause) =>
   sql`insert into ${changes} (event, made_at, administrator_id, type, document_id, locale)
     select ${event}, ${now}, ${policy?.writerId ?? 0}, ${type.uid}, document_id, ${type.localized ? row.locale : null}
     from ${sql.table(type.table)} where id = ${row.id} and document_id is not null`
+
+/** Inserts a change in the order of commits. */
+function insertChange(
+  transaction: Transaction,
+  event: string,
+  { madeAt, administratorId, uid, documentId, locale }: Omit<DocumentChange, 'sequence' | 'event'>,
+): void {
+  const { commitOrder } = transaction.dialect
+  if (commitOrder !== null) transaction.follow(commitOrder)
+  transaction.follow(sql`insert into ${changes} (event, made_at, administrator_id, type, document_id, locale)
+    values (${event}, ${madeAt}, ${administratorId ?? 0}, ${uid}, ${documentId}, ${locale})`)
+}
 
 export function openChanges(options: ChangesOptions): Changes {
   const { database, writer } = options
@@ -124,12 +136,8 @@ export function openChanges(options: ChangesOptions): Changes {
       }
       return () => void pages.delete(page)
     },
-    recordSchedule: (transaction, { madeAt, administratorId, uid, documentId, locale }) => {
-      if (!recording.isOn()) return
-      const { commitOrder } = transaction.dialect
-      if (commitOrder !== null) transaction.follow(commitOrder)
-      transaction.follow(sql`insert into ${changes} (event, made_at, administrator_id, type, document_id, locale)
-        values ('schedule', ${madeAt}, ${administratorId ?? 0}, ${uid}, ${documentId}, ${locale})`)
+    recordSchedule: (transaction, change) => {
+      if (recording.isOn()) insertChange(transaction, 'schedule', change)
     },
     committed: () => {
       for (const { changed } of pages) changed()
@@ -181,10 +189,7 @@ function openRecording({ database, writer, now, changed, failed }: ChangesOption
       const { rows } = await transaction.run(sql`update ${followers} set beat = beat + 1 where name = ${follower}`)
       if (rows > 0) return
       transaction.follow(insertMissing(followerTable, ['name', 'beat'], sql`values (${follower}, 0)`))
-      const { commitOrder } = transaction.dialect
-      if (commitOrder !== null) transaction.follow(commitOrder)
-      transaction.follow(sql`insert into ${changes} (event, made_at, administrator_id, type, document_id, locale)
-        values (${begin}, ${now()}, 0, '', '', null)`)
+      insertChange(transaction, begin, { madeAt: now(), administratorId: null, uid: '', documentId: '', locale: null })
     })
     set(true)
   }

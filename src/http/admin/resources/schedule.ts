@@ -24,9 +24,7 @@ const documentOf = async (context: DocumentRequest) => {
   return { access, document: { type: readableType(access, params.type), documentId: params.document, locale: query.locale } }
 }
 
-async function respondScheduled(context: DocumentRequest) {
-  const { access, document } = await documentOf(context)
-  const { type, documentId } = document
+async function respondScheduled({ access, document: { type, documentId } }: Awaited<ReturnType<typeof documentOf>>) {
   const locales = (await localeStates(access, type, documentId)).map(({ locale }) => locale)
   if (locales.length === 0) throw notFound()
   return respond({ data: await scheduledFor(access, type, documentId, locales) })
@@ -52,7 +50,7 @@ export const scheduleResources: readonly Resource[] = [
     who: 'byRoles',
     params: byDocument,
     response: ofDocument,
-    handle: (context) => respondScheduled({ ...context, query: { locale: undefined } }),
+    handle: async (context) => respondScheduled(await documentOf({ ...context, query: { locale: undefined } })),
   }),
   resource({
     method: 'PUT',
@@ -67,10 +65,10 @@ export const scheduleResources: readonly Resource[] = [
     }),
     response: ofDocument,
     handle: async (context) => {
-      const { access, document } = await documentOf(context)
+      const opened = await documentOf(context)
       const { action: verb, at } = context.body
-      await scheduleAction(context.administration, access, document, verb, Date.parse(at))
-      return respondScheduled(context)
+      await scheduleAction(context.administration, opened.access, opened.document, verb, Date.parse(at))
+      return respondScheduled(opened)
     },
   }),
   resource({
