@@ -1,10 +1,11 @@
 // Writes of documents by an administrator: create, change by paths, delete, and publication.
 
+import { sql } from 'kysely'
 import { isExtraKey } from '../../content/documents/input/keys.js'
 import type { Body } from '../../content/documents/input/types.js'
 import type { WriteRequest, WriteStart } from '../../content/documents/operation.js'
 import { isSameRow } from '../../content/documents/read/find.js'
-import { clearScheduled } from '../../content/documents/store/rows.js'
+import { clearScheduled, scheduledIn } from '../../content/documents/store/rows.js'
 import { ApiError, forbidden, mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import type { InputMistake } from '../../foundation/errors/issues.js'
 import { noAttributes } from '../../foundation/grants.js'
@@ -70,14 +71,10 @@ function beginWrite(
   const act = { action: verbs[action], subject: type.uid, ...(fields === undefined ? {} : { fields: fields.slice(0, maxFields) }) }
   const note: PolicyTerms['log'] = async (scope, { documentId: id, entries }) => {
     const locales = [...new Set(entries.flatMap((entry) => entry.locale ?? []))]
-    if (action === 'publish' || action === 'unpublish')
-      clearScheduled(
-        scope.transaction,
-        type,
-        id,
-        entries.map((entry) => entry.locale),
-        'refused',
-      )
+    if (entries.length > 0 && (action === 'publish' || action === 'unpublish')) {
+      const named = entries.map((entry) => entry.locale)
+      clearScheduled(scope.transaction, sql`${scheduledIn(type, id, named)} and failed_at > ${0}`)
+    }
     const written = report === undefined ? undefined : await readWritten(scope, id, report)
     if (written !== undefined) report!.done(written)
     await access.log(scope.transaction, entries.length === 0 ? null : { ...act, id, locales, responseData: written })

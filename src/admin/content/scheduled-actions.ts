@@ -1,7 +1,7 @@
 // Scheduled actions: publications of documents and their withdrawal at a later time. Each is carried out with the rights that its
 // administrator has at that time; its row is deleted in the transaction of the action.
 import { type RawBuilder, sql } from 'kysely'
-import { scheduledTable } from '../../content/documents/store/rows.js'
+import { scheduledIn, scheduledTable } from '../../content/documents/store/rows.js'
 import { type MainConnection, type RowReader, serviceTransaction, type Transaction } from '../../database/database.js'
 import { insertRowSql } from '../../database/portable-sql.js'
 import { ApiError, forbidden, inputError, invalidAt, notFound } from '../../foundation/errors/errors.js'
@@ -13,7 +13,7 @@ import { activeAdministrator } from '../identity/administrators.js'
 import { type ContentAccess, openContentAccess, parseLocales, readableType } from './content-access.js'
 import { localeStates, mayPublish } from './document-view.js'
 import { actOnDocument } from './document-writes.js'
-import { maxScheduled, ofDocument, readScheduled, type ScheduledRow, type ScheduledVerb } from './scheduled-view.js'
+import { maxScheduled, readScheduled, type ScheduledRow, type ScheduledVerb } from './scheduled-view.js'
 
 const maxYears = 5
 /** Milliseconds after which refused actions are deleted. */
@@ -71,7 +71,7 @@ async function change(
 }
 
 const ofLocales = (type: ContentType, documentId: string, action: ScheduledVerb, locales: readonly (string | null)[]) =>
-  sql`${ofDocument(type, documentId)} and action = ${action} and locale in (${sql.join(locales.map((locale) => locale ?? ''))})`
+  sql`${scheduledIn(type, documentId, locales)} and action = ${action}`
 
 /** Schedules an action in locales of a document, in place of the same action there. `at`: milliseconds since 1970. @throws ApiError 400, 403, 404 */
 export async function scheduleAction(

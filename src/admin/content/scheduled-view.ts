@@ -62,9 +62,6 @@ export function readScheduled(database: RowReader, condition: RawBuilder<unknown
     from ${table} where ${condition} order by due_at, id limit ${limit}`)
 }
 
-/** The condition that selects the rows of a document. */
-export const ofDocument = ({ uid }: ContentType, documentId: string) => sql`document_id = ${documentId} and type = ${uid}`
-
 /** Scheduled actions in the visible locales of a document. */
 export async function scheduledFor(
   access: ContentAccess,
@@ -73,7 +70,7 @@ export async function scheduledFor(
   locales: readonly (string | null)[],
 ): Promise<readonly ScheduledAction[]> {
   if (!type.draftAndPublish) return []
-  const rows = await readScheduled(access.database, ofDocument(type, documentId), maxScheduled)
+  const rows = await readScheduled(access.database, sql`document_id = ${documentId} and type = ${type.uid}`, maxScheduled)
   const visible = rows.filter(({ locale }) => locales.includes(type.localized ? locale : null))
   return visible.map(await openPresenter(access, visible))
 }

@@ -1,7 +1,7 @@
 // Deletes a document in one locale, or in all.
 import { createRowContext, matchesFilters, readEntry, type WriteOutcome, type WriteScope } from './operation.js'
 import { removeRows } from './publish/publish.js'
-import { clearOutOfSync, clearScheduled, findVersions } from './store/rows.js'
+import { clearOutOfSync, clearScheduled, findVersions, scheduledIn } from './store/rows.js'
 
 /** Deletes the versions selected by the operation. Null if the document does not exist, or if the filters of the query exclude it. */
 export async function removeDocument(scope: WriteScope): Promise<WriteOutcome | null> {
@@ -21,6 +21,6 @@ export async function removeDocument(scope: WriteScope): Promise<WriteOutcome | 
   const ids = gone.map(({ id }) => id)
   await removeRows(createRowContext(scope, null), type, ids, type.draftAndPublish ? gone : [])
   if (gone.length === versions.length) clearOutOfSync(transaction, type, gone)
-  if (versions.some(({ scheduled }) => scheduled === 1)) clearScheduled(transaction, type, documentId, locales)
+  if (versions.some(({ scheduled }) => scheduled === 1)) clearScheduled(transaction, scheduledIn(type, documentId, [...locales]))
   return { documentId, entries, answer: null }
 }

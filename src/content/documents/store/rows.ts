@@ -278,21 +278,13 @@ export function clearOutOfSync(transaction: Transaction, type: ContentType, [ver
 /** The publications and withdrawals that administrators have scheduled. */
 export const scheduledTable = 'octavo_scheduled_actions'
 
-/** Deletes scheduled actions on locales of a document. */
-export function clearScheduled(
-  transaction: Transaction,
-  type: ContentType,
-  documentId: string,
-  locales: Iterable<string | null>,
-  which: 'all' | 'refused' = 'all',
-): void {
-  const names = [...locales].map((locale) => locale ?? '')
-  if (!type.draftAndPublish || names.length === 0) return
-  const refused = which === 'refused' ? sql`and failed_at > ${0}` : sql``
-  transaction.follow(
-    sql`delete from ${sql.table(scheduledTable)} where document_id = ${documentId} and type = ${type.uid} and locale in (${sql.join(names)}) ${refused}`,
-  )
-}
+/** The condition that selects scheduled actions on locales of a document. */
+export const scheduledIn = ({ uid }: ContentType, documentId: string, locales: readonly (string | null)[]) =>
+  sql`document_id = ${documentId} and type = ${uid} and locale in (${sql.join(locales.map((locale) => locale ?? ''))})`
+
+/** Deletes the scheduled actions that a condition selects. */
+export const clearScheduled = (transaction: Transaction, condition: RawBuilder<unknown>): void =>
+  transaction.follow(sql`delete from ${sql.table(scheduledTable)} where ${condition}`)
 
 /** Conditions are long and depend only on the model, so they are cached per type. */
 const modified = new WeakMap<ContentType, string>()
