@@ -2,7 +2,14 @@
 
 import { toResponseError } from '../../content/documents/code/policies.js'
 import type { Config } from '../../foundation/config/config.js'
-import { fillTemplate, isOwnPath, type PreviewConfig, type PreviewFunction, previewUrlOf } from '../../foundation/config/preview.js'
+import {
+  fillTemplate,
+  isOwnPath,
+  type PreviewCall,
+  type PreviewConfig,
+  type PreviewFunction,
+  previewUrlOf,
+} from '../../foundation/config/preview.js'
 import { notFound } from '../../foundation/errors/errors.js'
 import { runCode } from '../../foundation/runtime/project-code.js'
 import { publicPath } from '../../identity/accounts/email.js'
@@ -60,7 +67,7 @@ async function callFunction(
   document: VersionData,
 ): Promise<string | null> {
   const name = `the preview of ${version.type.uid}`
-  const findOne: Parameters<PreviewFunction>[0]['findOne'] = async (uid, { documentId, locale, status = 'draft', fields, populate }) => {
+  const findOne: PreviewCall['findOne'] = async (uid, { documentId, locale, status = 'draft', fields, populate }) => {
     const type = readableType(access, uid)
     const parameters = { status, ...(fields === undefined ? {} : { fields }), ...(populate === undefined ? {} : { populate }) }
     return findVersion(access, { type, documentId, locale: await parseLocale(access, type, locale ?? undefined) }, parameters)

@@ -249,6 +249,13 @@ export function originProblem(origin: string): string | null {
   return `"${origin}" is not an origin like https://www.example.org${/^[\w.-]+(?::\d+)?$/.test(origin) ? `; did you mean "http://${origin}"?` : ''}`
 }
 
+/** A text; `describe` names the problem of an invalid one, or returns null. */
+export const checkedText = (describe: (text: string) => string | null) =>
+  z.string().superRefine((text, context) => {
+    const problem = describe(text)
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+  })
+
 /** Returns warnings about likely mistakes. `own`: the variables in the project's .env. */
 export function warningsOf(
   root: string,

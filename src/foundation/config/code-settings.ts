@@ -18,6 +18,7 @@ import type {
 } from '../public/routes.js'
 import type { Schedule } from '../public/schedules.js'
 import type { ApiAction, Policy, ReadHooks, TypeSettings } from '../public/type-settings.js'
+import { checkedText } from './checks.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const hookActions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'] as const satisfies readonly HookAction[]
@@ -190,10 +191,7 @@ const routeSettings = () =>
   z
     .strictObject({
       method: z.enum(methods),
-      path: z.string().superRefine((path, context) => {
-        const problem = problemOf(path)
-        if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-      }),
+      path: checkedText(problemOf),
       base: z.enum(['api', 'root']).optional(),
       action: action().optional(),
       auth: z.boolean().optional(),

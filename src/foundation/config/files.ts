@@ -71,9 +71,16 @@ export async function readStrapiConfig(
 }
 
 /** The names of Strapi's `config/<name>` and of that for the mode, as far as they exist. */
-export function strapiConfigFiles(root: string, name: string, environment: Environment): readonly string[] {
+function strapiConfigFiles(root: string, name: string, environment: Environment): readonly string[] {
   const paths = [`config/${name}`, `config/env/${environment.NODE_ENV ?? 'development'}/${name}`]
   return paths.map((path) => fileOf(root, path)).filter((file) => file !== null)
+}
+
+/** The same names; none unless the text of the files has all of these words. */
+export function strapiConfigFilesWith(words: readonly string[], root: string, name: string, environment: Environment): readonly string[] {
+  const files = strapiConfigFiles(root, name, environment)
+  const text = files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n')
+  return words.every((word) => text.includes(word)) ? files : []
 }
 
 /** Error message of a project's code, without Node's multi-line require stack. */
@@ -127,8 +134,8 @@ export interface WebhookHeaders {
  * its code may depend on Strapi, so errors become a `problem`.
  */
 export async function readWebhookHeaders(root: string, environment: Environment): Promise<WebhookHeaders | null> {
-  const files = strapiConfigFiles(root, 'server', environment)
-  if (!files.some((file) => readFileSync(join(root, file), 'utf8').includes('defaultHeaders'))) return null
+  const files = strapiConfigFilesWith(['defaultHeaders'], root, 'server', environment)
+  if (files.length === 0) return null
   const unknown = (why: string) => ({
     headers: {},
     problem: `The default headers of webhooks in ${files.join(' and ')} are not sent (${why}). Set webhooks.defaultHeaders in octavo.config`,
@@ -159,8 +166,8 @@ export interface ListLimit {
  * are not executed. Never throws.
  */
 export async function readListLimit(root: string, environment: Environment): Promise<ListLimit | null> {
-  const files = strapiConfigFiles(root, 'middlewares', environment)
-  if (!files.some((file) => readFileSync(join(root, file), 'utf8').includes('arrayLimit'))) return null
+  const files = strapiConfigFilesWith(['arrayLimit'], root, 'middlewares', environment)
+  if (files.length === 0) return null
   const source = files.join(' and ')
   const found = (arrayLimit: number | null, why: string | null): ListLimit => ({
     ...{ arrayLimit, source },

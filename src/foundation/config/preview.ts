@@ -1,14 +1,12 @@
 // Addresses at which administrators preview documents: `admin.preview` of octavo.config, or Strapi's config/admin where that has none.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as z from 'zod'
 import { didYouMean } from '../errors/did-you-mean.js'
 import { ConfigError } from '../errors/errors.js'
-import { originProblem } from './checks.js'
+import { checkedText, originProblem } from './checks.js'
 import type { Environment } from './environment.js'
-import { messageOf, readStrapiConfig, strapiConfigFiles } from './files.js'
+import { messageOf, readStrapiConfig, strapiConfigFilesWith } from './files.js'
 
 /** A document, as a function names it. */
 interface NamedDocument {
@@ -77,11 +75,7 @@ function templateProblem(template: string): string | null {
     : `"${template}" is not an address like https://www.example.org/articles/{slug}, or a path of this service like /articles/{slug}`
 }
 
-const template = () =>
-  z.string().superRefine((given, context) => {
-    const problem = templateProblem(given)
-    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-  })
+const template = () => checkedText(templateProblem)
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
@@ -100,21 +94,11 @@ export const previewSettings = () =>
       },
     ),
     /** Origins of the pages, in addition to those of the templates. */
-    origins: z
-      .array(
-        z.string().superRefine((origin, context) => {
-          const problem = previewOriginProblem(origin)
-          if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-        }),
-      )
-      .readonly()
-      .optional(),
+    origins: z.array(checkedText(previewOriginProblem)).readonly().optional(),
   })
 
 const previewOriginProblem = (origin: string): string | null =>
-  origin === '*' || !/^https?:/.test(origin)
-    ? ((origin === '*' ? null : originProblem(origin)) ?? `"${origin}" is not the origin of a website`)
-    : originProblem(origin)
+  (origin === '*' ? null : originProblem(origin)) ?? (/^https?:/.test(origin) ? null : `"${origin}" is not the origin of a website`)
 
 const templatesOf = (url: PreviewConfig['url']): readonly string[] =>
   typeof url === 'function' ? [] : typeof url === 'string' ? [url] : Object.values(url)
@@ -206,9 +190,8 @@ interface StrapiPreview {
  * depend on Strapi, so errors become a `problem`.
  */
 export async function readStrapiPreview(root: string, environment: Environment): Promise<StrapiPreview | null> {
-  const files = strapiConfigFiles(root, 'admin', environment)
-  const texts = files.map((file) => readFileSync(join(root, file), 'utf8'))
-  if (!texts.some((text) => text.includes('preview')) || !texts.some((text) => text.includes('handler'))) return null
+  const files = strapiConfigFilesWith(['preview', 'handler'], root, 'admin', environment)
+  if (files.length === 0) return null
   const unusable = (why: string): StrapiPreview => ({
     preview: null,
     problem: `The preview of ${files.join(' and ')} is not used (${why}). Set admin.preview in octavo.config`,
