@@ -9,22 +9,22 @@ const root = join(import.meta.dirname, '..')
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   // Up: errors with codes, events, presence, views, writes by entries and previews for the page of editors.
-  foundation: { files: 53, lines: 6987, prose: 3 },
+  foundation: { files: 53, lines: 6982, prose: 3 },
   model: { files: 60, lines: 9547, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17211, prose: 3 },
   query: { files: 13, lines: 3696, prose: 3 },
-  content: { files: 106, lines: 16032, prose: 3 },
+  content: { files: 106, lines: 16029, prose: 3 },
   // Up by 30: the errors of users have codes and parameters.
   identity: { files: 20, lines: 3395, prose: 3 },
   project: { files: 31, lines: 5382, prose: 3 },
   operations: { files: 38, lines: 7608, prose: 3 },
   // Up by 600: publications at a later time.
-  admin: { files: 62, lines: 10555, prose: 3 },
-  http: { files: 78, lines: 13068, prose: 3 },
+  admin: { files: 62, lines: 10540, prose: 3 },
+  http: { files: 78, lines: 13066, prose: 3 },
   service: { files: 57, lines: 6716, prose: 3 },
-  // Up by 157: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
-  packages: { files: 29, lines: 5231, prose: 3 },
+  // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
+  packages: { files: 29, lines: 5229, prose: 3 },
   // The page for editors, in admin/.
   page: { files: 221, lines: 21553, prose: 3 },
 }
