@@ -19,19 +19,21 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
+/** A file about a thread or process; empty if that has ended meanwhile. */
+function readEnding(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 /** The resident memory of each process that works on pictures for this one, in bytes. */
 function pictureProcesses(): readonly { readonly pid: number; readonly bytes: number }[] {
-  const children = readdirSync('/proc/self/task').flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'utf8').split(' '))
-  return children
-    .filter((pid) => pid.trim() !== '')
-    .flatMap((pid) => {
-      try {
-        const bytes = 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('image-process') ? [{ pid: Number(pid), bytes }] : []
-      } catch {
-        return []
-      }
-    })
+  return readdirSync('/proc/self/task')
+    .flatMap((task) => readEnding(`/proc/self/task/${task}/children`).match(/\d+/g) ?? [])
+    .filter((pid) => readEnding(`/proc/${pid}/cmdline`).includes('image-process'))
+    .map((pid) => ({ pid: Number(pid), bytes: 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readEnding(`/proc/${pid}/status`))?.[1] ?? 0) }))
 }
 
 describe.skipIf(!existsSync('/proc/self/task'))('S096', () => {

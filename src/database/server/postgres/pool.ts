@@ -54,7 +54,7 @@ export function openPool(settings: ServerSettings, { max, pipelined, mayBeStandb
     keepAliveInitialDelayMillis: keepAliveDelay,
     pipeline: pipelined,
     types: { getTypeParser: getParser },
-    ...(mayBeStandby ? {} : { onConnect: refuseStandby }),
+    onConnect: (client: pg.ClientBase) => prepareConnection(client, mayBeStandby),
   } as pg.PoolConfig)
   pool.on('error', failed)
   pool.on('connect', (client) => {
@@ -344,12 +344,21 @@ export async function cancel(server: pg.ClientConfig, client: pg.PoolClient): Pr
 /** Timeout for the server to report its role. */
 const roleTimeoutMs = 3_000
 
-/** Checks that a new connection has reached a primary. @throws Error with the code `onStandby`, after cutting the connection */
-async function refuseStandby(client: pg.ClientBase): Promise<void> {
-  const look = { text: 'select pg_is_in_recovery()', rowMode: 'array', query_timeout: roleTimeoutMs } as const
+/**
+ * Disables just-in-time compilation on a new connection: on reads it takes seconds, while their execution takes milliseconds. A pooler in
+ * transaction mode may lose the setting, which affects nothing but speed.
+ *
+ * @throws Error with the code `onStandby`, after cutting the connection, if it has not reached a primary and must have
+ */
+async function prepareConnection(client: pg.ClientBase, mayBeStandby: boolean): Promise<void> {
+  const look = {
+    text: "select pg_is_in_recovery(), set_config('jit', 'off', false)",
+    rowMode: 'array',
+    query_timeout: roleTimeoutMs,
+  } as const
   try {
-    const { rows } = await client.query<[boolean]>(look as never)
-    if (rows[0]![0]) throw Object.assign(new Error('The server is a standby'), { code: onStandby })
+    const { rows } = await client.query<[boolean, string]>(look as never)
+    if (rows[0]![0] && !mayBeStandby) throw Object.assign(new Error('The server is a standby'), { code: onStandby })
   } catch (error) {
     // Terminating gracefully would block on an unresponsive server.
     const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
