@@ -50,6 +50,7 @@ export default function CompareScreen({ type, document }: { readonly type: strin
 interface SidesProps {
   readonly type: TypeDescription
   readonly view: DocumentView
+  /** Names of versions, such as `draft de`. */
   readonly left: string
   readonly right: string
 }
@@ -60,43 +61,32 @@ function Sides({ type, view, left, right }: SidesProps) {
   const [, navigate] = useLocation()
   const [isEverything, setEverything] = useState(false)
   const { documentId, locale } = view
-  const choices = view.locales.flatMap(({ locale: code, state }) => {
-    const language = code === null ? '' : `, ${format.languageName(code)}`
-    const draft = { value: `draft ${code ?? ''}`, label: `${words.compare.draft}${language}` }
-    return state === 'draft' ? [draft] : [draft, { value: `published ${code ?? ''}`, label: `${words.compare.published}${language}` }]
+  const labelOf = (name: string): string => {
+    const { status, code } = readName(name)
+    const label = status === 'published' ? words.compare.published : words.compare.draft
+    return code === null ? label : `${label}, ${format.languageName(code)}`
+  }
+  const choices = view.locales.flatMap(({ locale: code, state }) =>
+    (state === 'draft' ? ['draft'] : ['draft', 'published']).map((status) => {
+      const value = `${status} ${code ?? ''}`
+      return { value, label: labelOf(value) }
+    }),
+  )
+  const chosen = { left, right, ...(locale === null ? {} : { locale }) }
+  const titlesOf = (side: 'left' | 'right'): Pick<Side, 'title' | 'name'> => ({
+    title: (
+      <Select
+        isQuiet
+        isSmall
+        aria-label={words.compare[side]}
+        choices={choices}
+        value={chosen[side]}
+        onChange={(value) => navigate(addresses.compare(type.uid, documentId, { ...chosen, [side]: value }), { replace: true })}
+      />
+    ),
+    name: labelOf(chosen[side]),
   })
-  const choose = (changed: { readonly left?: string; readonly right?: string }) =>
-    navigate(addresses.compare(type.uid, documentId, { left, right, ...(locale === null ? {} : { locale }), ...changed }), {
-      replace: true,
-    })
-  const sides = [
-    useSide(
-      type,
-      view,
-      left,
-      <Select
-        isQuiet
-        isSmall
-        aria-label={words.compare.left}
-        choices={choices}
-        value={left}
-        onChange={(value) => choose({ left: value })}
-      />,
-    ),
-    useSide(
-      type,
-      view,
-      right,
-      <Select
-        isQuiet
-        isSmall
-        aria-label={words.compare.right}
-        choices={choices}
-        value={right}
-        onChange={(value) => choose({ right: value })}
-      />,
-    ),
-  ] as const
+  const sides = [useSide(type, documentId, left, titlesOf('left')), useSide(type, documentId, right, titlesOf('right'))] as const
   return (
     <div className={styles.compare}>
       <div className={styles.compareTools}>
@@ -113,15 +103,16 @@ function Sides({ type, view, left, right }: SidesProps) {
   )
 }
 
-/** The version with a name such as `draft de`; null while it loads. */
-function useSide(type: TypeDescription, view: DocumentView, name: string, title: ReactNode): Side | null {
-  const words = useWords().editor.compare
-  const format = useFormat()
+function readName(name: string) {
   const [status = '', code = ''] = name.split(' ')
-  const { data } = useQuery(documentQuery(type.uid, view.documentId, code === '' ? null : code))
+  return { status, code: code === '' ? null : code }
+}
+
+/** The version with a name; null while it loads. */
+function useSide(type: TypeDescription, documentId: string, name: string, titles: Pick<Side, 'title' | 'name'>): Side | null {
+  const { status, code } = readName(name)
+  const { data } = useQuery(documentQuery(type.uid, documentId, code))
   if (data === undefined) return null
   const version = status === 'published' ? data.data.published : data.data.draft
-  const language = code === '' ? '' : `, ${format.languageName(code)}`
-  const label = `${status === 'published' ? words.published : words.draft}${language}`
-  return { title, name: label, data: (version ?? {}) as Entry, lang: code === '' ? null : code }
+  return { ...titles, data: (version ?? {}) as Entry, lang: code }
 }
