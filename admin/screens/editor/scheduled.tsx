@@ -194,7 +194,7 @@ interface ListProps {
 }
 
 function List({ all, isBusy, onCancel }: ListProps) {
-  const words = useWords().editor.schedule
+  const { schedule: words, publish } = useWords().editor
   const format = useFormat()
   const sentence = useSentence()
   return (
@@ -213,7 +213,7 @@ function List({ all, isBusy, onCancel }: ListProps) {
                 {error === null
                   ? person
                   : error.errors.length > 0
-                    ? words.toCorrect(error.errors.length)
+                    ? publish.missing(error.errors.length)
                     : words.reason(error.status, error.message)}
               </span>
             </span>

@@ -104,7 +104,6 @@ export const editor = {
       publish: (time: string) => `Nicht veröffentlicht am ${time}`,
       unpublish: (time: string) => `Nicht zurückgezogen am ${time}`,
     },
-    toCorrect: (count: number) => (count === 1 ? '1 Korrektur nötig' : `${count} Korrekturen nötig`),
     reason: (status: number, message: string) =>
       status === 403
         ? 'Wer es vorgemerkt hat, darf es nicht mehr'

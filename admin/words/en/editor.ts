@@ -97,7 +97,6 @@ export const editor = {
     past: 'This time has passed.',
     planned: { publish: (time: string) => `Public on ${time}`, unpublish: (time: string) => `Taken back on ${time}` },
     refused: { publish: (time: string) => `Not published on ${time}`, unpublish: (time: string) => `Not taken back on ${time}` },
-    toCorrect: (count: number) => `${few(count, 'correction', 'corrections')} needed`,
     reason: (status: number, message: string) =>
       status === 403 ? 'Whoever scheduled it may no longer do so' : status === 404 ? 'It did not exist, or could not be seen' : message,
     cancel: 'Cancel it',
