@@ -6,6 +6,15 @@ export function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** A person in a response. */
+export interface Person {
+  readonly firstname?: string | null
+  readonly lastname?: string | null
+}
+
+/** First and last name; empty: neither is known. */
+export const personName = ({ firstname, lastname }: Person): string => [firstname, lastname].filter(Boolean).join(' ')
+
 /** Texts of a number by its plural category; `{}` is replaced by the number. */
 export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { readonly other: string }
 

@@ -3,15 +3,10 @@ import type { Outcome, SaverNetwork, ServerDocument } from '../../form/saver.js'
 import type { Entry } from '../../form/values.js'
 import { ApiFailure, type Data, request } from '../../server/client.js'
 import { sessionState, subscribeToSession } from '../../server/session.js'
+import { type Person, personName } from '../../words/format.js'
 
 /** A document in a response of the API. */
 export type DocumentView = Data<'/content/{type}/{document}', 'GET'>
-
-/** A person in a response. */
-interface Person {
-  readonly firstname?: string | null
-  readonly lastname?: string | null
-}
 
 /** Facts in the response to a write. */
 export interface DocumentFacts {
@@ -19,16 +14,10 @@ export interface DocumentFacts {
   readonly updatedAt: string | null
 }
 
-const nameOf = (person: unknown): string | null => {
-  if (typeof person !== 'object' || person === null) return null
-  const { firstname, lastname } = person as Person
-  return [firstname, lastname].filter(Boolean).join(' ') || null
-}
-
 /** The parts of a document that a saver needs. */
 export function toServerDocument({ documentId, revision, draft }: DocumentView): ServerDocument {
   const savedAt = typeof draft?.updatedAt === 'string' ? draft.updatedAt : null
-  return { documentId, revision, draft: draft as Entry | null, savedAt, savedBy: nameOf(draft?.updatedBy) }
+  return { documentId, revision, draft: draft as Entry | null, savedAt, savedBy: personName((draft?.updatedBy ?? {}) as Person) || null }
 }
 
 /** The header that names the state of the document that a write starts from. */

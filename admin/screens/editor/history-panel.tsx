@@ -12,6 +12,7 @@ import { Skeleton } from '../../parts/skeleton.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { ApiFailure, request } from '../../server/client.js'
+import { personName } from '../../words/format.js'
 import { Comparison, differingAttributes } from './comparison.js'
 import { restoreVersion, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
@@ -22,9 +23,6 @@ interface HistoryPanelProps {
   readonly form: DocumentForm
   readonly onClose: () => void
 }
-
-const personOf = (administrator: { readonly firstname: string | null; readonly lastname: string | null } | null): string | null =>
-  administrator === null ? null : [administrator.firstname, administrator.lastname].filter(Boolean).join(' ') || null
 
 /** The list of versions, and one of them. */
 export function HistoryPanel({ form, onClose }: HistoryPanelProps) {
@@ -78,7 +76,7 @@ function Versions({ form, onChoose }: { readonly form: DocumentForm; readonly on
               <span className={styles.versionTime}>
                 <RelativeTime date={at} />
               </span>
-              <span className={styles.soft}>{words.by(personOf(administrator))}</span>
+              <span className={styles.soft}>{words.by(personName(administrator ?? {}) || null)}</span>
               <span className={styles.soft}>{words.status[status] ?? status}</span>
             </button>
           </li>

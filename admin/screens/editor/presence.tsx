@@ -6,6 +6,7 @@ import { isKeyed, keyOf } from '../../form/values.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { type PresenceEvent, peopleAt, subscribeToEvents } from '../../server/events.js'
 import { openPresence, tabId } from '../../server/presence.js'
+import { personName } from '../../words/format.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
 
@@ -23,7 +24,7 @@ export function usePeople(form: DocumentForm): readonly Present[] {
   return useMemo(() => all.filter((person) => person.tab !== tabId && (person.locale ?? locale) === locale), [all, locale])
 }
 
-const nameOf = ({ administrator }: Present): string => [administrator.firstname, administrator.lastname].filter(Boolean).join(' ')
+const nameOf = ({ administrator }: Present): string => personName(administrator)
 
 /** The names of people in the head. */
 export function People({ form }: { readonly form: DocumentForm }) {

@@ -13,6 +13,7 @@ import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { request } from '../../server/client.js'
 import { subscribeToEvents } from '../../server/events.js'
+import { personName } from '../../words/format.js'
 import type { DocumentForm } from './document-form.js'
 import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
@@ -202,7 +203,6 @@ function List({ all, isBusy, onCancel }: ListProps) {
       {all.map((one) => {
         const { locale, action, administrator, error } = one
         const language = locale === null ? '' : format.languageName(locale)
-        const person = [administrator.firstname, administrator.lastname].filter(Boolean).join(' ')
         const text = [language, sentence(one)].filter(Boolean).join(': ')
         return (
           <li key={`${locale} ${action}`}>
@@ -211,7 +211,7 @@ function List({ all, isBusy, onCancel }: ListProps) {
               <span className={error === null ? styles.soft : styles.problem}>
                 {' '}
                 {error === null
-                  ? person
+                  ? personName(administrator)
                   : error.errors.length > 0
                     ? publish.missing(error.errors.length)
                     : words.reason(error.status, error.message)}

@@ -6,6 +6,7 @@ import { RelativeTime } from '../../parts/relative-time.js'
 import { State } from '../../parts/state.js'
 import { useWords } from '../../parts/words.js'
 import type { Data } from '../../server/client.js'
+import { personName } from '../../words/format.js'
 import type { Start } from '../shell/type-names.js'
 import styles from './home.module.css'
 
@@ -22,13 +23,12 @@ interface RowsProps {
 export function DocumentRows({ start, documents, empty, showsAuthor = false }: RowsProps): ReactNode {
   const { startPage } = useWords().shell
   if (documents.length === 0) return <p className={styles.empty}>{empty}</p>
-  const nameOf = ({ updatedBy }: HomeDocument) => [updatedBy?.firstname, updatedBy?.lastname].filter(Boolean).join(' ')
   const isDefault = (locale: string | null) => locale === null || start.locales.some(({ code, isDefault: is }) => is && code === locale)
   return (
     <ul className={styles.rows}>
       {documents.map((document) => {
         const { type, documentId, locale, name, displayName, state, updatedAt } = document
-        const author = showsAuthor ? nameOf(document) : ''
+        const author = showsAuthor ? personName(document.updatedBy ?? {}) : ''
         return (
           <li key={`${type} ${documentId} ${locale}`} className={styles.row}>
             <span className={styles.what}>

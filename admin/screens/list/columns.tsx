@@ -9,7 +9,7 @@ import { useFormat, useWords } from '../../parts/words.js'
 import { peopleAt, subscribeToEvents } from '../../server/events.js'
 import { tabId } from '../../server/presence.js'
 import type { Words } from '../../words/catalog.js'
-import type { Format } from '../../words/format.js'
+import { type Format, type Person, personName } from '../../words/format.js'
 import styles from './list.module.css'
 import { type AttributeInfo, attributeOf, labelOf, localesColumn, mainField, sortKey, stateColumn, type TypeInfo } from './list-query.js'
 import { LocaleMarks, type LocaleState } from './locale-marks.js'
@@ -119,7 +119,7 @@ function RowPeople({ type, document }: { readonly type: string; readonly documen
   const people = useSyncExternalStore(subscribeToEvents, () => peopleAt(type, document))
   const others = people.filter(({ tab }) => tab !== tabId)
   if (others.length === 0) return null
-  const names = others.map(({ administrator }) => [administrator.firstname, administrator.lastname].filter(Boolean).join(' '))
+  const names = others.map(({ administrator }) => personName(administrator))
   return <span className={styles.people}> {editor.people.here(format.list([...new Set(names)]))}</span>
 }
 
@@ -161,19 +161,17 @@ function valueCell(context: CellContext, name: string, attribute: AttributeInfo,
   }
 }
 
-interface Named {
+interface Named extends Person {
   readonly name?: string | null
-  readonly firstname?: string | null
-  readonly lastname?: string | null
   readonly count?: number
 }
 
 /** One link by its name, several by their number. */
 function Linked({ value }: { readonly value: unknown }): ReactNode {
   const { list } = useWords()
-  const { name, firstname, lastname, count } = value as Named
+  const { name, count, ...person } = value as Named
   if (count !== undefined) return count === 0 ? null : list.links(count)
-  return name ?? ([firstname, lastname].filter(Boolean).join(' ') || list.untitled)
+  return name ?? (personName(person) || list.untitled)
 }
 
 interface Thumbnail {

@@ -7,12 +7,13 @@ import { useToasts } from '../../parts/toasts.js'
 import { useLanguage, useWords } from '../../parts/words.js'
 import { signOut } from '../../server/session.js'
 import { type Language, languages } from '../../words/catalog.js'
+import { personName } from '../../words/format.js'
 import { usePreference } from './preferences.js'
 import styles from './shell.module.css'
 import type { Start } from './type-names.js'
 
 /** The name of an administrator, or the address. */
-export const nameOf = ({ firstname, lastname, email }: Start['me']): string => [firstname, lastname].filter(Boolean).join(' ') || email
+const nameOf = (me: Start['me']): string => personName(me) || me.email
 
 const initialsOf = (name: string): string =>
   name
