@@ -84,16 +84,17 @@ const filteredBy = (type: TypeInfo): readonly string[] =>
     'documentId',
   ].filter((name) => (name === stateColumn || type.fields.read.includes(name)) && comparedKind(name, attributeOf(type, name)) !== null)
 
-/** Administrators are no documents to choose from. */
-const isChosen = (attribute: AttributeInfo | undefined): boolean => attribute?.target?.startsWith('admin::') === false
+/** The comparisons of a kind; administrators cannot be chosen as documents are. */
+const operatorsFor = (kind: ComparedKind, attribute: AttributeInfo | undefined): readonly Operator[] =>
+  operatorsOf[kind].filter((operator) => operator !== 'oneOf' || attribute?.target?.startsWith('admin::') === false)
 
-/** A condition on an attribute with its usual comparison; on administrators, that of their names. */
+/** A condition on an attribute with its usual comparison; on administrators, one on their names. */
 function conditionOn(type: TypeInfo, name: string): Condition {
   const attribute = attributeOf(type, name)
   const kind = comparedKind(name, attribute) ?? 'text'
-  if (kind === 'relation' && !isChosen(attribute))
+  const operator = operatorsFor(kind, attribute)[0]!
+  if (kind === 'relation' && operator !== 'oneOf')
     return { kind: 'condition', path: [name, relationField(type, name)], operator: 'contains', value: '' }
-  const operator = operatorsOf[kind][0]!
   return { kind: 'condition', path: [name], operator, value: startValue(kind, operator) }
 }
 
@@ -205,9 +206,8 @@ function ConditionForm({ type, locale, condition, onChange }: ConditionFormProps
   const targetType = target.data && { ...target.data.data, naming: null, draftAndPublish: false }
   const compared = second === undefined ? attribute : targetType === undefined ? undefined : attributeOf(targetType, second)
   const kind = comparedKind(second ?? first, compared) ?? (second === undefined ? 'relation' : 'text')
-  const operators = operatorsOf[kind].filter((operator) => operator !== 'oneOf' || isChosen(attribute))
   const setPath = (path: readonly string[], of: ComparedKind) => {
-    const operator = operatorsOf[of].find((one) => one !== 'oneOf' || isChosen(attribute))!
+    const operator = operatorsFor(of, attribute)[0]!
     onChange({ ...condition, path, operator, value: startValue(of, operator) })
   }
   return (
@@ -250,7 +250,7 @@ function ConditionForm({ type, locale, condition, onChange }: ConditionFormProps
             value: operator === 'last' || condition.operator === 'last' ? startValue(kind, operator) : condition.value,
           })
         }
-        choices={[...new Set([...operators, condition.operator])].map((value) => ({
+        choices={[...new Set([...operatorsFor(kind, attribute), condition.operator])].map((value) => ({
           value,
           label: (kind === 'date' ? list.dateOperators[value] : undefined) ?? list.operators[value],
         }))}
@@ -263,7 +263,7 @@ function ConditionForm({ type, locale, condition, onChange }: ConditionFormProps
   )
 }
 
-/** The documents that a relation may lead to: they are found by their names, and several may be chosen. */
+/** The documents to filter by, found by name; several may be chosen. */
 function LinksForm({ type, locale, condition, onChange }: ConditionFormProps): ReactNode {
   const { list, fields } = useWords()
   const [first = ''] = condition.path
