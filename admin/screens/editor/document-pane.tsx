@@ -1,6 +1,5 @@
 // The fields of one document in one language.
 import { use, useCallback, useMemo } from 'react'
-import { addresses, pagePath } from '../../addresses.js'
 import { DocumentFieldsProvider, documentSection, type Link } from '../../fields/document.js'
 import { FieldRows } from '../../fields/field-rows.js'
 import type { Folding } from '../../fields/folding.js'
@@ -9,7 +8,7 @@ import { useWords } from '../../parts/words.js'
 import { ConflictBelow } from './conflict.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
-import { LinkedDocumentsContext } from './linked-documents.js'
+import { LinkedDocumentsContext, openInTab } from './linked-documents.js'
 import { PeopleAt } from './presence.js'
 import { useMeta } from './use-document-form.js'
 
@@ -39,7 +38,7 @@ export function DocumentPane({ form, folding, idPrefix, label, isAligned = false
       const onClosed = (closed: Link) => store.describeLink({ ...link, ...closed })
       if (show !== null) show({ type: uid, link, name: '', locale: linkLocale, onCreated: () => {}, onClosed })
       // Another tab, since this document may have changes that are not saved.
-      else window.open(pagePath + addresses.document(uid, id, linkLocale), '_blank', 'noreferrer')
+      else openInTab(uid, id, linkLocale)
     },
     [show, store],
   )

@@ -7,8 +7,9 @@ export interface EditorKeys {
   readonly onPublish: () => void
   readonly onUndo: (isRedo: boolean) => void
   readonly onError: (isBackwards: boolean) => void
-  readonly onLanguage: () => void
-  readonly onPreview: () => void
+  readonly onLanguage?: () => void
+  /** Null: the document has no preview. */
+  readonly onPreview?: (() => void) | null
 }
 
 /** Editors of texts with their own undo. */
@@ -37,8 +38,8 @@ export function useEditorKeys(keys: EditorKeys, within?: RefObject<Element | nul
       event.preventDefault()
       if (action === 'save') latest.current.onSave()
       else if (action === 'publish') latest.current.onPublish()
-      else if (action === 'language') latest.current.onLanguage()
-      else if (action === 'preview') latest.current.onPreview()
+      else if (action === 'language') latest.current.onLanguage?.()
+      else if (action === 'preview') latest.current.onPreview?.()
       else if (action === 'error') latest.current.onError(shiftKey)
       else latest.current.onUndo(shiftKey || key.toLowerCase() === 'y')
     }

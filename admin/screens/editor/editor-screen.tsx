@@ -19,7 +19,7 @@ import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
 import { EditorHeader, type EditorWindow } from './editor-header.js'
 import { useEditorKeys } from './editor-keys.js'
-import { focusPath, goToError } from './focus-path.js'
+import { focusAfterClosing, goToError, undoAt } from './focus-path.js'
 import { type LinkedDocument, LinkedDocuments } from './linked-documents.js'
 import { Notices } from './notices.js'
 import { useFollowing } from './presence.js'
@@ -117,15 +117,13 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   const onLocale = (locale: string) => void goTo(locale, address.beside === locale ? form.locale : address.beside)
   const onGo = (path: string) => {
     close()
-    // After the window has closed and given the focus back.
-    setTimeout(() => focusPath(folding, mainPrefix, path), 50)
+    focusAfterClosing(folding, mainPrefix, path)
   }
   const onUndo = (isRedo: boolean) => {
     // A rich text has its own steps.
     const text = globalThis.document.activeElement
     if (text?.dispatchEvent(new CustomEvent('octavo-undo', { bubbles: true, cancelable: true, detail: isRedo })) === false) return
-    const [path] = (isRedo ? form.store.redo() : form.store.undo()) ?? []
-    if (path !== undefined) focusPath(folding, mainPrefix, path)
+    undoAt(form.store, folding, mainPrefix, isRedo)
   }
   useFollowing(form, mainPrefix)
   const onPreview = form.type.previewed && documentId !== null ? () => setPreviewed(!isPreviewed) : null
@@ -134,7 +132,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
     onPublish: () => (form.type.draftAndPublish ? setOpen('publish') : void form.saver.save()),
     onUndo,
     onError: (isBackwards) => goToError(form.store, mainPrefix, onGo, isBackwards),
-    onPreview: () => onPreview?.(),
+    onPreview,
     onLanguage: () => {
       const codes = locales.map(({ code }) => code)
       const next = codes[(codes.indexOf(form.locale ?? '') + 1) % codes.length]

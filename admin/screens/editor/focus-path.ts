@@ -36,6 +36,16 @@ export function focusPath(folding: Revealing, idPrefix: string, path: string): v
   attempt(attempts)
 }
 
+/** Goes to a field after a window has closed and given the focus back. */
+export const focusAfterClosing = (folding: Revealing, idPrefix: string, path: string): void =>
+  void setTimeout(() => focusPath(folding, idPrefix, path), 50)
+
+/** Undoes or redoes a change of the form, and goes to its field. */
+export function undoAt(store: DocumentStore, folding: Revealing, idPrefix: string, isRedo: boolean): void {
+  const [path] = (isRedo ? store.redo() : store.undo()) ?? []
+  if (path !== undefined) focusPath(folding, idPrefix, path)
+}
+
 /** Goes to the error after the focused field, or before it. */
 export function goToError(store: DocumentStore, idPrefix: string, onGo: (path: string) => void, isBackwards: boolean): void {
   const paths = [...new Set([...store.allErrors().map(({ path }) => path), ...store.conflicts().map(({ path }) => path)])]

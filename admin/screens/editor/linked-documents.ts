@@ -1,5 +1,6 @@
 // Linked documents next to the editor: fields ask for them, and the screen shows one in a panel.
 import { createContext } from 'react'
+import { addresses, pagePath } from '../../addresses.js'
 import type { Link } from '../../fields/document.js'
 
 /** A document that a field asks for. */
@@ -22,3 +23,7 @@ const LinkedDocumentsContext = createContext<((wanted: LinkedDocument) => void) 
 /** Shows documents for the fields inside; without it, they open in another tab. */
 export const LinkedDocuments = LinkedDocumentsContext.Provider
 export { LinkedDocumentsContext }
+
+/** Opens a document in another tab. */
+export const openInTab = (type: string, documentId: string, locale: string | null): void =>
+  void window.open(pagePath + addresses.document(type, documentId, locale), '_blank', 'noreferrer')

@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink } from 'lucide-react'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { addresses, pagePath } from '../../addresses.js'
 import type { Link } from '../../fields/document.js'
 import { createFolding } from '../../fields/folding.js'
 import { useSaver, useValue } from '../../form/hooks.js'
@@ -20,8 +19,8 @@ import type { DocumentForm } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
 import { useEditorKeys } from './editor-keys.js'
-import { focusPath, goToError } from './focus-path.js'
-import { type LinkedDocument, LinkedDocuments } from './linked-documents.js'
+import { focusAfterClosing, goToError, undoAt } from './focus-path.js'
+import { type LinkedDocument, LinkedDocuments, openInTab } from './linked-documents.js'
 import { Notices } from './notices.js'
 import { nameOfDocument } from './path-labels.js'
 import { useMerging } from './presence.js'
@@ -117,20 +116,15 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
   }, [wanted, store, type, mainField])
   const go = (path: string) => {
     close()
-    setTimeout(() => focusPath(folding, panelPrefix, path), 50)
+    focusAfterClosing(folding, panelPrefix, path)
   }
   const mayPublish = type.draftAndPublish && view?.may.publish !== false && type.actions.includes('publish')
   useEditorKeys(
     {
       onSave: () => void saver.save(),
       onPublish: () => (mayPublish ? setOpen('publish') : void saver.save()),
-      onUndo: (isRedo) => {
-        const [path] = (isRedo ? store.redo() : store.undo()) ?? []
-        if (path !== undefined) focusPath(folding, panelPrefix, path)
-      },
+      onUndo: (isRedo) => undoAt(store, folding, panelPrefix, isRedo),
       onError: (isBackwards) => goToError(store, panelPrefix, go, isBackwards),
-      onLanguage: () => {},
-      onPreview: () => {},
     },
     body,
   )
@@ -151,11 +145,7 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
           {type.draftAndPublish && view?.state != null && <State state={view.state} />}
           <SavingStatus form={form} />
           {documentId !== null && (
-            <IconButton
-              isSmall
-              label={words.linked.newTab}
-              onPress={() => window.open(pagePath + addresses.document(type.uid, documentId, locale), '_blank', 'noreferrer')}
-            >
+            <IconButton isSmall label={words.linked.newTab} onPress={() => openInTab(type.uid, documentId, locale)}>
               <ExternalLink size={15} aria-hidden="true" />
             </IconButton>
           )}
