@@ -1,7 +1,7 @@
 // The toolbar of rich text: kind of block, flags, lists, link, image. It is one tab stop; arrows move the focus inside.
 import { Bold, Code, Image, Italic, Link, List, ListOrdered, Strikethrough, Underline } from 'lucide-react'
 import { type KeyboardEvent, memo, useRef, useState } from 'react'
-import { hasCommandKey } from '../parts/command-key.js'
+import { hasCommandKey } from '../parts/device.js'
 import { IconButton } from '../parts/icon-button.js'
 import shared from '../parts/rich-text.module.css'
 import { Select } from '../parts/select.js'

@@ -1,11 +1,12 @@
 // The website's page of a document next to its form: told of each save, and a click on a text in it goes to the field.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ExternalLink, Monitor, RotateCw, Smartphone, Tablet, X } from 'lucide-react'
-import { type ReactNode, type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { connectPreview } from '../../../packages/client/preview.js'
 import { labelOf } from '../../fields/document.js'
 import { useSaver } from '../../form/hooks.js'
 import { buttonClass } from '../../parts/button.js'
+import { useMedia } from '../../parts/device.js'
 import { Panel } from '../../parts/dialog.js'
 import { ErrorState } from '../../parts/error-state.js'
 import { IconButton } from '../../parts/icon-button.js'
@@ -25,12 +26,6 @@ interface PreviewPaneProps {
 
 type Width = 'phone' | 'tablet' | 'full'
 
-const narrow = matchMedia('(max-width: 900px)')
-const subscribeToWidth = (listener: () => void) => {
-  narrow.addEventListener('change', listener)
-  return () => narrow.removeEventListener('change', listener)
-}
-
 /** The script for pages that ask for one as for that of Strapi: clicks go to fields; updates are the page's own. */
 const scriptOf = (origin: string): string => `(${connectPreview})({origin:${JSON.stringify(origin)},onUpdate(){}})`
 
@@ -41,7 +36,7 @@ export function PreviewPane({ form, document, onGo, onClose }: PreviewPaneProps)
   const frame = useRef<HTMLIFrameElement>(null)
   const [width, setWidth] = useState<Width>('full')
   const [loads, setLoads] = useState(0)
-  const isNarrow = useSyncExternalStore(subscribeToWidth, () => narrow.matches)
+  const isNarrow = useMedia('(max-width: 900px)')
   const { revision } = useSaver(form.saver)
   const { data, error } = useAddress(form, document, revision)
   const url = data?.url == null ? null : new URL(data.url, location.origin)

@@ -1,6 +1,6 @@
 // All keys of the page.
 import type { ReactNode } from 'react'
-import { hasCommandKey } from '../../parts/command-key.js'
+import { hasCommandKey } from '../../parts/device.js'
 import { Dialog } from '../../parts/dialog.js'
 import { useWords } from '../../parts/words.js'
 import styles from './key-list.module.css'

@@ -1,9 +1,10 @@
 // The frame of every screen: menu, skip link, palette, keys, and dialogs about the session.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Menu as MenuIcon, Search, X } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
+import { useMedia } from '../../parts/device.js'
 import { ErrorState } from '../../parts/error-state.js'
 import { Hidden } from '../../parts/hidden.js'
 import { IconButton } from '../../parts/icon-button.js'
@@ -26,18 +27,6 @@ const KeyList = lazy(() => import('./key-list.js'))
 /** After the screen has asked for its own files. */
 const preloadMs = 1_000
 
-const phone = '(max-width: 640px)'
-
-const useIsPhone = (): boolean =>
-  useSyncExternalStore(
-    (listener) => {
-      const media = matchMedia(phone)
-      media.addEventListener('change', listener)
-      return () => media.removeEventListener('change', listener)
-    },
-    () => matchMedia(phone).matches,
-  )
-
 /** The page of a signed-in administrator. */
 export function Shell(): ReactNode {
   const { data, error, refetch } = useQuery(startQuery())
@@ -57,7 +46,7 @@ type Window = 'palette' | 'keys' | 'drawer' | null
 
 function Frame({ start }: { readonly start: Start }): ReactNode {
   const { shell } = useWords()
-  const isPhone = useIsPhone()
+  const isPhone = useMedia('(max-width: 640px)')
   const [window, open] = useState<Window>(null)
   const [location, navigate] = useLocation()
   const content = useScreenFocus(location)
