@@ -1,7 +1,7 @@
 // The editor of documents in a browser: publication, errors, undo, two languages, history, also without a mouse.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { signInAdmin } from '../../support/administration.js'
+import { requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
 import { patience, until } from '../../support/until.js'
@@ -17,13 +17,8 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
   let token: string
   let document: string
 
-  const api = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    served.request(`/admin/api${path}`, {
-      method,
-      token,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
+  const api = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    requestAdmin(served, path, { method, token, body, headers })
   const read = async (locale = 'en') => (await api('GET', `/content/${type}/${document}?locale=${locale}`)).body.data
   const revision = async () => (await api('GET', `/content/${type}/${document}?locale=en`)).headers.get('etag')!
   const field = (name: string, within = page.locator('main')) => within.getByRole('textbox', { name }).first()

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { addToken, secrets } from '../../spec/callers.js'
-import { signInAdmin } from '../../support/administration.js'
+import { requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import { rule } from '../../support/rule.js'
 import type { Served } from '../../support/serve.js'
@@ -67,13 +67,7 @@ describeWith(['Chromium'], 'previews in a browser', () => {
       top.postMessage({ type: 'octavoField', source: 'documentId=${document}&path=kicker' }, '*'), 50)</script>`)
   })
 
-  const api = (method: string, path: string, body?: unknown) =>
-    served.request(`/admin/api${path}`, {
-      method,
-      token,
-      headers: { 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
+  const api = (method: string, path: string, body?: unknown) => requestAdmin(served, path, { method, token, body })
   const field = (name: string) => page.locator('main').getByRole('textbox', { name }).first()
   const site = () => page.frameLocator('iframe[title="Preview"]')
   const isFocused = (name: string) => field(name).evaluate((element) => element.ownerDocument.activeElement === element)

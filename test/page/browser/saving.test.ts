@@ -3,7 +3,7 @@ import { createServer, request as sendTo } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { adminPassword, signInAdmin } from '../../support/administration.js'
+import { adminPassword, requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import { type Served, serveExisting } from '../../support/serve.js'
 import { isThorough } from '../../support/thorough.js'
@@ -100,13 +100,8 @@ describeWith(['Chromium'], 'saving in a browser', () => {
   /** The tab of the test. */
   let page: Page
 
-  const api = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    served.request(`/admin/api${path}`, {
-      method,
-      token,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
+  const api = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    requestAdmin(served, path, { method, token, body, headers })
   const stored = async (): Promise<Record<string, unknown>> => (await api('GET', `/content/${type}/${document}?locale=en`)).body.data.draft
   const title = () => page.getByRole('textbox', { name: 'Title' }).first()
   const isStored = (value: string) => until(`the title "${value}" is stored`, async () => (await stored()).title === value)

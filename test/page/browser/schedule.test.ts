@@ -1,7 +1,7 @@
 // Publication at a later time in a browser: scheduled, changed, cancelled, carried out and refused while the document is open.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { signInAdmin } from '../../support/administration.js'
+import { requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
 import { ada, expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
@@ -16,13 +16,7 @@ describeWith(['Chromium'], 'publication at a later time in a browser', () => {
   let token: string
   let document: string
 
-  const api = async (method: string, path: string, body?: unknown) =>
-    served.request(`/admin/api${path}`, {
-      method,
-      token,
-      headers: { 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
+  const api = (method: string, path: string, body?: unknown) => requestAdmin(served, path, { method, token, body })
   const create = async (data: object): Promise<string> =>
     (await api('POST', `/content/${type}?locale=en`, { data: { slug: `later-${Date.now()}`, summary, ...data } })).body.data.documentId
   const read = async () => (await api('GET', `/content/${type}/${document}?locale=en`)).body.data
