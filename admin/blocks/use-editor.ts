@@ -72,7 +72,7 @@ export function useEditor(mount: RefObject<HTMLElement | null>, options: EditorO
         handleClick: (_view, _position, event) => followLink(event),
         handlePaste: (view, event) => {
           if (taken(picturesIn(event.clipboardData))) return true
-          // A paste is an undo step of its own, even right after typing.
+          // A paste is a separate undo step, even right after typing.
           view.dispatch(closeHistory(view.state.tr))
           return false
         },

@@ -73,12 +73,10 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
 
 const noHints: readonly Finding[] = []
 
-/** Nothing moves under a pointer that is pressed on another field. */
+/** Milliseconds in which nothing moves under a press on another field. */
 const hintDelay = 250
 
-/**
- * Constraints that the value broke when the field was left, as long as it breaks them: none appears during typing.
- */
+/** Constraints that the value broke when the field was left, and still breaks. None appear during typing. */
 function useHints(store: DocumentStore, path: string, attribute: FormAttribute) {
   const [left, setLeft] = useState<{ readonly check: typeof checkValue; readonly codes: readonly string[] } | null>(null)
   const subscribe = useCallback((listener: () => void) => (left === null ? () => {} : store.subscribe(path, listener)), [store, path, left])

@@ -9,7 +9,7 @@ export type Finding = Pick<FieldError, 'code' | 'params'>
 const isNumber = (option: unknown): option is number => typeof option === 'number' && Number.isFinite(option)
 const isLength = (option: unknown): option is number => Number.isInteger(option) && Number(option) > 0
 
-/** The length of the column of a short text. */
+/** Column length of short texts. */
 const columnLength = 255
 /** Longer texts are left to the service, which stops slow patterns. */
 const longestTried = 1_000

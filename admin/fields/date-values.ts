@@ -8,7 +8,7 @@ function dateOf(value: unknown): Date | null {
   return Number.isNaN(date.getTime()) ? null : date
 }
 
-/** Seconds and milliseconds where there are some: what an input does not show would be lost with the next change. */
+/** Seconds and milliseconds, if any: the next change would lose those that an input does not show. */
 const rest = (seconds: string, milliseconds: string): string =>
   milliseconds === '000' ? (seconds === '00' ? '' : `:${seconds}`) : `:${seconds}.${milliseconds}`
 

@@ -40,7 +40,7 @@ function DateInput({
     } catch {}
   }
   const clear = () => {
-    // What was typed in parts is no value, and stays in the input otherwise.
+    // An incomplete date is not a value, so React would leave it in the input.
     if (input.current !== null) input.current.value = ''
     setIsPartial(false)
     store.set(path, null, { isTyping: false })

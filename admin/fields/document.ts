@@ -30,9 +30,9 @@ export interface DocumentFields {
   readonly folding: Folding
   /** Begins the ids of fields, since two languages can be on one page. */
   readonly idPrefix: string
-  /** Opens a linked document in the second pane. */
+  /** Opens a linked document next to this one. */
   readonly openLink?: (link: Link) => void
-  /** Begins a document next to this one, and gives a link to it once it is stored. */
+  /** Creates a document next to this one; `onCreated` receives its link once it is stored. */
   readonly createLink?: (type: string, name: string, onCreated: (link: Link) => void) => void
   /** Content next to the label of a field: people, comparisons. */
   readonly renderAside?: (path: string) => ReactNode

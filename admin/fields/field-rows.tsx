@@ -27,7 +27,7 @@ export const FieldRows = memo(function FieldRows({ section, isAligned = false }:
 
 interface FieldRowsProps {
   readonly section: Section
-  /** Each field in a row of the grid outside, next to the same field of another form. */
+  /** Each field in a row of the outer grid, next to the same field of another form. */
   readonly isAligned?: boolean
 }
 

@@ -24,7 +24,7 @@ import { useWindow } from './window.js'
 const pageSize = 200
 const pagesAtOnce = 5
 
-/** Links before the end of a list from which the next page is loaded. */
+/** Remaining links at which the next page is loaded. */
 const nearEnd = 50
 
 interface LinkListProps {
@@ -103,7 +103,7 @@ export function LinkList({ path, names, links, isMany, mayChange, onRemove }: Li
 
 interface LinkRowProps {
   readonly link: Link
-  /** The place in a list that is drawn in parts, and the number of its links; -1: unknown. */
+  /** Position in a windowed list and length of the list; -1: unknown. */
   readonly position: number | undefined
   readonly total: number | undefined
   readonly document: DocumentFields
@@ -178,7 +178,7 @@ interface MoreLinksProps {
   readonly path: string
   readonly names: string
   readonly document: DocumentFields
-  /** True near the end of the list, where the next page is loaded unasked. */
+  /** True near the end of the list, where the next page loads by itself. */
   readonly isNear: boolean
 }
 
@@ -194,7 +194,7 @@ function MoreLinks({ path, names, document, isNear }: MoreLinksProps) {
       cursor.current = await loadLinks(document, path, names, cursor.current, pages)
       hasFailed.current = false
     } catch (error) {
-      // A list that has changed meanwhile is read from its start, on request.
+      // The list may have changed: the next press of the button reads it from the start.
       cursor.current = null
       hasFailed.current = true
       toasts.say(words.notLoaded(error instanceof Error ? error.message : ''), { kind: 'wrong' })

@@ -1,20 +1,20 @@
-// Long lists draw only the rows near their visible part, and the one with the focus; gaps stand for all others.
+// Windows of long lists: only the rows near the visible part and the focused one are drawn, with gaps for the others.
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
-/** Lists with more rows scroll by themselves. */
+/** Longest list without a window. */
 const longest = 30
 
-/** Pixels above and below the visible part that are drawn too, and of the scrolling after which the rows are chosen again. */
+/** Pixels drawn above and below the visible part, and scrolled before the rows are chosen again. */
 const margin = 400
 const step = 100
 
-/** The height of a row before any was measured. */
+/** Height of a row until one is measured. */
 const usualHeight = 48
 
-/** A part of a list: rows from an index, or the height of rows that are not drawn. */
+/** A part of a list: a row by its index, or the height of rows that are not drawn. */
 export type WindowPart = { readonly index: number } | { readonly gap: number }
 
-/** The parts of a list that are drawn; its rows have their keys in `data-row`. */
+/** The window of a list, whose rows have their keys in `data-row`. */
 export interface ListWindow {
   readonly isLong: boolean
   readonly list: RefObject<HTMLUListElement | null>
@@ -23,7 +23,7 @@ export interface ListWindow {
   readonly keep: (target: EventTarget) => void
 }
 
-/** Chooses the rows of a list that are drawn. */
+/** Draws a part of a long list, and short ones whole. */
 export function useWindow(keys: readonly string[]): ListWindow {
   const isLong = keys.length > longest
   const list = useRef<HTMLUListElement>(null)

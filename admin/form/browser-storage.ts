@@ -115,7 +115,7 @@ export async function isCopyHeld(id: string): Promise<boolean> {
   return held.some(({ name }) => name === lockOf(id))
 }
 
-/** Resolves when the page of a copy has ended; rejects at the end of the signal. */
+/** Resolves when the page of a copy has ended; rejects when the signal aborts. */
 export async function untilReleased(id: string, signal: AbortSignal): Promise<void> {
   await globalThis.navigator.locks?.request(lockOf(id), { signal }, () => {})
 }

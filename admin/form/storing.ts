@@ -21,7 +21,7 @@ export interface StoredForm {
   readonly mine: unknown
   readonly sent: unknown
   readonly keys: Readonly<Record<string, string>>
-  /** Open conflicts; copies of earlier versions of the page have none. */
+  /** Open conflicts; absent in copies of earlier versions of the page. */
   readonly conflicts?: readonly Conflict[]
 }
 
@@ -61,7 +61,7 @@ export interface Storing {
   /** Adds links that were loaded after the first ones of a relation. */
   extendLinks(path: string, links: readonly Entry[], isComplete: boolean): void
   isPartial(path: string): boolean
-  /** Takes over how a linked document is described, such as its name, wherever the form links to it. */
+  /** Updates the description of a linked document, such as its name, in all links of the form to it. */
   describeLink(link: Entry): void
   /** Replaces the errors of a source by errors of the server. */
   placeErrors(
@@ -174,7 +174,7 @@ export function createStoring(state: FormState): Storing {
   }
 }
 
-/** Conflicts with other forms of their values. */
+/** Converts the values of conflicts. */
 export const mapConflicts = (conflicts: readonly Conflict[], map: (value: unknown) => unknown): readonly Conflict[] =>
   conflicts.map((conflict) => ({ ...conflict, base: map(conflict.base), mine: map(conflict.mine), theirs: map(conflict.theirs) }))
 
@@ -241,7 +241,7 @@ function extend(root: Entry, path: string, links: readonly Entry[], stored: unkn
   return withValueAt(root, path, list.toSpliced(end, 0, ...added)) as Entry
 }
 
-/** A value with another description of a link; the same value where the link does not occur. */
+/** A value with the new description of a link; the same object if it does not contain the link. */
 function describe(value: unknown, link: Entry): unknown {
   if (Array.isArray(value)) {
     const described = value.map((item: unknown) => describe(item, link))

@@ -43,10 +43,10 @@ export function attributesOf(shape: Shape, attribute: FormAttribute, entry: Entr
   return shape.components[uid]?.attributes ?? {}
 }
 
-/** True for an object that is no list. */
+/** True for an object other than a list. */
 export const isObject = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A value that should be a text. */
+/** The value if it is a text, otherwise an empty one. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const tagOf = (value: unknown, tag: symbol): string | undefined =>

@@ -91,7 +91,7 @@ function drag(
       const element = elements.get(other)
       return element === undefined ? [] : [{ id: other, element, rect: element.getBoundingClientRect() }]
     })
-    // Of long lists, only a part is drawn.
+    // Only a part of a long list is drawn.
     const next = boxes[boxes.filter((box) => isBefore(box, pointer.x, pointer.y, isGrid)).length]
     const at = next ?? boxes.at(-1)
     to = at === undefined ? null : others.indexOf(at.id) + (next === undefined ? 1 : 0)

@@ -58,7 +58,7 @@ export interface TableProps<Row> {
   readonly hrefOf: (row: Row) => string
   readonly sort?: TableSort | null
   readonly onSort?: (column: string) => void
-  /** Shows the summary of a row, at the space bar. */
+  /** Shows the summary of a row, on Space. */
   readonly onPeek?: (row: Row) => void
   /** Without it rows cannot be selected. */
   readonly onSelect?: (selected: ReadonlySet<string>) => void

@@ -96,8 +96,8 @@ export async function openCopy(options: FormOptions, copy: LocalCopy): Promise<D
 }
 
 /**
- * The copies with changes that the server does not have; the others, whose last response did not reach their pages, are deleted. Opened
- * later, they would bring an older text back.
+ * The copies with changes that the server does not have. The others, which only lack the last response, are deleted: opened later, they
+ * would restore an older text.
  */
 export function withoutSaved(options: FormOptions, copies: readonly LocalCopy[]): readonly LocalCopy[] {
   if (options.view === null) return copies
@@ -160,7 +160,7 @@ function startForm(
   })
   const release = holdCopy(id)
   const leave = () => {
-    // First, so that the copy knows the request: it may be carried out.
+    // First, so that the copy includes the request, which may be carried out.
     if (type.draftAndPublish) void saver.save()
     keeper.leave()
     void keeper.flush()
@@ -197,8 +197,8 @@ function startForm(
 }
 
 /**
- * Calls back with the unsaved copies of a document that no open page works on, and again when a page that works on one ends: that of a page
- * that was loaded again may end later than the next one begins. Resolves after the first call.
+ * Reports the unsaved copies of a document that are not open in any page, and again whenever such a page ends: on a reload, the old page
+ * may end after the new one has started. Resolves after the first report.
  */
 export async function watchUnsaved(
   document: CopiedDocument,
@@ -208,7 +208,7 @@ export async function watchUnsaved(
   const watched = new Set<string>()
   const released = new Set<string>()
   const isOpen = async (id: string): Promise<boolean> => {
-    // For a moment the wait for a lock holds it.
+    // The wait for the lock holds it for a moment.
     if (released.has(id)) return false
     const isHeld = await isCopyHeld(id)
     if (isHeld && !watched.has(id)) {

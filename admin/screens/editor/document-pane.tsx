@@ -18,7 +18,7 @@ interface DocumentPaneProps {
   /** Begins the ids of fields. */
   readonly idPrefix: string
   readonly label: string
-  /** Next to another form: the same fields are in the same rows. */
+  /** Next to another form, with the same fields in the same rows. */
   readonly isAligned?: boolean
 }
 

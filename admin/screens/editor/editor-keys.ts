@@ -17,7 +17,7 @@ const ownUndo = '[contenteditable="true"], .cm-editor'
 
 const windows = '[role="dialog"], [role="alertdialog"]'
 
-/** Listens for keys while the editor is open. Windows over the page have their own; `within`: an element of the window of these keys. */
+/** Handles keys while the editor is open, apart from those in windows over it; `within`: an element of the window that has these keys. */
 export function useEditorKeys(keys: EditorKeys, within?: RefObject<Element | null>): void {
   const latest = useRef(keys)
   useEffect(() => {

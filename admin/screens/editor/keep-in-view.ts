@@ -1,12 +1,12 @@
-// Keeps a field in view while a column comes or goes, or its language changes: fields above it become higher or lower.
+// Keeps a field in view when a column is added, removed, or changes its language, since the heights of fields above it change.
 
-/** Fields that load later than this move the page. */
+/** Milliseconds in which fields that load late do not move the page. */
 const longest = 3_000
 
 /** Space between the head of the screen and a field whose beginning was above it. */
 const space = 16
 
-/** Acts of people that end it. */
+/** Input that ends it. */
 const acts = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const
 
 interface Place {
@@ -27,7 +27,7 @@ function placeInView(panes: HTMLElement, prefix: string, head: number): Place | 
   return visible ?? (above === undefined ? null : { ...above, top: head + space })
 }
 
-/** Keeps the field in view where it is; where columns are below each other, it is brought into view in the second one. */
+/** Keeps the field in view where it is; in stacked columns, brings it into view in the second one. */
 export function keepInView(panes: HTMLElement, prefix: string, beside: string | null): void {
   if (scrollY === 0) return
   const head = panes.closest('main')?.querySelector('header')?.getBoundingClientRect().bottom ?? 0

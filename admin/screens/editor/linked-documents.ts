@@ -1,9 +1,9 @@
-// Linked documents next to the editor: fields ask for them, and the screen shows one in a panel.
+// Linked documents in a panel next to the editor, at the request of a field.
 import { createContext } from 'react'
 import { addresses, pagePath } from '../../addresses.js'
 import type { Link } from '../../fields/document.js'
 
-/** A document that a field asks for. */
+/** A document requested by a field. */
 export interface LinkedDocument {
   readonly type: string
   /** Null: a new document. */
@@ -12,15 +12,15 @@ export interface LinkedDocument {
   readonly name: string
   /** The language, on types that have languages. */
   readonly locale: string | null
-  /** A new document was stored. */
+  /** Called when a new document is stored. */
   readonly onCreated: (link: Link) => void
-  /** The panel has closed: the name or the state may be another one. */
+  /** Called when the panel has closed; name and state may have changed. */
   readonly onClosed: (link: Link) => void
 }
 
 const LinkedDocumentsContext = createContext<((wanted: LinkedDocument) => void) | null>(null)
 
-/** Shows documents for the fields inside; without it, they open in another tab. */
+/** Provides the panel to the fields inside; without it, links open in another tab. */
 export const LinkedDocuments = LinkedDocumentsContext.Provider
 export { LinkedDocumentsContext }
 

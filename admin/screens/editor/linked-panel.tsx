@@ -1,4 +1,4 @@
-// The editor of a linked document in a panel: with its own form, which saves as any other and keeps its own copy in the browser.
+// The editor of a linked document in a panel, with its own form, saver, and copy in the browser.
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink } from 'lucide-react'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
@@ -37,7 +37,7 @@ interface LinkedPanelProps {
   readonly onClose: () => void
 }
 
-/** The panel of a linked document. Links inside of it open in another tab. */
+/** The panel of a linked document. Links inside it open in another tab. */
 export default function LinkedPanel({ wanted, onClose }: LinkedPanelProps) {
   const words = useWords().editor
   const { data: start } = useQuery(startQuery())
@@ -47,7 +47,7 @@ export default function LinkedPanel({ wanted, onClose }: LinkedPanelProps) {
   const [documentId, setDocumentId] = useState(wanted.link?.documentId ?? null)
   const form = useRef<DocumentForm>(null)
   const naming = type?.naming ?? null
-  // The response to a save can come after the panel has closed.
+  // The response to a save may arrive after the panel has closed.
   const onCreated = useCallback(
     (created: string) => {
       setDocumentId(created)
@@ -73,7 +73,7 @@ export default function LinkedPanel({ wanted, onClose }: LinkedPanelProps) {
   )
 }
 
-/** The document of a form as a link, with the members that the former link had. */
+/** The document of a form as a link, with the fields of the former link. */
 function describe({ type, store, saver, locale, meta }: DocumentForm, naming: string | null, former: Link | null = null): Link {
   const name = naming === null ? null : store.get(naming)
   const fields = Object.keys((former?.fields ?? {}) as Entry).map((field) => [field, store.get(field) ?? null] as const)
@@ -103,14 +103,14 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
   const { type, store, saver, locale } = form
   const mainField = naming ?? String(type.layout.settings.mainField)
   useValue(store, mainField)
-  // A tab is at one document, that of the screen.
+  // Without presence: a tab reports one document, that of the screen.
   useMerging(form)
   const isNew = wanted.link === null
   const hasBegun = useRef(!isNew)
   useEffect(() => {
     if (hasBegun.current) return
     hasBegun.current = true
-    // As a change of the editor: the document is saved with it.
+    // As an edit, so that it is saved.
     if (wanted.name !== '' && type.fields.create?.includes(mainField) === true) store.set(mainField, wanted.name)
     body.current?.querySelector<HTMLElement>(`[id^="${panelPrefix}"]`)?.focus()
   }, [wanted, store, type, mainField])

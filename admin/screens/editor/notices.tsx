@@ -84,7 +84,7 @@ function FoundCopy({ form, replace, onCreated }: NoticesProps) {
   const copy = copies[0]!
   const restored = useRef<string | null>(null)
   const restore = async () => {
-    // A second press would open a second form, in place of the one that is typed in meanwhile.
+    // A double press would open a second form and replace the one being edited.
     if (restored.current === copy.id) return
     restored.current = copy.id
     const { type, locale, user, saver } = form

@@ -1,8 +1,8 @@
-// Messages of previewed pages, which may come from anywhere and have any content, and the fields that they name.
+// Messages from previewed pages, which are untrusted, and the fields that they name.
 import { placePath } from '../../form/paths.js'
 import type { DocumentForm } from './document-form.js'
 
-/** A message of a page: it has loaded, or a text with a source was pressed. */
+/** A message from a page: it has loaded, or a text with a source was clicked. */
 export type PreviewMessage =
   | { readonly kind: 'ready'; readonly isConnected: boolean }
   | { readonly kind: 'field'; readonly documentId: string; readonly locale: string | null; readonly path: readonly string[] }
@@ -10,7 +10,7 @@ export type PreviewMessage =
 const maxSource = 4_000
 const maxParts = 50
 
-/** Reads a message; null: it is another one. */
+/** Parses a message; null for any other. */
 export function readMessage(data: unknown): PreviewMessage | null {
   if (typeof data !== 'object' || data === null) return null
   const { type, octavo, source } = data as { readonly type?: unknown; readonly octavo?: unknown; readonly source?: unknown }
@@ -22,7 +22,7 @@ export function readMessage(data: unknown): PreviewMessage | null {
   return { kind: 'field', documentId: values.get('documentId') ?? '', locale: values.get('locale'), path }
 }
 
-/** The path of a field in the form; null: it is of another document or language. */
+/** The path of a field in the form; null: the field of another document or language. */
 export function fieldOf(
   form: Pick<DocumentForm, 'locale' | 'saver' | 'store'>,
   message: PreviewMessage & { kind: 'field' },

@@ -1,4 +1,4 @@
-// The website's page of a document next to its form: told of each save, and a click on a text in it goes to the field.
+// The preview of a document next to its form: the page on the website is updated on each save, and a click on a text focuses its field.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ExternalLink, Monitor, RotateCw, Smartphone, Tablet, X } from 'lucide-react'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
@@ -26,7 +26,7 @@ interface PreviewPaneProps {
 
 type Width = 'phone' | 'tablet' | 'full'
 
-/** The script for pages that ask for one as for that of Strapi: clicks go to fields; updates are the page's own. */
+/** The script for pages that expect Strapi's: clicks focus fields; the page handles updates itself. */
 const scriptOf = (origin: string): string => `(${connectPreview})({origin:${JSON.stringify(origin)},onUpdate(){}})`
 
 /** The preview of a document: a column, or a window over a narrow page. */
@@ -40,7 +40,7 @@ export function PreviewPane({ form, document, onGo, onClose }: PreviewPaneProps)
   const { revision } = useSaver(form.saver)
   const { data, error } = useAddress(form, document, revision)
   const url = data?.url == null ? null : new URL(data.url, location.origin)
-  // A page of this service has no origin in its frame: it could act as the administrator otherwise.
+  // A page of this service gets an opaque origin in its frame, since it could act as the administrator.
   const isOwn = url?.origin === location.origin
   const reload = () => setLoads((count) => count + 1)
   const onField = (path: string | null) => {
@@ -75,7 +75,7 @@ export function PreviewPane({ form, document, onGo, onClose }: PreviewPaneProps)
     </>
   )
   const content = (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a page that is wider than the column is scrolled with keys too
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a page wider than the column is scrolled by keys, too
     <section className={styles.previewSpace} tabIndex={0} aria-label={words[width]}>
       {error !== null ? (
         <ErrorState text={error.message} />
@@ -115,7 +115,7 @@ export function PreviewPane({ form, document, onGo, onClose }: PreviewPaneProps)
   )
 }
 
-/** The address of the draft, asked for again after each save. */
+/** The address of the draft, requested again after each save. */
 function useAddress({ type, locale }: DocumentForm, document: string, revision: string | null) {
   const query = readQuery('/content/{type}/{document}/preview', {
     path: { type: type.uid, document },
@@ -128,25 +128,25 @@ function useAddress({ type, locale }: DocumentForm, document: string, revision: 
 interface Conversation {
   readonly form: DocumentForm
   readonly frame: RefObject<HTMLIFrameElement | null>
-  /** Another value for each page that is loaded. */
+  /** Changes with each load. */
   readonly page: string
-  /** The origins that are listened to. */
+  /** Origins whose messages are accepted. */
   readonly origins: readonly string[]
   readonly revision: string | null
   readonly reload: () => void
   readonly onField: (path: string | null) => void
 }
 
-/** Listens to the page in the frame, and tells it of each save; a page that does not listen is loaded again. */
+/** Exchanges messages with the page in the frame and announces each save; a page that does not listen is reloaded. */
 function useConversation(given: Conversation): void {
   const latest = useRef(given)
   useEffect(() => {
     latest.current = given
   })
-  /** The origin of a page that listens. */
+  /** The origin of the page, once it listens. */
   const listening = useRef<string>(null)
   const post = (message: object) => {
-    // A page without origin has no other name; the messages contain nothing of the document.
+    // An opaque origin can only be addressed by `*`; the messages contain nothing of the document.
     const target = listening.current === 'null' ? '*' : listening.current
     if (target !== null) latest.current.frame.current?.contentWindow?.postMessage(message, target)
   }

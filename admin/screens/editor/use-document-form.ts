@@ -43,7 +43,7 @@ export function useDocumentForm(
         form.update({ copies })
         setOpened({ kind: 'open', form })
       }
-      /** The form with an undecided conflict is open again as it was left, unless something was typed before it is there. */
+      /** Opens the form with an undecided conflict as it was left, unless the present one is edited by then. */
       const showCopy = async (given: FormOptions, undecided: LocalCopy) => {
         copies = copies.filter((copy) => copy !== undecided)
         const form = await openCopy(given, undecided)

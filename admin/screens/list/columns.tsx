@@ -112,7 +112,7 @@ function cellOf(
   return (row) => valueCell(context, name, attribute, row.values[name], row.locale ?? undefined)
 }
 
-/** The others who have the document open. */
+/** Others who have the document open. */
 function RowPeople({ type, document }: { readonly type: string; readonly document: string }): ReactNode {
   const { editor } = useWords()
   const format = useFormat()

@@ -32,8 +32,8 @@ export default function RowSummary({ type, row, name, href, onClose }: RowSummar
   const { data, isError, refetch } = useQuery(documentQuery(type.uid, row.documentId, row.locale ?? null))
   const values = (data?.data.draft ?? data?.data.published ?? {}) as Readonly<Record<string, unknown>>
   const filled = type.layout.layouts.edit.flat().flatMap(({ name: field }) => {
-    const isTold = !['boolean', 'json', undefined].includes(type.attributes[field]?.type)
-    const text = isTold ? textOf(values[field]) : ''
+    const isShown = !['boolean', 'json', undefined].includes(type.attributes[field]?.type)
+    const text = isShown ? textOf(values[field]) : ''
     return text === '' ? [] : [{ field, text }]
   })
   return (

@@ -13,7 +13,7 @@ const words = (text: string): string => {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
-/** The name of a list: "Articles", unless the type has a display name of its own. */
+/** The title of a list: the plural name ("Articles"), or a custom display name. */
 export const listName = ({ kind, displayName, singularName, pluralName }: ShownType): string =>
   kind === 'collectionType' && slug(displayName) === singularName ? words(pluralName) : displayName
 
