@@ -67,6 +67,10 @@ const clock: Clock = {
 /** The attributes of a type in the terms of the form. */
 export const shapeOf = ({ attributes, components }: TypeDescription): Shape => ({ attributes, components }) as unknown as Shape
 
+/** True if the administrator may publish the document. */
+export const mayPublish = ({ draftAndPublish, actions }: TypeDescription, view: DocumentView | null): boolean =>
+  draftAndPublish && view?.may.publish !== false && actions.includes('publish')
+
 /** Default values of a new document. */
 function defaultsOf({ attributes }: Shape): Entry {
   const given = Object.entries(attributes).filter(([, { default: value }]) => value !== undefined)

@@ -16,7 +16,7 @@ import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { listName } from '../shell/type-names.js'
 import { cloneDocument, saveAll } from './document-actions.js'
-import type { DocumentForm } from './document-form.js'
+import { type DocumentForm, mayPublish } from './document-form.js'
 import styles from './editor.module.css'
 import { nameOfDocument } from './path-labels.js'
 import { People } from './presence.js'
@@ -77,7 +77,7 @@ export function EditorHeader(props: EditorHeaderProps) {
         <SavingStatus form={form} />
         <UndoButtons {...props} />
         <span className={styles.panelButton}>
-          {type.draftAndPublish && documentId !== null && view?.may.publish !== false && type.actions.includes('publish') && (
+          {documentId !== null && mayPublish(type, view) && (
             <Button kind="main" isSmall onPress={() => onOpen('publish')}>
               {words.publish.publish}
             </Button>

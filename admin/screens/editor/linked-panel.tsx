@@ -15,7 +15,7 @@ import { State } from '../../parts/state.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { saveAll } from './document-actions.js'
-import type { DocumentForm } from './document-form.js'
+import { type DocumentForm, mayPublish } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
 import { useEditorKeys } from './editor-keys.js'
@@ -118,11 +118,11 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
     close()
     focusAfterClosing(folding, panelPrefix, path)
   }
-  const mayPublish = type.draftAndPublish && view?.may.publish !== false && type.actions.includes('publish')
+  const isPublishable = mayPublish(type, view)
   useEditorKeys(
     {
       onSave: () => void saver.save(),
-      onPublish: () => (mayPublish ? setOpen('publish') : void saver.save()),
+      onPublish: () => (isPublishable ? setOpen('publish') : void saver.save()),
       onUndo: (isRedo) => undoAt(store, folding, panelPrefix, isRedo),
       onError: (isBackwards) => goToError(store, panelPrefix, go, isBackwards),
     },
@@ -153,7 +153,7 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
       }
       footer={
         <>
-          {mayPublish && (
+          {isPublishable && (
             <Button isDisabled={documentId === null && phase === 'saved'} onPress={() => setOpen('publish')}>
               {words.publish.publish}
             </Button>

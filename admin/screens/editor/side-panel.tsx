@@ -17,7 +17,7 @@ import { startQuery } from '../../server/queries.js'
 import { differingAttributes } from './comparison.js'
 import { ConflictChoice } from './conflict.js'
 import { readUses } from './document-actions.js'
-import type { DocumentForm } from './document-form.js'
+import { type DocumentForm, mayPublish } from './document-form.js'
 import styles from './editor.module.css'
 import { labelOfPath } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
@@ -65,10 +65,9 @@ function Publication({ form, onPublish, onLocale }: SidePanelProps) {
   const count = published == null ? 0 : differingAttributes(type, published, form.store.get('') as Entry).length
   const since = view?.locales.find(({ locale }) => locale === form.locale)?.publishedAt
   const isCurrent = published != null && count === 0 && view?.locales.every(({ state }) => state === 'published') === true
-  const mayPublish = view?.may.publish !== false && type.actions.includes('publish')
   return (
     <section className={styles.box} aria-label={words.publish.title}>
-      {mayPublish && (
+      {mayPublish(type, view) && (
         <Button kind={isCurrent ? 'plain' : 'main'} onPress={onPublish} isDisabled={documentId === null && phase === 'saved'}>
           {words.publish.publish}
         </Button>
