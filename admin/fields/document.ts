@@ -32,8 +32,8 @@ export interface DocumentFields {
   readonly idPrefix: string
   /** Opens a linked document next to this one. */
   readonly openLink?: (link: Link) => void
-  /** Creates a document next to this one; `onCreated` receives its link once it is stored. */
-  readonly createLink?: (type: string, name: string, onCreated: (link: Link) => void) => void
+  /** Creates a document next to this one for the field at `path`; `onCreated` receives its link once it is stored. */
+  readonly createLink?: (type: string, name: string, path: string, onCreated: (link: Link) => void) => void
   /** Content next to the label of a field: people, comparisons. */
   readonly renderAside?: (path: string) => ReactNode
   /** Under a field: the other side of a conflict. */

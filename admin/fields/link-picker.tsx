@@ -125,7 +125,7 @@ export default function LinkPicker({ field, links, isMany, onAdd, onRemove }: Li
                 icon={<Plus size={16} aria-hidden="true" />}
                 onPress={() => {
                   close()
-                  createLink(target, text, onAdd)
+                  createLink(target, text, field.path, onAdd)
                 }}
               >
                 {text === '' ? words.create(targetType.displayName) : words.createNamed(text)}

@@ -8,6 +8,7 @@ import { useWords } from '../../parts/words.js'
 import { ConflictBelow } from './conflict.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
+import { focusAfterClosing } from './focus-path.js'
 import { LinkedDocumentsContext, openInTab } from './linked-documents.js'
 import { PeopleAt } from './presence.js'
 import { useMeta } from './use-document-form.js'
@@ -35,7 +36,7 @@ export function DocumentPane({ form, folding, idPrefix, label, isAligned = false
       const { type: uid, documentId: id } = link
       if (typeof uid !== 'string') return
       const linkLocale = link.locale ?? null
-      const onClosed = (closed: Link) => store.describeLink({ ...link, ...closed })
+      const onClosed = (closed: Link | null) => store.describeLink({ ...link, ...closed })
       if (show !== null) show({ type: uid, link, name: '', locale: linkLocale, onCreated: () => {}, onClosed })
       // Another tab, since this document may have changes that are not saved.
       else openInTab(uid, id, linkLocale)
@@ -44,9 +45,15 @@ export function DocumentPane({ form, folding, idPrefix, label, isAligned = false
   )
   const createLink = useMemo(() => {
     if (show === null) return
-    return (uid: string, name: string, onCreated: (link: Link) => void) =>
-      show({ type: uid, link: null, name, locale, onCreated, onClosed: store.describeLink })
-  }, [show, store, locale])
+    return (uid: string, name: string, path: string, onCreated: (link: Link) => void) => {
+      const onClosed = (created: Link | null) => {
+        if (created !== null) store.describeLink(created)
+        // The button that opened the panel is gone.
+        focusAfterClosing(folding, idPrefix, path)
+      }
+      show({ type: uid, link: null, name, locale, onCreated, onClosed })
+    }
+  }, [show, store, locale, folding, idPrefix])
   const fields = type.fields
   const mayUpdate = documentId === null ? fields.create : (view?.may.update ?? fields.update)
   const isPublished = view?.published != null

@@ -7,7 +7,10 @@ interface Revealing {
   reveal(path: string): void
 }
 
-const ofPath = (idPrefix: string, path: string): HTMLElement | null => document.getElementById(`${idPrefix}${path}`)
+/** The control of a field, or its group while it has none, such as a relation to one document that is linked. */
+const ofPath = (idPrefix: string, path: string): HTMLElement | null =>
+  document.getElementById(`${idPrefix}${path}`) ??
+  document.querySelector<HTMLElement>(`[role="group"][aria-labelledby="${CSS.escape(`${idPrefix}${path}-label`)}"]`)
 
 const focusable = 'input, textarea, select, button, [tabindex], [contenteditable="true"]'
 
@@ -36,9 +39,15 @@ export function focusPath(folding: Revealing, idPrefix: string, path: string): v
   attempt(attempts)
 }
 
-/** Goes to a field after a window has closed and given the focus back. */
-export const focusAfterClosing = (folding: Revealing, idPrefix: string, path: string): void =>
-  void setTimeout(() => focusPath(folding, idPrefix, path), 50)
+/** Goes to a field after the window with the focus has closed and given the focus back, which it does in the next frame. */
+export function focusAfterClosing(folding: Revealing, idPrefix: string, path: string): void {
+  const closing = document.activeElement?.closest('[role="dialog"], [role="alertdialog"]')
+  const attempt = (): void => {
+    if (closing?.isConnected === true) requestAnimationFrame(attempt)
+    else requestAnimationFrame(() => requestAnimationFrame(() => focusPath(folding, idPrefix, path)))
+  }
+  attempt()
+}
 
 /** Undoes or redoes a change of the form, and goes to its field. */
 export function undoAt(store: DocumentStore, folding: Revealing, idPrefix: string, isRedo: boolean): void {

@@ -14,8 +14,8 @@ export interface LinkedDocument {
   readonly locale: string | null
   /** Called when a new document is stored. */
   readonly onCreated: (link: Link) => void
-  /** Called when the panel has closed; name and state may have changed. */
-  readonly onClosed: (link: Link) => void
+  /** Called when the panel has closed; name and state may have changed. Null: nothing was stored. */
+  readonly onClosed: (link: Link | null) => void
 }
 
 const LinkedDocumentsContext = createContext<((wanted: LinkedDocument) => void) | null>(null)

@@ -58,7 +58,8 @@ export default function LinkedPanel({ wanted, onClose }: LinkedPanelProps) {
   const { opened, replace } = useDocumentForm(start === undefined ? null : wanted.type, documentId, locale, onCreated)
   if (opened.kind === 'open') form.current = opened.form
   const close = () => {
-    if (form.current !== null && form.current.saver.state.documentId !== null) wanted.onClosed(describe(form.current, naming, wanted.link))
+    const isStored = form.current !== null && form.current.saver.state.documentId !== null
+    wanted.onClosed(isStored ? describe(form.current!, naming, wanted.link) : null)
     onClose()
   }
   if (opened.kind === 'open') return <LinkedEditor {...{ wanted, naming, replace, onCreated }} form={opened.form} onClose={close} />

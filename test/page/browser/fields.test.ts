@@ -318,6 +318,8 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     open.expectNoProblems()
   })
 
+  const hasFocus = (element: Locator) => element.evaluate((found) => found.contains(document.activeElement))
+
   test('a document is created in a panel and linked, and a linked one is edited there', async () => {
     const id = await create(article, { title: 'A document next to another' })
     const author = group('Author')
@@ -332,6 +334,8 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await expectAccessible(page, [1280, 390])
     await panel.getByRole('button', { name: 'Create and link' }).click()
     await panel.waitFor({ state: 'detached' })
+    await expect.poll(() => hasFocus(author), patience).toBe(true)
+    expect(await page.getByRole('option').count()).toBe(0)
     const linked = async () => (await draftOf(article, id)).author as Draft | null | undefined
     await expect.poll(linked, patience).toMatchObject({ name: 'Mara Quill' })
     const { documentId } = (await linked()) as { documentId: string }
@@ -355,6 +359,7 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await inPanel('Kicker').fill('Typed before the panel closed')
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
+    await expect.poll(() => hasFocus(related), patience).toBe(true)
     const others = async () => (await draftOf(article, id)).related as Entries | undefined
     await expect.poll(others, patience).toMatchObject([{ name: 'An unfinished one', state: 'draft' }])
     await related.getByText('Not public yet').waitFor()
