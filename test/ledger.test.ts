@@ -12,7 +12,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   foundation: { files: 53, lines: 6982, prose: 3 },
   model: { files: 60, lines: 9547, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
-  database: { files: 104, lines: 17211, prose: 3 },
+  database: { files: 104, lines: 17220, prose: 3 },
   query: { files: 13, lines: 3696, prose: 3 },
   content: { files: 106, lines: 16029, prose: 3 },
   // Up by 30: the errors of users have codes and parameters.
@@ -26,7 +26,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5229, prose: 3 },
   // The page for editors, in admin/.
-  page: { files: 221, lines: 21553, prose: 3 },
+  page: { files: 221, lines: 21557, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */
