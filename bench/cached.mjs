@@ -3,7 +3,7 @@
 // full cache.
 
 import { load } from './load.mjs'
-import { megabytes, printHeading, printTable, round, saveResult } from './report.mjs'
+import { median, megabytes, printHeading, printTable, round, saveResult } from './report.mjs'
 import { requests } from './requests.mjs'
 import { octavoIsBuilt, startFastify, startOctavo, startSameBytes, startStrapi } from './servers.mjs'
 
@@ -12,9 +12,6 @@ const rounds = 3
 const cacheBytes = 64_000_000
 /** Seconds without requests before memory is measured again. */
 const rest = 35
-
-/** @param {readonly number[]} values */
-const middle = (values) => [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)]
 
 /** @param {{ seconds: number, connections: number, strapi: boolean }} options */
 export async function measureCached({ seconds, connections, strapi }) {
@@ -48,7 +45,7 @@ export async function measureCached({ seconds, connections, strapi }) {
           if (key === 'unchanged' && answers > 0) throw new Error(`${answers} answers of "${name}" were not 304`)
         }
       }
-      const of = (/** @type {string} */ key) => (rates[key] === undefined ? null : middle(rates[key]))
+      const of = (/** @type {string} */ key) => (rates[key] === undefined ? null : median(rates[key]))
       rows.push({ name, same: of('same'), fastify: of('fastify'), hit: of('hit'), unchanged: of('unchanged'), strapi: of('strapi') })
     }
     const misses = await measureMisses(cached.origin, without.origin)
@@ -89,7 +86,7 @@ async function measureMisses(withCache, without) {
     times[0].push(await time(withCache))
     times[1].push(await time(without))
   }
-  return { cached: middle(times[0]), without: middle(times[1]) }
+  return { cached: median(times[0]), without: median(times[1]) }
 }
 
 /**

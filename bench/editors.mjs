@@ -5,7 +5,8 @@ import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { temporaryFolder } from './launch.mjs'
-import { administrator, createAdministrator, openBrowser, signIn, startPage, startPanel } from './panel.mjs'
+import { createAdministrator, openBrowser, pageHeaders, signIn, startPage, startPanel } from './panel.mjs'
+import { median } from './report.mjs'
 import { copyDatabase } from './servers.mjs'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, pictures: { type: 'string' } } })
@@ -29,21 +30,17 @@ const long = {
 async function fill(database) {
   createAdministrator(database)
   const server = await startPage(database, { types })
-  const own = { origin: server.origin, 'octavo-admin': '1', 'content-type': 'application/json' }
-  const send = async (/** @type {string} */ path, /** @type {object} */ body, token = '') => {
-    const headers = { ...own, authorization: `Bearer ${token}` }
-    const response = await fetch(`${server.origin}/admin/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-    return (await response.json()).data
+  const headers = await pageHeaders(server.origin)
+  const create = async (/** @type {string} */ type, /** @type {object} */ data) => {
+    const address = `${server.origin}/admin/api/content/${type}`
+    const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify({ data }) })
+    if (!response.ok) throw new Error(`${type}: ${response.status} ${await response.text()}`)
+    return (await response.json()).data.documentId
   }
-  const { accessToken } = await send('/session', administrator)
-  const ids = {
-    wide: (await send('/content/api::wide.wide', { data: wide }, accessToken)).documentId,
-    long: (await send('/content/api::long.long', { data: long }, accessToken)).documentId,
-  }
-  // Fifty rows and more.
+  const ids = { wide: await create('api::wide.wide', wide), long: await create('api::long.long', long) }
+  // More than the 50 rows of a page.
   for (let index = 0; index < 60; index++)
-    await send('/content/api::article.article?locale=en', { data: { title: `A story of the sea, ${index}`, rank: index } }, accessToken)
+    await create('api::article.article?locale=en', { title: `A story of the sea, ${index}`, rank: index })
   await server.stop()
   return ids
 }
@@ -179,8 +176,6 @@ for (let round = 0; round < rounds; round++)
     await server.stop()
   }
 
-/** @param {readonly number[]} numbers */
-const median = (numbers) => /** @type {number} */ ([...numbers].sort((a, b) => a - b)[numbers.length >> 1])
 console.log(`| what, median of ${rounds} | page | panel | panel / page |\n| --- | --- | --- | --- |`)
 for (const [what, { page, panel }] of figures) {
   const [own, theirs] = [median(page), median(panel)]

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { freePort } from './free-port.mjs'
 import { temporaryFolder } from './launch.mjs'
+import { median } from './report.mjs'
 import { octavoFolder } from './servers.mjs'
 
 const { values } = parseArgs({ options: { types: { type: 'string', default: '10,300' }, changes: { type: 'string', default: '20' } } })
@@ -29,9 +30,6 @@ const schemaOf = (number, more = {}) => ({
     ...more,
   },
 })
-
-/** @param {readonly number[]} times */
-const median = (times) => [...times].sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0
 
 /** @param {number} types */
 async function measure(types) {

@@ -7,7 +7,8 @@ import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { processorMilliseconds, temporaryFolder } from './launch.mjs'
 import { load } from './load.mjs'
-import { administrator, createAdministrator, startPage } from './panel.mjs'
+import { createAdministrator, pageHeaders, startPage } from './panel.mjs'
+import { median } from './report.mjs'
 import { copyDatabase, octavoFolder } from './servers.mjs'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '3' } } })
@@ -15,8 +16,6 @@ const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 const path = '/api/articles?sort=title&pagination[pageSize]=25'
 
-/** @param {readonly number[]} numbers */
-const median = (numbers) => /** @type {number} */ ([...numbers].sort((a, b) => a - b)[numbers.length >> 1])
 /** @param {readonly number[]} numbers */
 const spread = (numbers) => `${Math.min(...numbers).toFixed(2)} to ${Math.max(...numbers).toFixed(2)}`
 
@@ -50,18 +49,13 @@ console.log(
 const database = copyDatabase(temporaryFolder())
 createAdministrator(database)
 const server = await startPage(database)
-const headers = { origin: server.origin, 'octavo-admin': '1', 'content-type': 'application/json' }
-const signedIn = await fetch(`${server.origin}/admin/api/session`, { method: 'POST', headers, body: JSON.stringify(administrator) })
-const { data } = await signedIn.json()
+const headers = await pageHeaders(server.origin)
 
 /** Follows the events, as an open page does; returns how to leave. */
 async function follow() {
   const controller = new AbortController()
   const { signal } = controller
-  const response = await fetch(`${server.origin}/admin/api/events`, {
-    headers: { ...headers, authorization: `Bearer ${data.accessToken}` },
-    signal,
-  })
+  const response = await fetch(`${server.origin}/admin/api/events`, { headers, signal })
   if (response.status !== 200 || response.body === null) throw new Error(`The stream of events is ${response.status}`)
   const reading = (async () => {
     for await (const _ of /** @type {AsyncIterable<Uint8Array>} */ (/** @type {unknown} */ (response.body)));

@@ -127,6 +127,15 @@ export async function openBrowser() {
   }
 }
 
+/** Headers of a signed-in page's requests to the administration API. @param {string} origin @param {{ email: string, password: string }} [who] */
+export async function pageHeaders(origin, who = administrator) {
+  const headers = { origin, 'octavo-admin': '1', 'content-type': 'application/json' }
+  const response = await fetch(`${origin}/admin/api/session`, { method: 'POST', headers, body: JSON.stringify(who) })
+  if (!response.ok) throw new Error(`Sign-in: ${response.status} ${await response.text()}`)
+  const { data } = await response.json()
+  return { ...headers, authorization: `Bearer ${data.accessToken}` }
+}
+
 /** Signs in by the form of the panel or of the page. @param {import('playwright-core').Page} page @param {string} origin @param {boolean} isPanel */
 export async function signIn(page, origin, isPanel) {
   await page.goto(`${origin}/admin`)

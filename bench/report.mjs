@@ -45,6 +45,9 @@ export function saveResult(part, result) {
   return complete
 }
 
+/** @param {readonly number[]} numbers at least one */
+export const median = (numbers) => /** @type {number} */ ([...numbers].sort((one, other) => one - other)[numbers.length >> 1])
+
 /** @param {number | null | undefined} value */
 export function round(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return null

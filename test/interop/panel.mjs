@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { temporaryFolder } from '../../bench/launch.mjs'
-import { administrator, createAdministrator, openBrowser, signIn, startPage, startPanel } from '../../bench/panel.mjs'
+import { administrator, createAdministrator, openBrowser, pageHeaders, signIn, startPage, startPanel } from '../../bench/panel.mjs'
 import { copyDatabase } from '../../bench/servers.mjs'
 import { check, say } from './report.mjs'
 
@@ -54,25 +54,19 @@ const written = {
   ],
 }
 
-/** @param {string} origin @param {string} token @param {Readonly<Record<string, string>>} [own] */
-function client(origin, token, own = {}) {
+/** @param {string} base @param {Readonly<Record<string, string>>} [own] */
+function client(base, own = {}) {
   /** @param {string} method @param {string} path @param {unknown} [body] @param {Record<string, string>} [more] */
   return async (method, path, body, more = {}) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...own, ...more }
-    const response = await fetch(origin + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+    const headers = { 'content-type': 'application/json', ...own, ...more }
+    const response = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
     const text = await response.text()
     return { status: response.status, etag: response.headers.get('etag') ?? '', body: text === '' ? null : JSON.parse(text) }
   }
 }
 
 /** Requests of the page, signed in. @param {string} origin @param {{ email: string, password: string }} [who] */
-async function pageClient(origin, who = administrator) {
-  const own = { origin, 'octavo-admin': '1' }
-  const { body } = await client(origin, '', own)('POST', '/admin/api/session', who)
-  const ask = client(origin, body.data.accessToken, own)
-  /** @param {string} method @param {string} path @param {unknown} [data] @param {Record<string, string>} [more] */
-  return (method, path, data, more) => ask(method, `/admin/api${path}`, data, more)
-}
+const pageClient = async (origin, who) => client(`${origin}/admin/api`, await pageHeaders(origin, who))
 
 /** Values without what a save may change: ids, dates, who saved. @param {any} value @returns {any} */
 function comparable(value) {
@@ -147,8 +141,8 @@ try {
   check('the panel saves the document', (await saved).status() === 200, [await (await saved).text()])
 
   // 3. In the panel: another layout, and a role with rights to a locale and to fields.
-  const { body: session } = await client(server.origin, '')('POST', '/admin/login', administrator)
-  const panel = client(server.origin, session.data.token)
+  const { body: session } = await client(server.origin)('POST', '/admin/login', administrator)
+  const panel = client(server.origin, { authorization: `Bearer ${session.data.token}` })
   const at = `/content-manager/content-types/${article}/configuration`
   const { settings, metadatas, layouts } = (await panel('GET', at)).body.data.contentType
   const edit = [...layouts.edit].reverse()
