@@ -39,7 +39,13 @@ try {
 async function signIn(page) {
   await page.goto(`${origin}/admin`)
   await page.getByRole('button', { name: 'demo' }).click()
-  await page.getByRole('link', { name: 'Articles' }).first().waitFor()
+  await page.locator('input[type=password]').waitFor({ state: 'detached' })
+  await heading(page)
+}
+
+/** Waits for the heading of a screen. @param {Page} page */
+async function heading(page) {
+  await page.getByRole('heading', { level: 1 }).waitFor()
 }
 
 async function takeForDocumentation() {
@@ -111,6 +117,13 @@ async function takeStates(target) {
   const title = (/** @type {Page} */ page) => page.getByRole('textbox', { name: 'Title' }).first().waitFor()
   const rows = (/** @type {Page} */ page) => page.locator('tbody tr').nth(3).waitFor()
 
+  /** Opens an address. @type {(address: string, shown: (page: Page) => Promise<unknown>) => (page: Page) => Promise<void>} */
+  const at = (address, shown) => async (page) => {
+    await page.goto(address)
+    await shown(page)
+  }
+  const firstRow = (/** @type {Page} */ page) => page.locator('tbody tr').first().waitFor()
+
   /** How each state is reached, signed in unless its name says otherwise. @type {Readonly<Record<string, (page: Page) => Promise<unknown>>>} */
   const ways = {
     'sign-in': async (page) => {
@@ -118,33 +131,21 @@ async function takeStates(target) {
       await page.goto(`${origin}/admin`)
       await page.locator('input[type=password]').waitFor()
     },
-    home: async (page) => {
-      await page.goto(`${origin}/admin`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-    },
-    list: async (page) => {
-      await page.goto(articles)
-      await rows(page)
-    },
+    home: at(`${origin}/admin`, heading),
+    list: at(articles, rows),
     'list-200': async (page) => {
       await page.goto(`${origin}/admin/content/api::tag.tag`)
       await rows(page)
       await page.locator('tbody tr').last().scrollIntoViewIfNeeded()
     },
-    'list-empty': async (page) => {
-      await page.goto(`${articles}?q=nothing+has+this+text`)
-      await page.getByText('Nothing matches').waitFor()
-    },
+    'list-empty': at(`${articles}?q=nothing+has+this+text`, (page) => page.getByText('Nothing matches').waitFor()),
     selection: async (page) => {
       await page.goto(articles)
       await rows(page)
       for (const row of [1, 2]) await page.locator('tbody tr').nth(row).getByRole('checkbox').click({ force: true })
       await page.getByText('2 selected').waitFor()
     },
-    editor: async (page) => {
-      await page.goto(story)
-      await title(page)
-    },
+    editor: at(story, title),
     entries: async (page) => {
       await page.goto(story)
       await title(page)
@@ -165,14 +166,8 @@ async function takeStates(target) {
         .getByText(/needed/)
         .waitFor()
     },
-    languages: async (page) => {
-      await page.goto(`${story}?beside=de`)
-      await title(page)
-    },
-    comparison: async (page) => {
-      await page.goto(`${story}/compare`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-    },
+    languages: at(`${story}?beside=de`, title),
+    comparison: at(`${story}/compare`, heading),
     palette: async (page) => {
       await page.goto(articles)
       await rows(page)
@@ -180,14 +175,8 @@ async function takeStates(target) {
       await page.getByRole('dialog').getByRole('combobox').fill('tram')
       await page.getByRole('dialog').getByRole('option', { name: /Tram/ }).first().waitFor()
     },
-    'long-words': async (page) => {
-      await page.goto(`${articles}/${long}`)
-      await title(page)
-    },
-    'long-words-list': async (page) => {
-      await page.goto(`${articles}?q=Donau`)
-      await page.locator('tbody tr').first().waitFor()
-    },
+    'long-words': at(`${articles}/${long}`, title),
+    'long-words-list': at(`${articles}?q=Donau`, firstRow),
     'right-to-left': async (page) => {
       await page.goto(`${articles}/${arabic}?locale=ar`)
       await title(page)
@@ -208,10 +197,7 @@ async function takeStates(target) {
       await page.goto(articles)
       await page.getByRole('button', { name: /again/i }).first().waitFor()
     },
-    missing: async (page) => {
-      await page.goto(`${articles}/aaaaaaaaaaaaaaaaaaaaaaaa`)
-      await page.getByText('does not exist').waitFor()
-    },
+    missing: at(`${articles}/aaaaaaaaaaaaaaaaaaaaaaaa`, (page) => page.getByText('does not exist').waitFor()),
   }
   const looks = /** @type {const} */ ([
     ['light', 1280, 820, 'light'],
@@ -221,11 +207,7 @@ async function takeStates(target) {
   for (const [look, width, height, colorScheme] of looks) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme, locale: 'en-GB', reducedMotion: 'reduce' })
     context.setDefaultTimeout(120_000)
-    const first = await context.newPage()
-    await first.goto(`${origin}/admin`)
-    await first.getByRole('button', { name: 'demo' }).click()
-    await first.locator('input[type=password]').waitFor({ state: 'detached' })
-    await first.getByRole('heading', { level: 1 }).waitFor()
+    await signIn(await context.newPage())
     const names = Object.keys(ways).filter((name) => only.length === 0 || only.includes(name))
     // The last one, because it ends the session.
     for (const name of names.sort((one, other) => Number(one === 'sign-in') - Number(other === 'sign-in'))) {
