@@ -150,20 +150,35 @@ export function hasEqualContent(one: unknown, other: unknown): boolean {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => hasEqualContent(one[name], other[name]))
 }
 
+/** Number of items from which a list is packed as text, which browsers copy faster than objects. */
+const longList = 200
+
+/** Packed values by the values of a form, which never change. */
+const packed = new WeakMap<object, unknown>()
+
 /** Values with their keys as JSON, for storage that drops symbols. */
 export function pack(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return { value }
+  if (!packed.has(value)) packed.set(value, packMembers(value))
+  return packed.get(value)
+}
+
+function packMembers(value: object): unknown {
   const key = tagOf(value, entryKey)
   if (key !== undefined) return { entry: key, members: mapMembers(value as Entry, pack) }
   if (tagOf(value, linkKey) !== undefined) return { link: keyOf(value), value: { ...(value as Entry) } }
-  return isKeyed(value) && value.length > 0 ? { items: value.map(pack) } : { value }
+  if (!isKeyed(value) || value.length === 0) return { value }
+  const items = value.map(pack)
+  return items.length < longList ? { items } : { text: JSON.stringify(items) }
 }
 
 /** The values of `pack`. */
 export function unpack(packed: unknown): unknown {
-  const { entry, members, link, items, value } = packed as Readonly<Record<string, unknown>>
+  const { entry, members, link, items, text, value } = packed as Readonly<Record<string, unknown>>
   if (typeof entry === 'string') return toEntry(mapMembers(members as Entry, unpack), entry)
   if (typeof link === 'string') return { ...(value as Entry), [linkKey]: link }
-  return Array.isArray(items) ? items.map(unpack) : value
+  const list = typeof text === 'string' ? (JSON.parse(text) as unknown) : items
+  return Array.isArray(list) ? list.map(unpack) : value
 }
 
 const mapMembers = (entry: Entry, map: (value: unknown) => unknown): Entry =>

@@ -167,6 +167,22 @@ describe('copies', () => {
     expect(restored.store.get(`sections/${keyOf(added)}/heading`)).toBe('new')
   })
 
+  test('long lists of links are restored in their order, with changes to them', async () => {
+    const storage = createBrowserStorage(new IDBFactory())
+    const links = Array.from({ length: 250 }, (_, index) => ({ id: index, documentId: `link${index}`, name: `Name ${index}`, fields: {} }))
+    const data = { ...draft(), tags: links }
+    const store = createDocumentStore({ shape, data })
+    store.remove(`tags/${keyOf((store.get('tags') as Entry[])[7])}`)
+    store.set('title', 'typed')
+    await storage.put({ ...document, id: 'a', revision: 'r1', time: 1, form: store.toJSON(), doubtful: null })
+    const [copy] = await storage.list()
+    const restored = restoreCopy(copy!, { revision: 'r1', draft: data }, { shape })
+    expect(restored.store.patch().body).toEqual(store.patch().body)
+    expect((restored.store.get('tags') as Entry[]).map(({ name }) => name)).toEqual(
+      links.filter(({ id }) => id !== 7).map(({ name }) => name),
+    )
+  })
+
   test('a page that is left stores its last copy at once, and the next write replaces it', async () => {
     const texts = new Map<string, string>()
     const left = {
