@@ -32,12 +32,12 @@ const slowRules = [
 
 /** Files that take ten seconds of computing or more, which `npm test` leaves to `npm run test:all`. */
 const long = [
-  'account/{admin-commands,commands,floods,instances,limits,secrecy}',
-  'archive/{hostile,import,kill,serving,storage}',
+  'account/{admin-commands,commands,floods,instances,limits,names,recovery,secrecy}',
+  'archive/{hostile,import,kill,round-trip,serving,storage}',
   'compare/{reads,sources}',
   'database/{cached-tables,ways}',
-  'description/recorded-reads',
-  'documents/{concurrency,doctor}',
+  'description/{attribute-type,recorded-reads}',
+  'documents/{concurrency,doctor,outbox}',
   'golden/schemas',
   'live-model/**',
   'model-plans/recorded',
@@ -45,7 +45,7 @@ const long = [
   'spec/schedule-kills',
   'start/{absent,dev,hangup,init,locales,management,project-code,secrets,strapi-folders,tracing,whole-installation}',
   'types/generated',
-  'uploads/{bombs,crash,markup,pictures,workplace}',
+  'uploads/{bombs,crash,folder,markup,pictures,workplace}',
 ]
 
 interface Project {
