@@ -117,9 +117,9 @@ interface MarksProps {
   readonly isReadOnly: boolean
 }
 
-/** Marks next to the label: who edits the field, and whether it is shared by all languages, private, or read-only. */
+/** Marks next to the label: who edits the field, and whether it is shared by all languages, private, or read-only among others that are not. */
 function Marks({ section, attribute, path, isReadOnly }: MarksProps) {
-  const { type, renderAside } = useDocumentFields()
+  const { type, mayUpdate, renderAside } = useDocumentFields()
   const words = useWords().fields
   const { i18n } = (attribute.pluginOptions ?? {}) as { readonly i18n?: { readonly localized?: boolean } }
   const isShared = type.localized && section.path === '' && i18n?.localized !== true && attribute.type !== 'relation'
@@ -138,7 +138,7 @@ function Marks({ section, attribute, path, isReadOnly }: MarksProps) {
           <span className={styles.word}>{words.private}</span>
         </span>
       )}
-      {isReadOnly && <span className={styles.mark}>{words.readOnly}</span>}
+      {isReadOnly && mayUpdate !== null && mayUpdate.length > 0 && <span className={styles.mark}>{words.readOnly}</span>}
     </span>
   )
 }

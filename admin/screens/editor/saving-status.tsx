@@ -1,11 +1,12 @@
 // The state of saving, in the head of the editor.
-import { CircleAlert, CircleCheck, CloudOff, LoaderCircle, PencilLine } from 'lucide-react'
+import { CircleAlert, CircleCheck, CloudOff, LoaderCircle, Lock, PencilLine } from 'lucide-react'
 import { useSaver } from '../../form/hooks.js'
 import type { SaverPhase } from '../../form/saver.js'
 import { classes } from '../../parts/classes.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
+import { useMeta } from './use-document-form.js'
 
 const icons: Readonly<Record<SaverPhase, typeof CircleCheck>> = {
   saved: CircleCheck,
@@ -18,11 +19,20 @@ const icons: Readonly<Record<SaverPhase, typeof CircleCheck>> = {
   failed: CircleAlert,
 }
 
-/** Says whether everything is stored. */
+/** Says whether everything is stored, or that nothing may be changed. */
 export function SavingStatus({ form }: { readonly form: DocumentForm }) {
   const { phase, savedAt } = useSaver(form.saver)
-  const words = useWords().editor.saving
+  const { view } = useMeta(form)
+  const { editor, fields } = useWords()
+  const words = editor.saving
   const format = useFormat()
+  if (view?.may.update.length === 0)
+    return (
+      <span className={styles.status}>
+        <Lock size={16} aria-hidden="true" />
+        <span>{fields.readOnly}</span>
+      </span>
+    )
   const Icon = icons[phase]
   const text = phase === 'saved' && savedAt !== null ? words.savedAt(format.time(new Date(savedAt))) : words[phase]
   const isWrong = phase === 'held' || phase === 'gone' || phase === 'failed' || phase === 'offline' || phase === 'signedOut'

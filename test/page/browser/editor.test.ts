@@ -1,7 +1,7 @@
 // The editor of documents in a browser: publication, errors, undo, two languages, history, also without a mouse.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { requestAdmin, signInAdmin } from '../../support/administration.js'
+import { addAdministrator, allowAdmins, requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
 import { patience, until } from '../../support/until.js'
@@ -185,6 +185,20 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     await page.waitForURL((url) => url.pathname.endsWith(`/content/${type}`))
     expect((await api('GET', `/content/${type}/${document}?locale=en`)).status).toBe(404)
     open.expectNoProblems()
+  })
+
+  test('whoever may not change a document is told once, not at each field', async () => {
+    await addAdministrator(served, 'reader@example.com', ['reader'])
+    await allowAdmins(served, 'reader', `plugin::content-manager.explorer.read ${type}`)
+    const properties = JSON.stringify({ fields: ['title', 'kicker', 'summary'], locales: ['en'] })
+    await served.sql('update admin_permissions set properties = ? where subject = ? and properties = ?', properties, type, '{}')
+    const reader = await openPage(served, 'reader@example.com')
+    await reader.page.goto(`${served.origin}/admin/content/${type}/${document}`)
+    await reader.page.getByText('Read only').first().waitFor()
+    expect(await reader.page.getByText('Read only').count()).toBe(1)
+    expect(await field('Title', reader.page.locator('main')).isEditable()).toBe(false)
+    reader.expectNoProblems()
+    await reader.close()
   })
 
   test('the editor is accessible in both colour schemes and at all widths, with errors and a conflict', async () => {
