@@ -1,19 +1,22 @@
 // The editor of a document: head, fields in one or two languages, and side panel.
 import { useQuery } from '@tanstack/react-query'
 import { type CSSProperties, lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { Link, useLocation, useSearch } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { documentSection } from '../../fields/document.js'
 import { fieldsOf } from '../../fields/field-rows.js'
 import { createFolding } from '../../fields/folding.js'
 import { useSaver } from '../../form/hooks.js'
+import { buttonClass } from '../../parts/button.js'
 import { Panel } from '../../parts/dialog.js'
 import { EmptyState } from '../../parts/empty-state.js'
 import { ErrorState } from '../../parts/error-state.js'
+import { Hidden } from '../../parts/hidden.js'
 import { Skeleton } from '../../parts/skeleton.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { readQuery } from '../../server/query-string.js'
+import { listName } from '../shell/type-names.js'
 import type { DocumentForm } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
@@ -56,7 +59,8 @@ export default function EditorScreen({ type, document }: EditorScreenProps): Rea
   const [, navigate] = useLocation()
   const { data: start } = useQuery(startQuery())
   const given = readQuery(useSearch())
-  const isLocalized = start?.data.types.find(({ uid }) => uid === type)?.localized === true
+  const known = start?.data.types.find(({ uid }) => uid === type)
+  const isLocalized = known?.localized === true
   const locales = start?.data.locales ?? []
   const defaultLocale = locales.find(({ isDefault }) => isDefault)?.code ?? null
   const address: EditorAddress = {
@@ -70,13 +74,22 @@ export default function EditorScreen({ type, document }: EditorScreenProps): Rea
   )
   const { opened, replace } = useDocumentForm(start === undefined ? null : type, document, locale, onCreated)
   if (opened.kind === 'failed')
-    return isMissing(opened.error) ? (
+    return (
       <div className={styles.alone}>
-        <EmptyState title={words.missing} />
-      </div>
-    ) : (
-      <div className={styles.alone}>
-        <ErrorState text={opened.error.message} />
+        <h1>
+          <Hidden>{known === undefined ? type : listName(known)}</Hidden>
+        </h1>
+        {isMissing(opened.error) ? (
+          <EmptyState title={words.missing}>
+            {known !== undefined && (
+              <Link href={addresses.list(type)} className={buttonClass()}>
+                {words.back(listName(known))}
+              </Link>
+            )}
+          </EmptyState>
+        ) : (
+          <ErrorState text={opened.error.message} />
+        )}
       </div>
     )
   if (opened.kind === 'loading')

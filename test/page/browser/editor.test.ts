@@ -185,6 +185,11 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     await page.waitForURL((url) => url.pathname.endsWith(`/content/${type}`))
     expect((await api('GET', `/content/${type}/${document}?locale=en`)).status).toBe(404)
     open.expectNoProblems()
+    await page.goto(`${served.origin}/admin/content/${type}/${document}`)
+    await page.getByText('This document does not exist').waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'All Articles' }).click()
+    await page.waitForURL((url) => url.pathname.endsWith(`/content/${type}`))
+    open.expectNoProblems(/404/)
   })
 
   test('whoever may not change a document is told once, not at each field', async () => {
