@@ -69,7 +69,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     expect(lines(child, /a service process ended/)).toHaveLength(1)
     const crashed = (await requestOnce(origin, '/api/pid')).body.pid
     await vi.waitFor(async () => {
-      await requestAt(origin, '/api/crash', { method: 'POST', headers: { connection: 'close' } }).catch(() => null)
+      await requestAt(origin, `/api/crash?pid=${crashed}`, { method: 'POST', headers: { connection: 'close' } }).catch(() => null)
       expect(childrenOf(child)).not.toContain(crashed)
     }, patience)
     await allServe(child, 2)

@@ -17,7 +17,7 @@ export const notes = (more = ''): Readonly<Record<string, unknown>> => ({
     routes: [
       { method: 'GET', path: '/pid', auth: false, handle: () => ({ pid: process.pid, word: process.env.WORD ?? null }) },
       { method: 'GET', path: '/busy', auth: false, handle: () => { for (const end = Date.now() + 900; Date.now() < end; ); return {} } },
-      { method: 'POST', path: '/crash', auth: false, handle: () => { setTimeout(() => { throw new Error('a crash') }, 10); return {} } },
+      { method: 'POST', path: '/crash', auth: false, handle: ({ query }) => { if (Number(query.pid) === process.pid) setTimeout(() => { throw new Error('a crash') }, 10); return {} } },
     ],
     ${more}
   }`,
