@@ -24,7 +24,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   http: { files: 78, lines: 13066, prose: 3 },
   service: { files: 57, lines: 6716, prose: 3 },
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
-  packages: { files: 29, lines: 5229, prose: 3 },
+  packages: { files: 29, lines: 5232, prose: 3 },
   // The page for editors, in admin/.
   page: { files: 221, lines: 21595, prose: 3 },
 }

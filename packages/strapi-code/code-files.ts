@@ -1,8 +1,6 @@
-// Finds, classifies and parses the files of a Strapi project that contain code.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+// Finds and classifies the files of a Strapi project that contain code. Every start does, so nothing here loads a parser.
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import type { Program } from 'acorn'
-import { parse } from './syntax.js'
 
 export type CodeKind =
   | 'policy'
@@ -45,7 +43,8 @@ const others: readonly (readonly [string, CodeKind])[] = [
   ['config/server', 'cron'],
 ]
 
-const isCode = (name: string): boolean => /\.[cm]?[jt]s$/.test(name) && !name.endsWith('.d.ts')
+/** True for the name of a file with JavaScript or TypeScript. */
+export const isCode = (name: string): boolean => /\.[cm]?[jt]s$/.test(name) && !name.endsWith('.d.ts')
 
 /** Lists the files of code of a project. */
 export function findCodeFiles(folder: string): readonly CodeFile[] {
@@ -74,43 +73,4 @@ function filesAt(folder: string, path: string): readonly string[] {
 function entries(folder: string, path: string): readonly string[] {
   const whole = join(folder, path)
   return existsSync(whole) && statSync(whole).isDirectory() ? readdirSync(whole).sort() : []
-}
-
-/** Files beyond this size are bundles, and are not read; bytes. */
-const maxFileBytes = 1_000_000
-
-const extensions = ['js', 'ts', 'cjs', 'mjs', 'cts', 'mts']
-
-/** Parses files of a project, each once. */
-export interface ModuleReader {
-  /** Null for a file that cannot be read or is not valid. */
-  read(path: string): Program | null
-  /** The file that an import of another file names; null for packages and missing files. */
-  find(from: string, source: string): string | null
-}
-
-/** Creates a reader of the project in `folder`. */
-export function createModuleReader(folder: string): ModuleReader {
-  const known = new Map<string, Program | null>()
-  const parseFile = (path: string): Program | null => {
-    try {
-      const file = join(folder, path)
-      return statSync(file).size > maxFileBytes ? null : parse(path, readFileSync(file, 'utf8'))
-    } catch {
-      return null
-    }
-  }
-  return {
-    read(path) {
-      if (!known.has(path)) known.set(path, parseFile(path))
-      return known.get(path)!
-    },
-    find(from, source) {
-      const path = posix.join(posix.dirname(from), source)
-      if (!source.startsWith('.') || path.startsWith('..')) return null
-      // Imports of TypeScript may name the file that it is compiled to.
-      const names = [path, path.replace(/\.js$/, '.ts'), ...extensions.flatMap((each) => [`${path}.${each}`, `${path}/index.${each}`])]
-      return names.find((name) => isCode(name) && existsSync(join(folder, name))) ?? null
-    },
-  }
 }

@@ -2,8 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withoutMark } from '../../src/foundation/runtime/file-operations.js'
-import { createModuleReader, findCodeFiles } from './code-files.js'
+import { findCodeFiles } from './code-files.js'
 import { findCalls } from './effects.js'
+import { createModuleReader } from './syntax.js'
 import { isPlain } from './values.js'
 
 /** The types of the fields that the code of a project registers, by uid. */

@@ -1,8 +1,8 @@
 // Effects of a function on requests and responses, from runs through its code: with and without parameters in the request, and for both
 // results of each condition that is not known.
 import { isDeepStrictEqual } from 'node:util'
-import type { ModuleReader } from './code-files.js'
 import { type CodeEvent, call, createRun, load, type Observer, type Run, strapiArgument } from './interpreter.js'
+import type { ModuleReader } from './syntax.js'
 import {
   type AnyFunction,
   absentError,

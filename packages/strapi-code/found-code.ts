@@ -1,9 +1,10 @@
 // Code that Octavo does not run: each file with its routes in Strapi and its effect on requests and responses.
 
-import { type CodeFile, type CodeKind, createModuleReader, findCodeFiles, type ModuleReader } from './code-files.js'
+import { type CodeFile, type CodeKind, findCodeFiles } from './code-files.js'
 import { createReadingRun, type Effects, findEffects, methodsOf, noEffects, type Subject } from './effects.js'
 import { call, getSource, load, type Run } from './interpreter.js'
 import { type Attachments, type CodePlace, findAttachments } from './routes.js'
+import { createModuleReader, type ModuleReader } from './syntax.js'
 import { isCore, isPlain } from './values.js'
 
 /** A piece of code: a file, or a method of a controller. */

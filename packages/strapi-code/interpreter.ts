@@ -1,9 +1,8 @@
 // Follows the code of a project without running it: values are computed where the text shows them, and unknown values are used for the
 // rest. It has no access to the process. Conditions that depend on unknown values are decided by the caller, who tries both results.
 import type { Class, ObjectExpression, Pattern } from 'acorn'
-import type { ModuleReader } from './code-files.js'
 import { addExport, assignName, createBlock, createScope, defineVar, file, type Scope, whole } from './scope.js'
-import { type FunctionNode, getChildren, getName, type SyntaxNode } from './syntax.js'
+import { type FunctionNode, getChildren, getName, type ModuleReader, type SyntaxNode } from './syntax.js'
 import {
   type AnyFunction,
   absentError,

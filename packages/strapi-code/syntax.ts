@@ -1,4 +1,6 @@
-// Parses JavaScript and TypeScript into a syntax tree.
+// Parses JavaScript and TypeScript into a syntax tree, and the files of a project with their imports.
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { tsPlugin } from '@sveltejs/acorn-typescript'
 import {
   type AnyNode,
@@ -9,6 +11,7 @@ import {
   Parser,
   type Program,
 } from 'acorn'
+import { isCode } from './code-files.js'
 
 /** A node of the tree; those of types begin with TS. */
 export type SyntaxNode = AnyNode
@@ -33,6 +36,45 @@ export function parse(path: string, text: string): Program | null {
     }
   }
   return null
+}
+
+/** Files beyond this size are bundles, and are not read; bytes. */
+const maxFileBytes = 1_000_000
+
+const extensions = ['js', 'ts', 'cjs', 'mjs', 'cts', 'mts']
+
+/** Parses files of a project, each once. */
+export interface ModuleReader {
+  /** Null for a file that cannot be read or is not valid. */
+  read(path: string): Program | null
+  /** The file that an import of another file names; null for packages and missing files. */
+  find(from: string, source: string): string | null
+}
+
+/** Creates a reader of the project in `folder`. */
+export function createModuleReader(folder: string): ModuleReader {
+  const known = new Map<string, Program | null>()
+  const parseFile = (path: string): Program | null => {
+    try {
+      const file = join(folder, path)
+      return statSync(file).size > maxFileBytes ? null : parse(path, readFileSync(file, 'utf8'))
+    } catch {
+      return null
+    }
+  }
+  return {
+    read(path) {
+      if (!known.has(path)) known.set(path, parseFile(path))
+      return known.get(path)!
+    },
+    find(from, source) {
+      const path = posix.join(posix.dirname(from), source)
+      if (!source.startsWith('.') || path.startsWith('..')) return null
+      // Imports of TypeScript may name the file that it is compiled to.
+      const names = [path, path.replace(/\.js$/, '.ts'), ...extensions.flatMap((each) => [`${path}.${each}`, `${path}/index.${each}`])]
+      return names.find((name) => isCode(name) && existsSync(join(folder, name))) ?? null
+    },
+  }
 }
 
 const isNode = (value: unknown): value is SyntaxNode => typeof value === 'object' && value !== null && 'type' in value
