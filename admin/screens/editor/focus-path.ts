@@ -14,8 +14,14 @@ const ofPath = (idPrefix: string, path: string): HTMLElement | null =>
 
 const focusable = 'input, textarea, select, button, [tabindex], [contenteditable="true"]'
 
-/** Attempts to find a field, which is drawn after the entries above it. */
-const attempts = 20
+/** The nearest thing above a field that is drawn. */
+function nearestTo(idPrefix: string, path: string): HTMLElement | null {
+  const found = ofPath(idPrefix, path)
+  return found === null && path !== '' ? nearestTo(idPrefix, parentPath(path)) : found
+}
+
+/** Frames in which a field is looked for, since it is drawn after the entries above it. */
+const drawingFrames = 20
 
 /** Goes to a field, or to the nearest thing above it that is drawn. */
 export function focusPath(folding: Revealing, idPrefix: string, path: string): void {
@@ -26,27 +32,26 @@ export function focusPath(folding: Revealing, idPrefix: string, path: string): v
       requestAnimationFrame(() => attempt(left - 1))
       return
     }
-    let at = path
-    let element = found
-    while (element === null && at !== '') {
-      at = parentPath(at)
-      element = ofPath(idPrefix, at)
-    }
+    const element = found ?? nearestTo(idPrefix, path)
     const target = element?.matches(focusable) === true ? element : (element?.querySelector<HTMLElement>(focusable) ?? element)
     target?.focus({ preventScroll: true })
     element?.scrollIntoView({ block: 'center' })
   }
-  attempt(attempts)
+  attempt(drawingFrames)
 }
 
-/** Goes to a field after the window with the focus has closed and given the focus back, which it does in the next frame. */
+/** Frames in which a window closes, also on a busy computer. */
+const closingFrames = 600
+
+/** Goes to a field after the window with the focus has closed, the page below is active again, and the focus was given back to it. */
 export function focusAfterClosing(folding: Revealing, idPrefix: string, path: string): void {
   const closing = document.activeElement?.closest('[role="dialog"], [role="alertdialog"]')
-  const attempt = (): void => {
-    if (closing?.isConnected === true) requestAnimationFrame(attempt)
+  const attempt = (left: number): void => {
+    const isInactive = nearestTo(idPrefix, path)?.closest('[inert], [aria-hidden="true"]') != null
+    if ((closing?.isConnected === true || isInactive) && left > 0) requestAnimationFrame(() => attempt(left - 1))
     else requestAnimationFrame(() => requestAnimationFrame(() => focusPath(folding, idPrefix, path)))
   }
-  attempt()
+  attempt(closingFrames)
 }
 
 /** Undoes or redoes a change of the form, and goes to its field. */
