@@ -73,7 +73,7 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
 
 const noHints: readonly Finding[] = []
 
-/** Milliseconds in which nothing moves under a press on another field. */
+/** Delay in milliseconds, so that a click on another field lands before hints move it. */
 const hintDelay = 250
 
 /** Constraints that the value broke when the field was left, and still breaks. None appear during typing. */
@@ -117,7 +117,7 @@ interface MarksProps {
   readonly isReadOnly: boolean
 }
 
-/** Marks next to the label: who edits the field, and whether it is shared by all languages, private, or read-only among others that are not. */
+/** Marks next to the label: people in the field, shared by all languages, private, read-only in a writable document. */
 function Marks({ section, attribute, path, isReadOnly }: MarksProps) {
   const { type, mayUpdate, renderAside } = useDocumentFields()
   const words = useWords().fields

@@ -7,7 +7,7 @@ import { useFormat, useWords } from '../parts/words.js'
 import styles from './component-picker.module.css'
 import type { TypeDescription } from './document.js'
 
-/** Least number of components with a search field. */
+/** Minimum number of components for a search field. */
 const manyComponents = 8
 
 interface ComponentPickerProps {

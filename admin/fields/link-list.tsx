@@ -24,7 +24,7 @@ import { useWindow } from './window.js'
 const pageSize = 200
 const pagesAtOnce = 5
 
-/** Remaining links at which the next page is loaded. */
+/** Prefetch distance, in links before the end of the list. */
 const nearEnd = 50
 
 interface LinkListProps {

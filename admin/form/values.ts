@@ -150,7 +150,7 @@ export function hasEqualContent(one: unknown, other: unknown): boolean {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => hasEqualContent(one[name], other[name]))
 }
 
-/** Number of items from which a list is packed as text, which browsers copy faster than objects. */
+/** Minimum length of a list packed as text, which browsers clone faster than objects. */
 const longList = 200
 
 /** Packed values by the values of a form, which never change. */

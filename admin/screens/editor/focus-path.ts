@@ -20,7 +20,7 @@ function nearestTo(idPrefix: string, path: string): HTMLElement | null {
   return found === null && path !== '' ? nearestTo(idPrefix, parentPath(path)) : found
 }
 
-/** Frames in which a field is looked for, since it is drawn after the entries above it. */
+/** Maximum frames to wait for a field to render inside newly opened entries. */
 const drawingFrames = 20
 
 /** Goes to a field, or to the nearest thing above it that is drawn. */
@@ -40,7 +40,7 @@ export function focusPath(folding: Revealing, idPrefix: string, path: string): v
   attempt(drawingFrames)
 }
 
-/** Frames in which a window closes, also on a busy computer. */
+/** Maximum frames to wait for a window to close; generous, for busy computers. */
 const closingFrames = 600
 
 /** Goes to a field after the window with the focus has closed, the page below is active again, and the focus was given back to it. */

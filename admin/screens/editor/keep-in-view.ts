@@ -1,6 +1,6 @@
 // Keeps a field in view when a column is added, removed, or changes its language, since the heights of fields above it change.
 
-/** Milliseconds in which fields that load late do not move the page. */
+/** Milliseconds to compensate for fields that load late. */
 const longest = 3_000
 
 /** Space between the head of the screen and a field whose beginning was above it. */
