@@ -174,7 +174,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
   })
 
   rule('instances.13', 'one that never serves is ended after its time, and those before it serve until a start succeeds', async () => {
-    const folder = project(withGate(notes('limits: { drainDelay: 100, processStartTimeout: 8_000 }')))
+    const folder = project(withGate(notes('limits: { drainDelay: 100, processStartTimeout: 30_000 }')))
     const child = run(folder, { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const before = childrenOf(child)
@@ -182,7 +182,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     child.signal('SIGHUP')
     await vi.waitFor(() => expect(lines(child, /those before it serve on/)).toHaveLength(1), patience)
     const pid = Number(readFileSync(join(folder, 'held'), 'utf8'))
-    expect(JSON.parse(lines(child, /does not serve in time/)[0]!)).toMatchObject({ level: 50, pid, milliseconds: 8_000 })
+    expect(JSON.parse(lines(child, /does not serve in time/)[0]!)).toMatchObject({ level: 50, pid, milliseconds: 30_000 })
     expect([childrenOf(child), isRunning(pid)]).toEqual([before, false])
     expect((await requestOnce(origin, '/api/notes')).status).toBe(200)
     rmSync(join(folder, 'gate'))

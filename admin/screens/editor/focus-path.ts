@@ -20,22 +20,23 @@ function nearestTo(idPrefix: string, path: string): HTMLElement | null {
   return found === null && path !== '' ? nearestTo(idPrefix, parentPath(path)) : found
 }
 
-/** Maximum frames to wait for a field to render inside newly opened entries. */
+/** A focusable element: this one or the first inside it. */
+const controlOf = (element: HTMLElement): HTMLElement | null =>
+  element.matches(focusable) ? element : element.querySelector<HTMLElement>(focusable)
+
+/** Maximum frames to wait for a control to render, inside newly opened entries or in a link that has just come into view. */
 const drawingFrames = 20
 
 /** Goes to a field, or to the nearest thing above it that is drawn. */
 export function focusPath(folding: Revealing, idPrefix: string, path: string): void {
   folding.reveal(path)
   const attempt = (left: number): void => {
-    const found = ofPath(idPrefix, path)
-    if (found === null && left > 0) {
-      requestAnimationFrame(() => attempt(left - 1))
-      return
-    }
-    const element = found ?? nearestTo(idPrefix, path)
-    const target = element?.matches(focusable) === true ? element : (element?.querySelector<HTMLElement>(focusable) ?? element)
-    target?.focus({ preventScroll: true })
+    const element = ofPath(idPrefix, path) ?? (left === 0 ? nearestTo(idPrefix, path) : null)
+    // Buttons of a link are drawn once it is near the visible part.
     element?.scrollIntoView({ block: 'center' })
+    const control = element === null ? null : controlOf(element)
+    if (control !== null) control.focus({ preventScroll: true })
+    else if (left > 0) requestAnimationFrame(() => attempt(left - 1))
   }
   attempt(drawingFrames)
 }

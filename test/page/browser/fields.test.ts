@@ -334,6 +334,7 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await expectAccessible(page, [1280, 390])
     await panel.getByRole('button', { name: 'Create and link' }).click()
     await panel.waitFor({ state: 'detached' })
+    await expect.poll(() => hasFocus(author), patience).toBe(true)
     expect(await page.getByRole('option').count()).toBe(0)
     const linked = async () => (await draftOf(article, id)).author as Draft | null | undefined
     await expect.poll(linked, patience).toMatchObject({ name: 'Mara Quill' })

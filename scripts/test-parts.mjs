@@ -1,0 +1,72 @@
+// Runs the tests that `npm test` leaves out in parts, and prints which ran: all of them, or with `--seconds 1500` those that fit. Parts about
+// files that were changed since the last run come first, then the others by turns: those first that were not run for longest.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/** The parts: arguments of vitest, share of the time, and the beginnings of the paths that they guard. */
+const parts = {
+  browser: { run: '--project browser', share: 10, guards: ['admin', 'src/admin', 'packages/client', 'test/page', 'test/browser'] },
+  attacks: { run: '--project attacks', share: 8, guards: ['src/identity', 'src/http', 'test/attacks'] },
+  'faults 1': { run: '--project faults --shard 1/2', share: 12, guards: ['src/database/sqlite', 'test/faults', 'test/backup'] },
+  'faults 2': { run: '--project faults --shard 2/2', share: 12, guards: ['src/database/sqlite', 'test/faults', 'test/backup'] },
+  'servers 1': { run: '--project servers --shard 1/3', share: 15, guards: ['src/database', 'test/servers', 'test/postgres'] },
+  'servers 2': { run: '--project servers --shard 2/3', share: 15, guards: ['src/database', 'test/servers', 'test/mysql'] },
+  'servers 3': { run: '--project servers --shard 3/3', share: 15, guards: ['src/database', 'test/servers', 'test/instances'] },
+  long: { run: '--project long', share: 12, guards: ['src/model', 'src/project', 'src/service', 'packages'] },
+  engines: { run: '--project engines', share: 6, guards: ['deploy', 'test/engines', 'test/deploy'] },
+  PostgreSQL: {
+    run: 'test/spec --project fast --project spec --shard 1/2',
+    client: 'postgres',
+    share: 6,
+    guards: ['src/query', 'src/content'],
+  },
+  MariaDB: { run: 'test/spec --project fast --project spec --shard 2/2', client: 'mysql', share: 6, guards: ['src/query', 'src/content'] },
+}
+
+const git = (...args) => spawnSync('git', args, { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
+
+/** What earlier runs on this machine left: when each part began last, and the commit of the last run. */
+const memory = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'octavo', 'test-parts.json')
+const read = () => {
+  try {
+    return JSON.parse(readFileSync(memory, 'utf8'))
+  } catch {
+    return { begun: {} }
+  }
+}
+const { begun, commit } = read()
+
+const changed = git('log', '--name-only', '--format=', ...(commit === undefined ? ['--since=1.day'] : [`${commit}..HEAD`]))
+const isGuarded = (name) => parts[name].guards.some((start) => changed.some((path) => path.startsWith(`${start}/`)))
+const names = Object.keys(parts)
+// A machine without memory begins at another part for each commit.
+const first = git('rev-list', '--count', 'HEAD')[0] % names.length
+const turns = [...names.slice(first), ...names.slice(0, first)]
+const order = turns.sort((one, other) => isGuarded(other) - isGuarded(one) || (begun[one] ?? 0) - (begun[other] ?? 0))
+
+const at = process.argv.indexOf('--seconds')
+const limit = at === -1 ? Infinity : Number(process.argv[at + 1])
+const left = []
+let [done, hasFailed] = [0, false]
+for (const name of order) {
+  const { run, client, share } = parts[name]
+  const spent = performance.now() / 1000
+  // The first part shows how fast the machine is.
+  if (done > 0 && spent + (spent / done) * share > limit) {
+    left.push(name)
+    continue
+  }
+  console.log(`== part: ${name}${isGuarded(name) ? ', whose files were changed' : ''}`)
+  begun[name] = Date.now()
+  const env = { ...process.env, ...(client === undefined ? {} : { DATABASE_CLIENT: client }) }
+  const { status } = spawnSync('npx', ['vitest', 'run', ...run.split(' ')], { stdio: 'inherit', env })
+  hasFailed ||= status !== 0
+  done += share
+  console.log(`${name} took ${(performance.now() / 1000 - spent).toFixed(0)} s.`)
+}
+mkdirSync(dirname(memory), { recursive: true })
+writeFileSync(memory, JSON.stringify({ begun, commit: git('rev-parse', 'HEAD')[0] }))
+console.log(left.length === 0 ? 'All parts ran.' : `Left for the next runs: ${left.join(', ')}.`)
+process.exitCode = hasFailed ? 1 : 0
