@@ -91,8 +91,8 @@ const asTests = (files: readonly string[]): string[] => files.map((file) => `tes
 
 export default defineConfig({
   test: {
-    // Three for each core of the usual two: many files wait for services of their own.
-    maxWorkers: 6,
+    // Many files wait for services of their own.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new MissingPrograms()],
     projects: Object.entries(projects).map(([name, { files, except = [], sharesProcess = false, env = {} }]) => ({

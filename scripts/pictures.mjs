@@ -2,7 +2,6 @@
 // docs/images; `node scripts/pictures.mjs FOLDER [state …]` takes its main states into a folder, each in light, in dark, and as on a phone.
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
@@ -12,7 +11,9 @@ const [states, ...only] = process.argv.slice(2)
 const port = process.env.PORT ?? '1399'
 // The demo administrator needs a name of this machine.
 const origin = `http://localhost:${port}`
-const folder = mkdtempSync(join(tmpdir(), 'octavo-pictures-'))
+// Below the repository, where the website of the example finds the package.
+mkdirSync('examples/.tmp', { recursive: true })
+const folder = mkdtempSync(join('examples', '.tmp', 'pictures-'))
 cpSync('examples/magazine', folder, { recursive: true, filter: (path) => !path.includes('.tmp') })
 const service = spawn(process.execPath, ['dist/main.js', 'dev', folder], {
   stdio: 'ignore',

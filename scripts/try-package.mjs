@@ -30,7 +30,9 @@ async function tryWith(manager, [command, ...words], tarball) {
   await run(process.execPath, [resolve('dist/main.js'), ...init], { env })
   const description = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...description, dependencies: { octavo: `file:${tarball}` } }, null, 2))
-  await run(command, [...words, 'install'], { cwd: folder, maxBuffer: 1e8 })
+  // A native module that is compiled here only has to start: without optimization it takes a third of the time.
+  const compiling = { ...process.env, CFLAGS: '-O0', CXXFLAGS: '-O0' }
+  await run(command, [...words, 'install'], { cwd: folder, env: compiling, maxBuffer: 1e8 })
   await starts(folder)
   console.log(`${manager}: installed, and the blank project starts`)
 }

@@ -11,7 +11,7 @@ import { cutDrafts, requestsFrom, rewriteDrafts, rootsOf } from './closed-drafts
 const model = await loadModel({ folder: goldenProject })
 const { readonly, alice, full } = goldenTokens() as { readonly: string; alice: string; full: string }
 
-describe.each(['strapi', 'specification'] as const)('with the contract %s', { timeout: 600_000 }, (contract) => {
+describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
   let served: Served
   beforeAll(async () => {
     served = await serveGolden({ config: { api: { rest: { contract, draftGrant: true } } } })

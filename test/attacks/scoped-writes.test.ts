@@ -69,7 +69,7 @@ function openRandom(seed: number): (below: number) => number {
   }
 }
 
-describe('scopes and writes', { timeout: 300_000 }, () => {
+describe('scopes and writes', () => {
   let served: Served
   const everything = { token: 'everybody' }
 

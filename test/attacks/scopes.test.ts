@@ -17,7 +17,7 @@ const scoped = [...model.types.values()].filter(({ uid, singleType }) => uid.sta
 const isHidden = ({ uid, singleType }: ContentType): string | null =>
   uid.startsWith('api::') && !singleType ? `document_id >= '${border}'` : null
 
-describe.each(['strapi', 'specification'] as const)('with the contract %s', { timeout: 600_000 }, (contract) => {
+describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
   let served: Served
   beforeAll(async () => {
     served = await serveGolden({

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { patience } from '../support/until.js'
 import { copyGolden, remove } from './child.js'
 
 let folder: string
@@ -24,7 +25,7 @@ function run(script: string): Promise<{ code: number | null; output: string; err
     ${script}`
   const file = join(folder, 'script.mjs')
   writeFileSync(file, text)
-  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe'], timeout: 20_000, killSignal: 'SIGKILL' })
+  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe'], timeout: patience.timeout, killSignal: 'SIGKILL' })
   let [output, errors] = ['', '']
   child.stdout.on('data', (bytes) => {
     output += bytes

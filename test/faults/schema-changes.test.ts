@@ -16,7 +16,7 @@ const changes = `
   database.close()
   parentPort.postMessage('done')`
 
-test('one change after the other: every read is answered', { timeout: 120_000 }, async () => {
+test('one change after the other: every read is answered', async () => {
   served = await serveGolden()
   const token = goldenTokens().full!
   const worker = new Worker(changes, { eval: true, workerData: served.database })

@@ -63,13 +63,13 @@ async function layoutOf(server: TestServer, url: string): Promise<Readonly<Recor
 }
 
 describeMariadb('preparing a database on MariaDB', (server) => {
-  it('makes the layout that Strapi makes', { timeout: 120_000 }, async () => {
+  it('makes the layout that Strapi makes', async () => {
     const [ours, theirs] = [await server().createDatabase(), await server().createDatabase(strapi)]
     await prepareDatabase(poolOf(ours), model, preparation())
     expect(await layoutOf(server(), ours)).toEqual(await layoutOf(server(), theirs))
   })
 
-  it('is done by one of five that start together', { timeout: 120_000 }, async () => {
+  it('is done by one of five that start together', async () => {
     const url = await server().createDatabase()
     let filled = 0
     const columns = [
@@ -90,7 +90,7 @@ describeMariadb('preparing a database on MariaDB', (server) => {
     expect(await mismatches(poolOf(url))).toEqual({ types: [], columns: [], tables: [] })
   })
 
-  it('continues an interrupted preparation', { timeout: 120_000 }, async () => {
+  it('continues an interrupted preparation', async () => {
     const url = await server().createDatabase()
     const fill = () => Promise.reject(new Error('the seed is wrong'))
     await expect(prepareDatabase(poolOf(url), model, preparation({ fill }))).rejects.toThrow('the seed is wrong')
@@ -99,7 +99,7 @@ describeMariadb('preparing a database on MariaDB', (server) => {
     expect(await onClient(poolOf(url), isUnprepared)).toBe(false)
   })
 
-  it('adds the tables, columns and indexes that are missing', { timeout: 120_000 }, async () => {
+  it('adds the tables, columns and indexes that are missing', async () => {
     const url = await server().createDatabase(strapi)
     const pool = poolOf(url)
     await server().run(url, 'set foreign_key_checks = 0; drop table tags; alter table products drop column price')
@@ -116,7 +116,7 @@ describeMariadb('preparing a database on MariaDB', (server) => {
     })
   })
 
-  it('creates the indexes of Octavo in one of two processes', { timeout: 240_000 }, async () => {
+  it('creates the indexes of Octavo in one of two processes', async () => {
     const url = await server().createDatabase(strapi)
     await prepareDatabase(poolOf(url), model, preparation())
     const made = await Promise.all([poolOf(url), poolOf(url)].map((pool) => createIndexes(pool, model, () => {})))

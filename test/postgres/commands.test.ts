@@ -38,7 +38,7 @@ describePostgres('commands on PostgreSQL', (server) => {
     expect(await server().run(url, 'select from pg_tables where schemaname = current_schema()')).toEqual([])
   })
 
-  it('tokens are created, listed, regenerated and revoked', { timeout: 60_000 }, async () => {
+  it('tokens are created, listed, regenerated and revoked', async () => {
     const key = (await said('tokens', 'create', '--name', 'site', '--expires', '7')).trim()
     expect(await said('tokens', 'list')).toMatch(/^1 +site +read-only +\d{4}-\d\d-\d\d \d\d:\d\d +-$/m)
     const before = await server().run(url, 'select expires_at from strapi_api_tokens')
@@ -53,7 +53,7 @@ describePostgres('commands on PostgreSQL', (server) => {
     expect(await said('tokens', 'list')).not.toContain('site')
   })
 
-  it('users and roles', { timeout: 60_000 }, async () => {
+  it('users and roles', async () => {
     expect(await said('roles', 'create', 'Editor')).toBe('Created role "Editor".\n')
     await said('roles', 'grant', 'editor', 'api::note.note.find')
     expect(await said('roles', 'list')).toMatch(/^\d+ +Editor +editor +0 +1$/m)
@@ -66,7 +66,7 @@ describePostgres('commands on PostgreSQL', (server) => {
     expect(await said('users', 'delete', 'alice')).toBe('Deleted user "alice".\n')
   })
 
-  it('locales and settings', { timeout: 60_000 }, async () => {
+  it('locales and settings', async () => {
     await said('locales', 'add', 'fr')
     await said('locales', 'default', 'fr')
     expect(await said('locales', 'remove', 'en')).toBe('Removed locale en.\n')
@@ -75,7 +75,7 @@ describePostgres('commands on PostgreSQL', (server) => {
     expect(await said('settings', 'list')).toMatch(/^allow-register +no /m)
   })
 
-  it('indexes are created once, events are printed', { timeout: 60_000 }, async () => {
+  it('indexes are created once, events are printed', async () => {
     expect(await said('indexes')).toMatch(/^Created \d+ indexes\.$/m)
     expect(await said('indexes')).toBe('All indexes exist.\n')
     const served = await serveExisting({ folder }, { DATABASE_CLIENT: 'postgres', DATABASE_URL: url })

@@ -187,8 +187,7 @@ describeServers('requests at once', (server, kind) => {
           : of(index).send('PUT', `/api/cards/${card}`, { boards: { [change]: [board] } })
       }),
     )
-    expect(answers.filter(({ status }) => status !== 200 && status !== 503).map(({ text }) => text)).toEqual([])
-    expect(statusesOf(answers).filter((status) => status === 503).length).toBeLessThanOrEqual(2)
+    expect(answers.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([])
     await checkLinks()
     // Both sides show the same links.
     const pairs: string[] = []

@@ -70,7 +70,7 @@ export async function serveTwoNotes(
   server: TestServer,
 ): Promise<{ readonly url: string; readonly first: NotesService; readonly second: NotesService }> {
   const url = await server.createDatabase()
-  const first = await serveNotes(url, { environment: patient })
+  const first = await serveNotes(url, { environment: patient, config: { limits: { writeTimeout: 300_000 } } })
   return { url, first, second: await serveSecondNotes(first, url, patient) }
 }
 

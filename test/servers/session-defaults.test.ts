@@ -116,7 +116,7 @@ describeMariadb(
       }
     }
 
-    it.each(Object.entries(defaults))('R26 every response is the same with %s', { timeout: 60_000 }, async (_, values) => {
+    it.each(Object.entries(defaults))('R26 every response is the same with %s', async (_, values) => {
       expected ??= await conversationOn()
       await give(values)
       expect(await conversationOn()).toEqual(expected)

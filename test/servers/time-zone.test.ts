@@ -9,9 +9,7 @@ const folders: string[] = []
 afterAll(() => Promise.all(folders.map((folder) => remove(folder))))
 
 describeServers('time zones', (server, kind) => {
-  it('writing.35: times in the repeated hour of a clock change are refused, and a start in another zone is reported', {
-    timeout: 180_000,
-  }, async () => {
+  it('writing.35: times in the repeated hour of a clock change are refused, and a start in another zone is reported', async () => {
     const folder = await copyGolden()
     folders.push(folder)
     const environment = environmentOf(await server().createDatabase(goldenContent(kind)))

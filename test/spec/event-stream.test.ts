@@ -382,7 +382,7 @@ describe('clients of the event stream', () => {
     await expect.poll(isFull, patience).toBe(true)
     // Of these 24 MB, the buffers of the connection take a part.
     for (let index = 0; index < 60; index++) await write('PUT', `/papers/${documentId}`, { title: `large ${index}` })
-    await expect.poll(isFull, { timeout: 55_000, interval: 500 }).toBe(false)
+    await expect.poll(isFull, { ...patience, interval: 500 }).toBe(false)
     for (const stream of streams) stream.close()
     slow.socket.destroy()
   })

@@ -58,7 +58,7 @@ test('a process paused during a run loses the schedule, and its run is aborted',
   await two.origin
   one.process.kill('SIGSTOP')
   // Another process waits for signs of life for half a minute.
-  await expect.poll(() => begun().some(({ pid }) => pid === two.process.pid), { timeout: 55_000, interval: 500 }).toBe(true)
+  await expect.poll(() => begun().some(({ pid }) => pid === two.process.pid), { ...patience, interval: 500 }).toBe(true)
   one.process.kill('SIGCONT')
   await expect.poll(() => runs().some(({ what, pid }) => what === 'end' && pid === one.process.pid), patience).toBe(true)
   expect(begun()).toHaveLength(2)

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { patience } from '../support/until.js'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const folders: string[] = []
@@ -45,7 +46,7 @@ export function octavo(
       ...environment,
     },
     cwd: tmpdir(),
-    timeout: 50_000,
+    timeout: patience.timeout,
     killSignal: 'SIGKILL',
     ...options,
   })

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import { until } from '../support/until.js'
+import { patience, until } from '../support/until.js'
 import { octavo, project, removeProjects, root } from './command.js'
 
 afterAll(removeProjects)
@@ -166,7 +166,7 @@ rule('projects.13', 'the types of a project follow its schemas, if it has them a
   expect((await octavo(['types', folder, '--check', '--out', file])).status).toBe(0)
   await octavo(['types', folder, '--client', 'octavo-client', '--out', file])
   dev.save(schemaOf('note'), note)
-  await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/^ {2}added: number \| null$/m), { timeout: 60_000, interval: 100 })
+  await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/^ {2}added: number \| null$/m), patience)
   expect((await octavo(['types', folder, '--client', 'octavo-client', '--check', '--out', file])).status).toBe(0)
   writeFileSync(file, '// My own.')
   dev.save(schemaOf('note'), changed)

@@ -22,6 +22,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { serveExisting } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { type Ended, octavo, root } from './command.js'
 
 const place = mkdtempSync(join(tmpdir(), 'octavo-init-'))
@@ -51,7 +52,7 @@ interface Started {
 /** Runs the command of the package in the test's folder. */
 function run({ command = join(installed, 'dist', 'main.js'), words, environment = {} }: Started): Ended {
   const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...words], {
-    ...{ cwd: place, encoding: 'utf8', timeout: 60_000 },
+    ...{ cwd: place, encoding: 'utf8', timeout: patience.timeout },
     env: { PATH: process.env.PATH, HOME: place, npm_config_offline: 'true', ...environment },
   })
   return { status, out: stdout, err: stderr }
@@ -130,7 +131,7 @@ describe('creates', () => {
       return found
     }
     const served = await serveExisting({ folder })
-    await expect.poll(indexes, { timeout: 60_000 }).toEqual(expect.arrayContaining(['posts', 'posts_author_lnk']))
+    await expect.poll(indexes, patience).toEqual(expect.arrayContaining(['posts', 'posts_author_lnk']))
     await served.close()
   })
 
@@ -414,7 +415,7 @@ describe('in a terminal', () => {
     const child = spawn('script', ['-qefc', `stty cols 120 rows 40; ${command}`, '/dev/null'], {
       cwd: place,
       env: { PATH: process.env.PATH, TERM: 'xterm', HOME: place },
-      timeout: 50_000,
+      timeout: patience.timeout,
     })
     let screen = ''
     const waiting = [...keys]

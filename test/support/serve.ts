@@ -89,12 +89,13 @@ export async function removeProject(folder: string): Promise<void> {
   if (database?.DATABASE_URL !== undefined) await removeDatabase(database)
 }
 
-/** The example project with its seeded content. */
+/** The example project with its seeded content, without its website, which needs the package. */
 export function serveMagazine(options: ServeOptions = {}): Promise<Served> {
-  return serveCopy(
-    (folder) => cpSync(magazineProject, folder, { recursive: true, filter: (path) => !path.includes('.tmp') && !path.endsWith('.env') }),
-    options,
-  )
+  const isCopied = (path: string): boolean => !path.includes('.tmp') && !/\.env$|(?:config|website)\.mjs$/.test(path)
+  return serveCopy((folder) => {
+    cpSync(magazineProject, folder, { recursive: true, filter: isCopied })
+    writeFileSync(join(folder, 'octavo.config.json'), '{ "admin": { "demo": true }, "database": { "indexes": true } }')
+  }, options)
 }
 
 /** A project of the test's own: files by their path in it, JSON values are written as JSON. */

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 
 /** Limits for `expect.poll` and `vi.waitFor`, whose own limit is a second. */
-export const patience = { timeout: 120_000, interval: 20 } as const
+export const patience = { timeout: 300_000, interval: 20 } as const
 
 /** Waits until `holds` returns true. `condition` names it in the error. */
 export async function until(

@@ -44,12 +44,11 @@ export function focusPath(folding: Revealing, idPrefix: string, path: string): v
 /** Maximum frames to wait for a window to close; generous, for busy computers. */
 const closingFrames = 600
 
-/** Goes to a field after the window with the focus has closed, the page below is active again, and the focus was given back to it. */
+/** Goes to a field once the page below a closing window is active again, which is after the window has gone, and has the focus back. */
 export function focusAfterClosing(folding: Revealing, idPrefix: string, path: string): void {
-  const closing = document.activeElement?.closest('[role="dialog"], [role="alertdialog"]')
   const attempt = (left: number): void => {
     const isInactive = nearestTo(idPrefix, path)?.closest('[inert], [aria-hidden="true"]') != null
-    if ((closing?.isConnected === true || isInactive) && left > 0) requestAnimationFrame(() => attempt(left - 1))
+    if (isInactive && left > 0) requestAnimationFrame(() => attempt(left - 1))
     else requestAnimationFrame(() => requestAnimationFrame(() => focusPath(folding, idPrefix, path)))
   }
   attempt(closingFrames)

@@ -4,7 +4,7 @@ import { listenForMail, type MailServer } from '../../account/mail-server.js'
 import { addAdministrator, adminPassword, requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import { type Served, serveMagazine } from '../../support/serve.js'
-import { until } from '../../support/until.js'
+import { patience, until } from '../../support/until.js'
 import { ada, expectAccessible, type OpenPage, openPage, servePage } from './page.js'
 
 /** Refused sign-ins are errors in the console of the browser. */
@@ -255,7 +255,7 @@ describeWith(['Chromium'], 'a session in a browser', () => {
     try {
       await open.go('/')
       const notice = open.page.getByRole('alertdialog', { name: 'You will be signed out soon' })
-      await notice.waitFor({ timeout: 120_000 })
+      await notice.waitFor(patience)
       await press(open, 'Stay signed in')
       const dialog = open.page.getByRole('dialog', { name: 'You will be signed out soon' })
       await dialog.getByLabel('Password', { exact: true }).fill(adminPassword)
