@@ -106,12 +106,12 @@ export const streamHeaders = {
   'x-accel-buffering': 'no',
 }
 
-/** Starts the response to a request, and counts its stream. */
+/** Starts the response to a request, and counts its stream. Clients must send nothing else on its connection, which ends with it. */
 export function startStream(streams: OpenStreams, owner: StreamOwner, reply: FastifyReply): StreamConnection {
   reply.headers(streamHeaders)
   const { raw } = reply
   reply.hijack()
-  raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+  raw.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), connection: 'close' })
   const connection = connect(raw)
   streams.enter(owner, connection)
   return connection

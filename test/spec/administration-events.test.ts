@@ -193,6 +193,7 @@ rule('administration-events.5', 'the recording goes on while one of several page
 rule('administration-events.4', 'a stream ends with its session', async () => {
   const ed = await signInClient(served, 'ed@office.example', ['editor'])
   const stream = await open(ed)
+  expect(stream.headers.get('connection')).toBe('close')
   await served.sql('DELETE FROM strapi_sessions WHERE user_id = ?', String(ed.id))
   await mark()
   await expect.poll(stream.isOver, patience).toBe(true)

@@ -327,7 +327,7 @@ describeWith(['Chromium'], 'saving in a browser', () => {
         const button = tab.getByRole('button', { name, exact: true })
         if (!(await button.isVisible())) return false
         // It goes by itself, too.
-        return button.click({ timeout: patience.timeout / 2 }).then(
+        return button.click({ timeout: 10_000 }).then(
           () => true,
           () => false,
         )
