@@ -138,7 +138,7 @@ function Marks({ section, attribute, path, isReadOnly }: MarksProps) {
           <span className={styles.word}>{words.private}</span>
         </span>
       )}
-      {isReadOnly && mayUpdate.length > 0 && <span className={styles.mark}>{words.readOnly}</span>}
+      {isReadOnly && mayUpdate !== null && mayUpdate.length > 0 && <span className={styles.mark}>{words.readOnly}</span>}
     </span>
   )
 }

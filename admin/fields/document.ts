@@ -25,8 +25,8 @@ export interface DocumentFields {
   readonly document: string | null
   readonly locale: string | null
   readonly isPublished: boolean
-  /** Names of attributes that may be written, dotted below components. */
-  readonly mayUpdate: readonly string[]
+  /** Names of attributes that may be written, dotted below components; null: nothing may be written. */
+  readonly mayUpdate: readonly string[] | null
   readonly folding: Folding
   /** Begins the ids of fields, since two languages can be on one page. */
   readonly idPrefix: string
@@ -83,10 +83,12 @@ export function entrySection({ components }: TypeDescription, uid: string, path:
 export const joinNames = (above: string, name: string): string => (above === '' ? name : `${above}.${name}`)
 
 /** True if an attribute or a part of it may be written. Zones are granted as a whole. */
-export function mayWrite(mayUpdate: readonly string[], names: string): boolean {
+export function mayWrite(mayUpdate: readonly string[] | null, names: string): boolean {
+  if (mayUpdate === null) return false
   const plain = names.replace(/\[.*$/, '')
   const isBelow = (name: string, above: string) => name === above || name.startsWith(`${above}.`)
-  if (mayUpdate.some((name) => isBelow(name, plain))) return true
+  const parts = mayUpdate.filter((name) => isBelow(name, plain))
+  if (parts.length > 0) return true
   // Named parts restrict their whole, if it is named too.
   const above = mayUpdate.filter((name) => isBelow(plain, name))
   return above.some((name) => !mayUpdate.some((other) => other.startsWith(`${name}.`)))

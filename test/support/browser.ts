@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { programOf } from './programs.js'
-import { patience } from './until.js'
 
 /** A browser with one page. */
 export interface OpenBrowser {
@@ -27,7 +26,6 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
     args: [...silent, ...alone],
     ...options,
   })
-  context.setDefaultTimeout(patience.timeout)
   const page = context.pages()[0] ?? (await context.newPage())
   const problems: string[] = []
   page.on('console', (message) => {

@@ -13,8 +13,6 @@ import { LinkedDocumentsContext, openInTab } from './linked-documents.js'
 import { PeopleAt } from './presence.js'
 import { useMeta } from './use-document-form.js'
 
-const nothing: readonly string[] = []
-
 interface DocumentPaneProps {
   readonly form: DocumentForm
   readonly folding: Folding
@@ -57,7 +55,7 @@ export function DocumentPane({ form, folding, idPrefix, label, isAligned = false
     }
   }, [show, store, locale, folding, idPrefix])
   const fields = type.fields
-  const mayUpdate = (documentId === null ? fields.create : (view?.may.update ?? fields.update)) ?? nothing
+  const mayUpdate = documentId === null ? fields.create : (view?.may.update ?? fields.update)
   const isPublished = view?.published != null
   const context = useMemo(
     () => ({

@@ -31,7 +31,7 @@ const drawingFrames = 20
 export function focusPath(folding: Revealing, idPrefix: string, path: string): void {
   folding.reveal(path)
   const attempt = (left: number): void => {
-    const element = left === 0 ? nearestTo(idPrefix, path) : ofPath(idPrefix, path)
+    const element = ofPath(idPrefix, path) ?? (left === 0 ? nearestTo(idPrefix, path) : null)
     // Buttons of a link are drawn once it is near the visible part.
     element?.scrollIntoView({ block: 'center' })
     const control = element === null ? null : controlOf(element)

@@ -40,7 +40,7 @@ function PublishedFields({ form, idPrefix, published }: PublishedPaneProps & { r
   const differing = useFormState(draft, () => differingAttributes(type, published, draft.get('') as Entry))
   const context = useMemo(
     () => ({
-      ...{ store, type, locale, folding, idPrefix, document: null, isPublished: true, mayUpdate: [] },
+      ...{ store, type, locale, folding, idPrefix, document: null, isPublished: true, mayUpdate: null },
       renderAside: (path: string) => differing.includes(path) && <State state="changed" isQuiet />,
       renderBelow: (path: string) => differing.includes(path) && <Difference form={form} path={path} published={published} />,
     }),
