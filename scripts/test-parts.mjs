@@ -5,25 +5,34 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** The parts: arguments of vitest, share of the time, and the beginnings of the paths that they guard. */
-const parts = {
+/** Paths of the rules that both servers prove by halves. */
+const rules = ['src/query', 'src/content', 'test/spec']
+
+/** Areas: arguments of vitest, shards, the share of the time of each, and the beginnings of the paths that they guard. */
+const areas = {
   browser: { run: '--project browser', share: 10, guards: ['admin', 'src/admin', 'packages/client', 'test/page', 'test/browser'] },
   attacks: { run: '--project attacks', share: 8, guards: ['src/identity', 'src/http', 'test/attacks'] },
-  'faults 1': { run: '--project faults --shard 1/2', share: 12, guards: ['src/database/sqlite', 'test/faults', 'test/backup'] },
-  'faults 2': { run: '--project faults --shard 2/2', share: 12, guards: ['src/database/sqlite', 'test/faults', 'test/backup'] },
-  'servers 1': { run: '--project servers --shard 1/3', share: 15, guards: ['src/database', 'test/servers', 'test/postgres'] },
-  'servers 2': { run: '--project servers --shard 2/3', share: 15, guards: ['src/database', 'test/servers', 'test/mysql'] },
-  'servers 3': { run: '--project servers --shard 3/3', share: 15, guards: ['src/database', 'test/servers', 'test/instances'] },
-  long: { run: '--project long', share: 12, guards: ['src/model', 'src/project', 'src/service', 'packages'] },
-  engines: { run: '--project engines', share: 6, guards: ['deploy', 'test/engines', 'test/deploy'] },
-  PostgreSQL: {
-    run: 'test/spec --project fast --project spec --shard 1/2',
-    client: 'postgres',
-    share: 6,
-    guards: ['src/query', 'src/content'],
+  faults: { run: '--project faults', shards: 2, share: 12, guards: ['src/database/sqlite', 'test/faults', 'test/backup'] },
+  servers: {
+    run: '--project servers',
+    shards: 3,
+    share: 15,
+    guards: ['src/database', 'test/servers', 'test/postgres', 'test/mysql', 'test/instances'],
   },
-  MariaDB: { run: 'test/spec --project fast --project spec --shard 2/2', client: 'mysql', share: 6, guards: ['src/query', 'src/content'] },
+  long: { run: '--project long', share: 12, guards: ['src/model', 'src/project', 'src/service', 'src/operations', 'packages'] },
+  engines: { run: '--project engines', share: 6, guards: ['deploy', 'test/engines', 'test/deploy'] },
+  PostgreSQL: { run: 'test/spec --project fast --project spec --shard 1/2', client: 'postgres', share: 6, guards: rules },
+  MariaDB: { run: 'test/spec --project fast --project spec --shard 2/2', client: 'mysql', share: 6, guards: rules },
 }
+
+/** Parts by name: an area, or a shard of it. */
+const parts = Object.fromEntries(
+  Object.entries(areas).flatMap(([name, { shards, ...area }]) =>
+    shards === undefined
+      ? [[name, area]]
+      : Array.from({ length: shards }, (_, at) => [`${name} ${at + 1}`, { ...area, run: `${area.run} --shard ${at + 1}/${shards}` }]),
+  ),
+)
 
 const git = (...args) => spawnSync('git', args, { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
 

@@ -44,11 +44,11 @@ img { width: 100%; height: auto; border-radius: 4px }
 blockquote { margin: 2rem 0; padding-left: 1.2rem; border-left: 3px solid #c9a36a; font-style: italic }
 a { color: inherit }
 </style>
-<header><span ${field('category')}>${html(category?.name ?? 'Tidewright')}</span> · <span ${field('kicker')}>${html(kicker ?? '')}</span></header>
-<h1 ${field('title')}>${html(title ?? '')}</h1>
-<p class="summary" ${field('summary')}>${html(summary ?? '')}</p>
-${cover ? `<img src="${html(cover.url)}" alt="${html(cover.alternativeText ?? '')}" ${field('cover')}>` : ''}
-<p ${field('author')}>${html(author?.name ?? '')}</p>
+<header><span ${field('category')}>${html(category?.name ?? 'Tidewright')}</span> · <span ${field('kicker')}>${html(kicker)}</span></header>
+<h1 ${field('title')}>${html(title)}</h1>
+<p class="summary" ${field('summary')}>${html(summary)}</p>
+${cover ? `<img src="${html(cover.url)}" alt="${html(cover.alternativeText)}" ${field('cover')}>` : ''}
+<p ${field('author')}>${html(author?.name)}</p>
 <main ${field('body')}>${(body ?? []).map(block).join('\n')}</main>
 <script>(${connectPreview})({ origin: location.origin })</script>
 </html>`

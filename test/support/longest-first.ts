@@ -27,8 +27,8 @@ export class LongestFirst extends BaseSequencer {
   /** Deals the files out in their order, for parts that take about the same time. */
   override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { index, count } = this.ctx.config.shard!
-    const byName = files.sort((one, other) => rank(one) - rank(other) || (one.moduleId < other.moduleId ? -1 : 1))
-    return byName.filter((_, at) => at % count === index - 1)
+    const inOrder = files.sort((one, other) => rank(one) - rank(other) || (one.moduleId < other.moduleId ? -1 : 1))
+    return inOrder.filter((_, at) => at % count === index - 1)
   }
 
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -89,14 +89,16 @@ rule('uploads.21', 'callers take turns, quick pictures pass, and who has most in
     return status
   }
   const slow = Array.from({ length: 6 }, () => upload('full', slowPicture(), 'slow.gif'))
-  // The queue has no room for all of them.
-  await until('one is refused', () => answered.includes('full 503'))
+  // The queue has no room for two of them.
+  await until('two are answered', () => answered.length === 2)
   expect(await upload('bob', quick, 'quick.jpg')).toBe(201)
+  expect(answered).toEqual(['full 503', 'full 503', 'bob 201'])
   // Both at once: one finds no free slot and waits in its client's own queue.
   const both = await Promise.all([upload('bob', quick, 'quick.jpg'), upload('bob', quick, 'quick.jpg')])
   expect(both).toEqual([201, 201])
-  expect(answered.filter((text) => text.startsWith('full')).length, 'slow ones that have ended before').toBeLessThan(6)
+  // Of the four that were accepted; how many have ended depends on the machine.
+  expect(answered.filter((text) => text === 'full 201').length).toBeLessThan(4)
   const statuses = await Promise.all(slow)
-  expect(statuses).toContain(201)
+  expect(statuses.filter((status) => status === 201).length).toBeGreaterThan(2)
   await served.close()
 })
