@@ -14,7 +14,7 @@ let [folder, origin]: string[] = []
 let child: Child
 beforeAll(async () => {
   folder = await copyGolden({ ...managed, limits: { readTimeout: 600_000, cacheBytes: 0 } })
-  grow(join(folder, '.tmp', 'data.db'), 20_000)
+  grow(join(folder, '.tmp', 'data.db'), 60_000)
   child = start(folder)
   origin = await child.origin
 })
@@ -72,7 +72,7 @@ test('four hundred abandoned responses of a megabyte are not created', async () 
 
 test('abandoned scans leave their threads', async () => {
   const scan = (index: number) =>
-    `/api/articles?locale=*&sort=rank&${Array.from({ length: 40 }, (_, at) => `filters[$or][${at}][body][$containsi]=zz${index}${at}`).join('&')}`
+    `/api/articles?locale=*&sort=rank&${Array.from({ length: 100 }, (_, at) => `filters[$or][${at}][body][$containsi]=zz${index}${at}`).join('&')}`
   await read(scan(98))
   const one = await read(scan(99))
   const spent = await leave(Array.from({ length: 30 }, (_, index) => scan(index)))

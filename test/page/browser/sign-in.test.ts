@@ -229,13 +229,15 @@ describeWith(['Chromium'], 'a session in a browser', () => {
   })
 
   test('of another administrator in another tab stops this one', async () => {
-    await addAdministrator(served, 'cleo@example.com', undefined, { firstname: 'Cleo' })
-    const open = await openPage(served)
+    // A renewal under way would bring back the cookie that is cleared below, so tokens live long here.
+    const lasting = await servePage()
+    await addAdministrator(lasting, 'cleo@example.com', undefined, { firstname: 'Cleo' })
+    const open = await openPage(lasting)
     try {
       await open.go('/')
       const other = await open.page.context().newPage()
       await open.page.context().clearCookies()
-      await other.goto(`${served.origin}/admin`)
+      await other.goto(`${lasting.origin}/admin`)
       await other.getByLabel('E-mail address').fill('cleo@example.com')
       await other.getByLabel('Password', { exact: true }).fill(adminPassword)
       await other.keyboard.press('Enter')
@@ -246,6 +248,7 @@ describeWith(['Chromium'], 'a session in a browser', () => {
       open.expectNoProblems(refused)
     } finally {
       await open.close()
+      await lasting.close()
     }
   })
 
