@@ -1,5 +1,6 @@
 // Bytes on a socket, as no HTTP library would send them, and what came back.
 import { connect } from 'node:net'
+import { patience } from '../support/until.js'
 
 export interface Heard {
   /** Everything that came, one character for each byte. */
@@ -10,7 +11,7 @@ export interface Heard {
 
 export interface Pace {
   /** Milliseconds after which the connection is given up. */
-  readonly patience?: number
+  readonly timeoutMs?: number
   /** Milliseconds between two pieces. */
   readonly gap?: number
   /** Ends it before its time. */
@@ -18,7 +19,11 @@ export interface Pace {
 }
 
 /** Sends pieces, one after the other, and listens until the other side closes. Characters are bytes. */
-export function raw(origin: string, pieces: readonly string[], { patience = 3_000, gap = 0, leave }: Pace = {}): Promise<Heard> {
+export function raw(
+  origin: string,
+  pieces: readonly string[],
+  { timeoutMs = patience.timeout, gap = 0, leave }: Pace = {},
+): Promise<Heard> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1')
     let text = ''
@@ -28,7 +33,7 @@ export function raw(origin: string, pieces: readonly string[], { patience = 3_00
       socket.destroy()
       resolve({ text, closed })
     }
-    const timer = setTimeout(() => end(false), patience)
+    const timer = setTimeout(() => end(false), timeoutMs)
     leave?.then(() => end(false))
     const rest = [...pieces]
     const send = () => {
