@@ -87,7 +87,7 @@ function openNode(programs: Programs, place: Place, all: readonly Place[]) {
   }
   const start = async (isNew: boolean) => {
     server = programs.run('mariadbd', [`--defaults-file=${config}`, ...(isNew ? ['--wsrep-new-cluster'] : [])])
-    await until(`the node ${name} is there`, isReady, 60_000)
+    await until(`the node ${name} is there`, isReady)
   }
   return {
     name,

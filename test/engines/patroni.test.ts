@@ -42,20 +42,20 @@ describeWith(['PostgreSQL', 'Patroni', 'HAProxy'], 'PostgreSQL kept by Patroni',
   /** Waits for acknowledged writes after now: the service works. */
   async function untilWritten(load: Load): Promise<void> {
     const since = performance.now()
-    await until('writes are acknowledged', () => load.history.written.some((moment) => moment > since), 60_000)
+    await until('writes are acknowledged', () => load.history.written.some((moment) => moment > since))
   }
 
   /** Changes the primary under load; resolves to the history, and the time without acknowledgements. */
   async function underLoad(label: string, change: (primary: string, next: string) => Promise<void>): Promise<History> {
-    await until('a synchronous standby is there', async () => (await cluster.synchronous()).length > 0, 60_000)
+    await until('a synchronous standby is there', async () => (await cluster.synchronous()).length > 0)
     const [primary, [next]] = [(await cluster.primary())!, await cluster.synchronous()]
     const load = await startLoad([origin], { writers: 4, readers: 3, rest: 5, label })
     await until('the load is under way', () => load.history.written.length > 40)
     const since = performance.now()
     await change(primary, next!)
-    await until('another node is the primary', async () => ![null, primary].includes(await cluster.primary()), 60_000)
+    await until('another node is the primary', async () => ![null, primary].includes(await cluster.primary()))
     await untilWritten(load)
-    await until('reads and writes go on', () => load.history.written.filter((moment) => moment > since).length > 60, 60_000)
+    await until('reads and writes go on', () => load.history.written.filter((moment) => moment > since).length > 60)
     const history = await load.stop()
     const [writes, reads] = [history.written, history.read].map((moments) => Math.round(longestGap(moments, since)))
     console.info(`${label}: no write for ${writes} ms, no read for ${reads} ms, ${history.refused} requests refused with 503`)
@@ -100,7 +100,7 @@ describeWith(['PostgreSQL', 'Patroni', 'HAProxy'], 'PostgreSQL kept by Patroni',
     })
 
   rule('engines.4', 'a server that only follows is not used, also where an address suddenly leads to it', async () => {
-    await until('a synchronous standby is there', async () => (await cluster.synchronous()).length > 0, 60_000)
+    await until('a synchronous standby is there', async () => (await cluster.synchronous()).length > 0)
     const [primary, [standby]] = [(await cluster.primary())!, await cluster.synchronous()]
     const proxy = await openProxy(cluster.urlOf(primary))
     const notesService = await serveNotes(proxy.url, { environment: { DATABASE_CONNECTION_TIMEOUT: '1000' } })

@@ -63,13 +63,13 @@ export async function startPatroni(): Promise<PatroniCluster> {
     writeFileSync(config, JSON.stringify(configOf({ name, port, rest, data, etcd, sockets: programs.folder })))
     nodes.push({ name, port, rest, data, config, patroni: programs.run('patroni', [config]) })
     // The first one creates the database; the others copy it.
-    if (nodes.length === 1) await until('the first node is the primary', () => answers(`http://127.0.0.1:${rest}/primary`), 60_000)
+    if (nodes.length === 1) await until('the first node is the primary', () => answers(`http://127.0.0.1:${rest}/primary`))
   }
   const proxy = programs.run('haproxy', ['-f', writeProxyConfig(programs, front, nodes)])
   process.on('exit', () => killAll(nodes))
   const url = `postgres://octavo@127.0.0.1:${front}/postgres`
   const cluster = clusterOf(programs, nodes, url)
-  await until('two standbys follow', async () => (await cluster.synchronous()).length > 0 && (await followers(cluster)) === 2, 60_000)
+  await until('two standbys follow', async () => (await cluster.synchronous()).length > 0 && (await followers(cluster)) === 2)
   return {
     ...cluster,
     output: () => [etcdProgram, proxy, ...nodes.map(({ patroni }) => patroni)].map((program) => program.output()).join('\n--\n'),
@@ -205,7 +205,7 @@ function clusterOf(programs: Programs, nodes: readonly Node[], url: string): Omi
     revive: async (name) => {
       const node = nodeOf(name)
       node.patroni = programs.run('patroni', [node.config])
-      await until(`${name} follows`, async () => (await namesOf(/standby|replica/)).includes(name), 60_000)
+      await until(`${name} follows`, async () => (await namesOf(/standby|replica/)).includes(name))
     },
     run: async (text) => {
       const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
