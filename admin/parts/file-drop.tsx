@@ -78,7 +78,7 @@ export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = fal
         <Button isSmall icon={<Upload />} isDisabled={isDisabled} onPress={() => input.current?.click()}>
           {label ?? parts.chooseFiles}
         </Button>
-        <span className={styles.hint}>{isOver ? parts.dropNow : parts.dropFiles}</span>
+        <span className={styles.hint}>{isOver ? parts.dropNow : parts.dropFiles(isMultiple)}</span>
       </div>
       <input
         ref={input}

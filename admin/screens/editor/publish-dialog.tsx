@@ -102,7 +102,7 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
           </>
         ) : (
           <>
-            <Missing form={form} onGo={onGo} errors={errors} />
+            <Missing form={form} onGo={onGo} errors={errors} isReady={isReady} />
             <Changes form={form} />
             {own !== undefined && own.waiting.length > 0 && <Waiting form={form} check={own} />}
             {candidates.length > 0 && <OtherLanguages candidates={candidates} checks={checks ?? []} chosen={others} onChange={setOthers} />}
@@ -116,12 +116,13 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
 interface MissingProps {
   readonly form: DocumentForm
   readonly errors: readonly { readonly path: string; readonly message: string }[]
+  readonly isReady: boolean
   readonly onGo: (path: string) => void
 }
 
-function Missing({ form, errors, onGo }: MissingProps) {
+function Missing({ form, errors, isReady, onGo }: MissingProps) {
   const words = useWords().editor
-  if (errors.length === 0) return <p className={styles.ready}>{words.publish.ready}</p>
+  if (errors.length === 0) return isReady ? <p className={styles.ready}>{words.publish.ready}</p> : null
   return (
     <section className={styles.part}>
       <h3>{words.publish.missing(errors.length)}</h3>

@@ -23,30 +23,30 @@ const forms: Readonly<Record<string, string>> = {
 const expected = (form: unknown): string => `Bitte geben Sie ${forms[String(form)] ?? String(form ?? 'einen anderen Wert')} ein.`
 
 export const errors = {
-  required: () => 'Hier fehlt ein Wert.',
+  required: () => 'Dieses Feld ist erforderlich.',
   type: (_label, params) => expected(params.expected),
   format: (_label, params) => expected(params.expected),
   enum: (_label, { allowed }) => `Bitte wählen Sie einen der Werte ${names(allowed)}.`,
   minLength: (_label, { min, actual }) =>
     actual === undefined
-      ? `Mindestens ${number(of(min))} Zeichen sind nötig.`
+      ? `Bitte geben Sie mindestens ${number(of(min))} Zeichen ein.`
       : `Mindestens ${number(of(min))} Zeichen: ${plural(of(min) - of(actual), { one: '1 fehlt', other: '{} fehlen' })}.`,
   maxLength: (_label, { max, actual }) =>
     actual === undefined
-      ? `Höchstens ${number(of(max))} Zeichen passen.`
-      : `Höchstens ${number(of(max))} Zeichen: ${plural(of(actual) - of(max), { one: '1 ist', other: '{} sind' })} zu viel.`,
-  min: (_label, { min }) => `Der kleinste Wert ist ${number(of(min))}.`,
-  max: (_label, { max }) => `Der größte Wert ist ${number(of(max))}.`,
+      ? `Bitte geben Sie höchstens ${number(of(max))} Zeichen ein.`
+      : `Höchstens ${number(of(max))} Zeichen: ${number(of(actual) - of(max))} zu viel.`,
+  min: (_label, { min }) => `Der Wert muss mindestens ${number(of(min))} sein.`,
+  max: (_label, { max }) => `Der Wert darf höchstens ${number(of(max))} sein.`,
   minItems: (_label, { min }) => `Mindestens ${plural(of(min), { one: '1 Eintrag ist', other: '{} Einträge sind' })} nötig.`,
-  maxItems: (_label, { max }) => `Höchstens ${plural(of(max), { one: '1 Eintrag passt', other: '{} Einträge passen' })}.`,
+  maxItems: (_label, { max }) => `Höchstens ${plural(of(max), { one: '1 Eintrag ist', other: '{} Einträge sind' })} erlaubt.`,
   pattern: (_label, { pattern }) => `Der Text muss dem Muster ${String(pattern)} entsprechen.`,
-  unique: (label) => `Ein anderes Dokument hat denselben Wert bei ${label}.`,
+  unique: (label) => `Ein anderes Dokument hat bereits diesen Wert für ${label}.`,
   notFound: () => 'Das verknüpfte Dokument oder die Datei gibt es nicht mehr.',
   unknown: (label) => `${label} gibt es nicht mehr. Bitte laden Sie die Seite neu.`,
   forbidden: (label) => `Sie dürfen ${label} nicht ändern.`,
   unsupported: (label) => `${label} kann hier nicht geändert werden.`,
-  conflict: (label) => `${label} wurde auf zwei Arten zugleich geändert.`,
-  duplicate: () => 'Derselbe Wert ist zweimal da.',
+  conflict: (label) => `${label} wurde an zwei Stellen gleichzeitig geändert.`,
+  duplicate: () => 'Dieser Wert kommt zweimal vor.',
   cannotSort: (label) => `Listen können nicht nach ${label} sortiert werden.`,
   cursor: () => 'Die Liste hat sich geändert. Bitte beginnen Sie wieder auf der ersten Seite.',
   tooMany: (_label, { max }) => `Nicht mehr als ${number(of(max))} auf einmal.`,

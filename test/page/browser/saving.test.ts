@@ -463,7 +463,7 @@ describeWith(['Chromium'], 'saving in a browser', () => {
       await other.goto(page.url())
       await other.getByRole('textbox', { name: 'Kicker' }).fill('From another tab')
       await until('the kicker', async () => (await page.getByRole('textbox', { name: 'Kicker' }).inputValue()) === 'From another tab')
-      await page.getByText('Ada Lovelace here').first().waitFor()
+      await page.getByText('Viewing: Ada Lovelace').first().waitFor()
       await other.close()
       open.expectNoProblems()
     })

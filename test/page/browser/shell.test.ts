@@ -18,17 +18,17 @@ describeWith(['Chromium'], 'the shell in a browser', () => {
 
   const focused = () => open.page.evaluate(() => document.activeElement?.getAttribute('data-region') ?? document.activeElement?.tagName)
 
-  test('the home screen shows latest changes and documents by state, and fits a narrow screen', async () => {
+  test('the home screen shows latest changes and documents by status, and fits a narrow screen', async () => {
     await open.go('/')
     await open.page.getByRole('link', { name: /^Articles.*published/ }).waitFor()
     await expectAccessible(open.page)
     await expectNoSidewaysScrolling(open.page, 320)
     await open.page.setViewportSize({ width: 1280, height: 800 })
-    await open.page.getByRole('button', { name: 'Hide "Changed lately"' }).press('Enter')
-    await open.page.getByRole('heading', { name: 'Changed lately' }).waitFor({ state: 'detached' })
-    await open.page.getByRole('button', { name: 'Hidden boxes' }).press('Enter')
-    await open.page.getByRole('menuitem', { name: 'Changed lately' }).press('Enter')
-    await open.page.getByRole('heading', { name: 'Changed lately' }).waitFor()
+    await open.page.getByRole('button', { name: 'Hide "Recently changed"' }).press('Enter')
+    await open.page.getByRole('heading', { name: 'Recently changed' }).waitFor({ state: 'detached' })
+    await open.page.getByRole('button', { name: 'Hidden sections' }).press('Enter')
+    await open.page.getByRole('menuitem', { name: 'Recently changed' }).press('Enter')
+    await open.page.getByRole('heading', { name: 'Recently changed' }).waitFor()
     open.expectNoProblems()
   })
 

@@ -134,7 +134,7 @@ describeWith(['Chromium'], 'sign-in in a browser', () => {
   test('the link in an e-mail sets a new password, once', async () => {
     await addAdministrator(served, 'ben@example.com', undefined, { firstname: 'Ben' })
     await open.go('/')
-    await open.page.getByRole('link', { name: 'Forgotten your password?' }).press('Enter')
+    await open.page.getByRole('link', { name: 'Forgot your password?' }).press('Enter')
     await field(open, 'E-mail address').fill('ben@example.com')
     await press(open, 'Send the link')
     await open.page.getByText('the e-mail is on its way').waitFor()
@@ -158,7 +158,7 @@ describeWith(['Chromium'], 'sign-in in a browser', () => {
     const invited = await requestAdmin(served, '/admins', { method: 'POST', token, body })
     const [, code] = /\/admin\/invitation\/([\w-]+)/.exec(invited.text)!
     await open.go(`/invitation/${code}`)
-    await open.page.getByText('You are invited as eve@example.com').waitFor()
+    await open.page.getByText('You have been invited as eve@example.com').waitFor()
     await expectAccessible(open.page)
     await field(open, 'New password').fill(adminPassword)
     await press(open, 'Accept the invitation')
@@ -243,7 +243,7 @@ describeWith(['Chromium'], 'a session in a browser', () => {
       await other.keyboard.press('Enter')
       await other.getByRole('heading', { name: 'Hello, Cleo' }).waitFor()
       await open.page.getByRole('alertdialog', { name: 'Another account is signed in' }).waitFor()
-      await press(open, 'Load again')
+      await press(open, 'Reload')
       await open.page.getByRole('heading', { name: 'Hello, Cleo' }).waitFor()
       open.expectNoProblems(refused)
     } finally {
