@@ -25,6 +25,8 @@ export interface Editing {
   /** Returns the paths that have changed; null: nothing can be undone. */
   undo(): readonly string[] | null
   redo(): readonly string[] | null
+  /** Makes it one step of undo that the server has replaced values of an earlier document. */
+  noteReplaced(before: Entry, paths: readonly string[]): void
   /** Ends a step of typing. */
   pause(): void
 }
@@ -91,6 +93,10 @@ export function createEditing(state: FormState): Editing {
     },
     undo: () => turn(state.undo.undo(state.mine)),
     redo: () => turn(state.undo.redo(state.mine)),
+    noteReplaced(before, paths) {
+      const changes = paths.map((path) => ({ path, before: valueAt(before, path), after: valueAt(state.mine, path) }))
+      change(state, changes, false)
+    },
     pause: () => state.undo.pause(),
   }
 }

@@ -49,14 +49,17 @@ export interface Side {
   readonly name: string
   readonly data: Entry
   readonly lang?: string | null
+  /** A button next to the title. */
+  readonly action?: ReactNode
 }
 
 interface ComparisonProps {
   readonly type: TypeDescription
   readonly left: Side
   readonly right: Side
-  /** Takes the value of the left side. */
-  readonly onTake?: (name: string) => void
+  /** Restores the value of the left side. */
+  readonly onRestore?: (name: string) => void
+  readonly mayRestore?: (name: string) => boolean
   readonly isEverything?: boolean
   readonly same: string
 }
@@ -79,7 +82,7 @@ export function differingAttributes(type: TypeDescription, left: Entry, right: E
 }
 
 /** The attributes of two versions, in the order of the layout. */
-export function Comparison({ type, left, right, onTake, isEverything = false, same }: ComparisonProps) {
+export function Comparison({ type, left, right, onRestore, mayRestore, isEverything = false, same }: ComparisonProps) {
   const words = useWords().editor
   const differing = differingAttributes(type, left.data, right.data)
   const all = type.layout.layouts.edit.flat().map(({ name }) => name)
@@ -89,7 +92,10 @@ export function Comparison({ type, left, right, onTake, isEverything = false, sa
   return (
     <div className={styles.comparison}>
       <div className={styles.heads}>
-        <div>{left.title}</div>
+        <div>
+          {left.title}
+          {left.action}
+        </div>
         <div>{right.title}</div>
       </div>
       {names.length === 0 && <p className={styles.same}>{same}</p>}
@@ -99,8 +105,8 @@ export function Comparison({ type, left, right, onTake, isEverything = false, sa
           <section key={name} className={styles.row}>
             <div className={styles.head}>
               <h3>{labelOf(type.layout, name)}</h3>
-              {onTake !== undefined && differing.includes(name) && (
-                <Button isSmall kind="quiet" onPress={() => onTake(name)}>
+              {mayRestore?.(name) && (
+                <Button isSmall onPress={() => onRestore?.(name)}>
                   {words.history.restore}
                 </Button>
               )}

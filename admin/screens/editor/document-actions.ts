@@ -136,14 +136,14 @@ export async function fillFrom(form: DocumentForm, from: string, fields: readonl
   })
 }
 
-/** Gives the draft the values of a version: some attributes, or all. @throws ApiFailure, Offline */
-export async function restoreVersion(form: DocumentForm, id: number, fields: readonly string[]): Promise<void> {
+/** Gives the draft the values of a version: some attributes, or all that may be changed (null). @throws ApiFailure, Offline */
+export async function restoreVersion(form: DocumentForm, id: number, fields: readonly string[] | null): Promise<void> {
   await act(form, async (documentId, revision) => {
     const { data } = await request('POST', '/content/{type}/{document}/history/{id}/restore', {
       path: { ...named(form, documentId), id } as never,
       query: form.locale === null ? {} : { locale: form.locale },
       headers: { ...stateHeader(revision), 'idempotency-key': crypto.randomUUID() },
-      body: { fields: [...fields] } as never,
+      body: (fields === null ? {} : { fields: [...fields] }) as never,
     })
     return data as DocumentView
   })

@@ -1,9 +1,10 @@
-// Earlier versions of a document, compared with the draft; their values can be taken back one by one.
+// Earlier versions of a document, compared with the draft; they can be restored whole, or value by value.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ArrowLeft } from 'lucide-react'
 import { useState } from 'react'
-import { labelOf } from '../../fields/document.js'
+import { labelOf, mayWrite } from '../../fields/document.js'
+import { useSaver } from '../../form/hooks.js'
 import type { Entry } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { Panel } from '../../parts/dialog.js'
@@ -12,11 +13,11 @@ import { Skeleton } from '../../parts/skeleton.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { ApiFailure, request } from '../../server/client.js'
-import { personName } from '../../words/format.js'
+import { type Person, personName } from '../../words/format.js'
 import { Comparison, differingAttributes } from './comparison.js'
-import { restoreVersion, saveAll } from './document-actions.js'
+import { readView, restoreVersion, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
-import styles from './editor.module.css'
+import styles from './history-panel.module.css'
 import { useMeta } from './use-document-form.js'
 
 interface HistoryPanelProps {
@@ -66,23 +67,56 @@ function Versions({ form, onChoose }: { readonly form: DocumentForm; readonly on
   if (error instanceof ApiFailure && error.status === 501) return <p>{words.unavailable}</p>
   if (data === undefined) return <Skeleton lines={6} />
   const versions = data.pages.flatMap((page) => page.data)
-  if (versions.length === 0) return <p className={styles.soft}>{words.empty}</p>
   return (
     <>
       <ul className={styles.versions}>
+        <CurrentVersion form={form} />
         {versions.map(({ id, at, status, administrator }) => (
           <li key={id}>
             <button type="button" className={styles.version} onClick={() => onChoose(id)}>
-              <span className={styles.versionTime}>
-                <RelativeTime date={at} />
-              </span>
-              <span className={styles.soft}>{words.by(personName(administrator ?? {}) || null)}</span>
-              <span className={styles.soft}>{words.status[status] ?? status}</span>
+              <VersionCells at={at} person={administrator} state={words.status[status] ?? status} />
             </button>
           </li>
         ))}
       </ul>
+      {versions.length === 0 && <p className={styles.soft}>{words.empty}</p>}
       {hasNextPage && <Button onPress={() => void fetchNextPage()}>{words.older}</Button>}
+    </>
+  )
+}
+
+/** The last change of the document itself, above its versions. */
+function CurrentVersion({ form }: { readonly form: DocumentForm }) {
+  const words = useWords().editor.history
+  const { documentId, revision } = useSaver(form.saver)
+  const { data } = useQuery({
+    queryKey: ['current version', form.type.uid, documentId, form.locale, revision],
+    queryFn: () => readView(form, documentId!, form.locale),
+    enabled: documentId !== null,
+    staleTime: 0,
+  })
+  if (data?.draft == null) return null
+  const { updatedAt, updatedBy } = data.draft as { readonly updatedAt?: string; readonly updatedBy?: Person | null }
+  return (
+    <li className={styles.version}>
+      <VersionCells at={updatedAt} person={updatedBy} state={form.type.draftAndPublish ? words.current : words.currentPublic} />
+    </li>
+  )
+}
+
+interface VersionCellsProps {
+  readonly at: string | undefined
+  readonly person: Person | null | undefined
+  readonly state: string
+}
+
+function VersionCells({ at, person, state }: VersionCellsProps) {
+  const words = useWords().editor.history
+  return (
+    <>
+      <span className={styles.time}>{at !== undefined && <RelativeTime date={at} />}</span>
+      <span className={styles.soft}>{words.by(personName(person ?? {}) || null)}</span>
+      <span className={styles.soft}>{state}</span>
     </>
   )
 }
@@ -102,38 +136,49 @@ function Version({ form, id }: { readonly form: DocumentForm; readonly id: numbe
   if (data === undefined || view === null) return <Skeleton lines={8} />
   const version = data.data.data as Entry
   const draft = form.store.get('') as Entry
-  const take = async (fields: readonly string[]) => {
+  const differing = differingAttributes(form.type, version, draft)
+  const mayRestore = (name: string) => mayWrite(view.may.update, name)
+  /** Null: all that may be changed. */
+  const restore = async (name: string | null) => {
     try {
       await saveAll(form)
-      await restoreVersion(form, id, fields)
+      const before = form.store.get('') as Entry
+      const wanted = name === null ? differingAttributes(form.type, version, before) : [name]
+      await restoreVersion(form, id, name === null ? null : wanted)
+      // Links that are not loaded would be lost by undo.
+      form.store.noteReplaced(
+        before,
+        wanted.filter((one) => !form.store.isPartial(one)),
+      )
       form.update({ theirs: null })
-      say(words.history.restored(fields.map((name) => labelOf(form.type.layout, name)).join(', ')), { kind: 'good' })
+      const left = differingAttributes(form.type, version, form.store.get('') as Entry).length
+      say(name === null ? words.history.restoredAll(wanted.length - left, left) : words.history.restored(labelOf(form.type.layout, name)), {
+        kind: 'good',
+      })
     } catch (error) {
       say((error as Error).message, { kind: 'wrong' })
     }
   }
-  const differing = differingAttributes(form.type, version, draft)
+  const { status, at } = data.data
+  const title = `${words.history.status[status] ?? status}, ${format.dateTime(new Date(at))}`
   return (
-    <div className={styles.sheet}>
-      {differing.length > 1 && (
-        <div>
-          <Button isSmall onPress={() => void take(differing)}>
+    <Comparison
+      type={form.type}
+      left={{
+        title,
+        name: title,
+        data: version,
+        lang: form.locale,
+        action: differing.some(mayRestore) && (
+          <Button isSmall onPress={() => void restore(null)}>
             {words.history.restoreAll}
           </Button>
-        </div>
-      )}
-      <Comparison
-        type={form.type}
-        left={{
-          title: <RelativeTime date={data.data.at} />,
-          name: format.dateTime(new Date(data.data.at)),
-          data: version,
-          lang: form.locale,
-        }}
-        right={{ title: words.compare.draft, name: words.compare.draft, data: draft, lang: form.locale }}
-        onTake={(name) => void take([name])}
-        same={words.history.same}
-      />
-    </div>
+        ),
+      }}
+      right={{ title: words.compare.draft, name: words.compare.draft, data: draft, lang: form.locale }}
+      onRestore={(name) => void restore(name)}
+      mayRestore={mayRestore}
+      same={words.history.same}
+    />
   )
 }

@@ -158,22 +158,42 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     open.expectNoProblems()
   })
 
-  test('a value of the history is taken back alone', async () => {
+  test('a value of the history is restored alone, a version whole, and either is undone in one step', async () => {
     await openDocument()
     await field('Title').fill('Another title')
     await field('Kicker').fill('Another kicker')
-    await until(
-      'both are saved',
-      async () => (await read()).draft.kicker === 'Another kicker' && (await read()).draft.title === 'Another title',
-    )
-    await page.getByRole('button', { name: 'History' }).first().click()
+    const drafts = async () => {
+      const { title, kicker } = (await read()).draft
+      return `${title}, ${kicker}`
+    }
+    const expectDraft = (draft: string) => expect.poll(drafts, patience).toBe(draft)
+    await expectDraft('Another title, Another kicker')
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('listitem').getByRole('button').last().click()
+    const openOldest = async () => {
+      await page.getByRole('button', { name: 'History' }).first().click()
+      await dialog.getByRole('listitem').first().getByText('Current draft').waitFor()
+      expect(await dialog.getByRole('listitem').first().textContent()).toContain('Ada Lovelace')
+      await dialog.getByRole('listitem').getByRole('button').last().click()
+      await dialog
+        .getByText(/^Draft, \d+ .*\d{4}, \d+:\d+/)
+        .first()
+        .waitFor()
+    }
+    await openOldest()
     await dialog.getByRole('button', { name: 'Restore this value' }).first().click()
-    await until('the title is back', async () => (await read()).draft.title === 'The mill that waits')
-    expect((await read()).draft.kicker).toBe('Another kicker')
+    await expectDraft('The mill that waits, Another kicker')
     await page.keyboard.press('Escape')
     expect(await field('Title').inputValue()).toBe('The mill that waits')
+    await page.keyboard.press('Control+z')
+    await expectDraft('Another title, Another kicker')
+    await openOldest()
+    await dialog.getByRole('button', { name: 'Restore this version' }).click()
+    await page.getByText('2 fields restored.').first().waitFor()
+    await expectDraft('The mill that waits, Water')
+    await dialog.getByText('This version and the draft are the same.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+z')
+    await expectDraft('Another title, Another kicker')
     open.expectNoProblems()
   })
 
