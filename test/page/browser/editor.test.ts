@@ -181,6 +181,7 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     }
     await openOldest()
     await dialog.getByRole('button', { name: 'Restore this value' }).first().click()
+    await page.getByText('Title restored.').first().waitFor()
     await expectDraft('The mill that waits, Another kicker')
     await page.keyboard.press('Escape')
     expect(await field('Title').inputValue()).toBe('The mill that waits')
