@@ -35,7 +35,7 @@ function makeEntry(store: DocumentStore, attribute: FormAttribute, uid: string, 
 export function Entries(props: FieldProps) {
   const { path, attribute, isReadOnly, names, Rows } = props
   const document = useDocumentFields()
-  const { store, type, folding } = document
+  const { store, type } = document
   const { entries: words } = useWords().fields
   const value = useValue(store, path)
   const list = (Array.isArray(value) ? value : []) as readonly Entry[]
@@ -95,10 +95,7 @@ export function Entries(props: FieldProps) {
           type={type}
           components={allowedIn(attribute)}
           onClose={() => setAdding(null)}
-          onChoose={(uid) => {
-            const made = add(makeEntry(store, attribute, uid), adding)
-            folding.set(made, true)
-          }}
+          onChoose={(uid) => add(makeEntry(store, attribute, uid), adding, true)}
         />
       )}
       {moved !== null && (
@@ -114,6 +111,9 @@ export function Entries(props: FieldProps) {
     </div>
   )
 }
+
+/** What one types in; a field of files has a hidden input. */
+const texts = 'input:not([type="file"]), textarea, [contenteditable="true"]'
 
 /** Changes of a list by its buttons, keys and the clipboard. */
 function useEntries({ path, attribute }: FieldProps, list: readonly Entry[]) {
@@ -136,22 +136,24 @@ function useEntries({ path, attribute }: FieldProps, list: readonly Entry[]) {
     labelOf: nameOf,
     onMove: (key, to) => store.move(joinPath(path, key), to),
   })
-  /** Moves the focus to the head of an entry, once it is drawn. */
-  const focusEntry = (entryPath: string) =>
+  /** Moves the focus to the head of an entry once it is drawn, or to the first text in it. */
+  const focusEntry = (entryPath: string, isNew = false) =>
     requestAnimationFrame(() => {
       const row = globalThis.document.getElementById(fieldId(document, entryPath))
-      row?.querySelector<HTMLElement>('button[aria-expanded]')?.focus()
+      const text = isNew ? row?.querySelector<HTMLElement>(texts) : null
+      ;(text ?? row?.querySelector<HTMLElement>('button[aria-expanded]'))?.focus({ preventScroll: isNew })
+      if (isNew) row?.scrollIntoView({ block: 'center' })
     })
-  const add = (entry: Entry, index: number): string => {
+  const add = (entry: Entry, index: number, isNew = false) => {
     const made = joinPath(path, keyOf(entry)!)
     store.insert(path, entry, index)
     setAddingIndex(null)
-    focusEntry(made)
-    return made
+    if (isNew) folding.set(made, true)
+    focusEntry(made, isNew)
   }
   const setAdding = (index: number | null) => {
     if (index === null || attribute.type === 'dynamiczone') setAddingIndex(index)
-    else folding.set(add(makeEntry(store, attribute, String(attribute.component)), index), true)
+    else add(makeEntry(store, attribute, String(attribute.component)), index, true)
   }
   const paste = (entries: readonly CopiedEntry[], index: number) => {
     const allowed = allowedIn(attribute)

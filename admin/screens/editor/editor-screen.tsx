@@ -1,12 +1,11 @@
 // The editor of a document: head, fields in one or two languages, and side panel.
 import { useQuery } from '@tanstack/react-query'
-import { type CSSProperties, lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState } from 'react'
 import { Link, useLocation, useSearch } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { documentSection } from '../../fields/document.js'
 import { fieldsOf } from '../../fields/field-rows.js'
 import { createFolding } from '../../fields/folding.js'
-import { useSaver } from '../../form/hooks.js'
 import { buttonClass } from '../../parts/button.js'
 import { Panel } from '../../parts/dialog.js'
 import { EmptyState } from '../../parts/empty-state.js'
@@ -26,7 +25,6 @@ import { focusAfterClosing, goToError, undoAt } from './focus-path.js'
 import { type LinkedDocument, LinkedDocuments } from './linked-documents.js'
 import { Notices } from './notices.js'
 import { useFollowing } from './presence.js'
-import { PublishedPane } from './published-pane.js'
 import { SidePanel } from './side-panel.js'
 import { isMissing, useDocumentForm } from './use-document-form.js'
 
@@ -37,6 +35,7 @@ const LinkedPanel = lazy(() => import('./linked-panel.js'))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.js')).HistoryPanel }))
 const PreviewPane = lazy(async () => ({ default: (await import('./preview-pane.js')).PreviewPane }))
 const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }))
+const SecondColumn = lazy(async () => ({ default: (await import('./second-column.js')).SecondColumn }))
 const ScheduleDialog = lazy(async () => ({ default: (await import('./scheduled.js')).ScheduleDialog }))
 
 interface EditorScreenProps {
@@ -176,7 +175,9 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
               <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} isAligned={isBeside} />
               {isBeside && (
                 <div className={styles.besidePane}>
-                  <Beside form={form} beside={address.beside!} document={documentId} />
+                  <Suspense>
+                    <SecondColumn form={form} shown={address.beside!} document={documentId} idPrefix={besidePrefix} />
+                  </Suspense>
                 </div>
               )}
             </div>
@@ -212,53 +213,3 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
 
 const mainPrefix = 'field-'
 const besidePrefix = 'beside-'
-
-interface BesideProps {
-  readonly form: DocumentForm
-  readonly beside: string
-  readonly document: string
-}
-
-/** The second column: another language or the public version. */
-function Beside({ form, beside, document }: BesideProps) {
-  return beside === 'published' ? (
-    <PublishedPane form={form} idPrefix={besidePrefix} />
-  ) : (
-    <LanguageBeside form={form} document={document} locale={beside} />
-  )
-}
-
-function LanguageBeside({ form, document, locale }: { readonly form: DocumentForm; readonly document: string; readonly locale: string }) {
-  const format = useFormat()
-  const nothing = useCallback(() => {}, [])
-  const folding = useMemo(() => createFolding(), [])
-  const { opened, replace } = useDocumentForm(form.type.uid, document, locale, nothing)
-  if (opened.kind !== 'open')
-    return (
-      <div className={styles.besideWait}>
-        {opened.kind === 'failed' ? <ErrorState text={opened.error.message} /> : <Skeleton lines={8} isField />}
-      </div>
-    )
-  return (
-    <>
-      <div className={styles.besideNotes}>
-        <Notices form={opened.form} replace={replace} onCreated={nothing} />
-        <NewLanguage form={opened.form} main={form} />
-      </div>
-      <DocumentPane form={opened.form} folding={folding} idPrefix={besidePrefix} label={format.languageName(locale)} isAligned />
-    </>
-  )
-}
-
-/** A note until a language exists; the main form learns of the new language for its publication. */
-function NewLanguage({ form, main }: { readonly form: DocumentForm; readonly main: DocumentForm }) {
-  const words = useWords().editor
-  const format = useFormat()
-  const { revision } = useSaver(form.saver)
-  const isNew = revision === null
-  const [wasNew] = useState(isNew)
-  useEffect(() => {
-    if (wasNew && !isNew) void main.saver.refresh()
-  }, [wasNew, isNew, main])
-  return isNew ? <p className={styles.soft}>{words.fill.create(format.languageName(form.locale ?? ''))}</p> : null
-}

@@ -53,6 +53,7 @@ function useChecks(form: DocumentForm) {
 /** Shows what a publication would do, and publishes. */
 export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogProps) {
   const words = useWords().editor.publish
+  const format = useFormat()
   const { say } = useToasts()
   const { view } = useMeta(form)
   const { checks, problem } = useChecks(form)
@@ -62,6 +63,9 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
   const candidates = (view?.locales ?? []).filter(({ locale, state }) => locale !== form.locale && locale !== null && state !== 'published')
   const errors = form.store.allErrors().filter(({ source }) => source === 'publication' || source === 'refused')
   const isReady = checks !== null && problem === null && errors.length === 0
+  const hints = own === undefined ? [] : form.store.placeErrors('publication', own.hints)
+  const state = view?.locales.find(({ locale }) => locale === form.locale)?.state
+  const isCurrent = state === 'published' && others.length === 0
   const name = nameOfDocument(form.type, form.store.get('') as Entry)
   const confirm = async () => {
     setBusy(true)
@@ -78,7 +82,7 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
     <Dialog
       isOpen
       onClose={onClose}
-      title={words.title}
+      title={form.locale === null ? words.title : words.titleOf(format.languageName(form.locale))}
       footer={
         <>
           {form.saver.state.documentId !== null && (
@@ -87,7 +91,14 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
             </Button>
           )}
           {/* Mounted again when it can be pressed, so that it gets the focus then. */}
-          <Button key={String(isReady)} kind="main" isBusy={isBusy} isDisabled={!isReady} onPress={() => void confirm()} autoFocus>
+          <Button
+            key={String(isReady && !isCurrent)}
+            kind="main"
+            isBusy={isBusy}
+            isDisabled={!isReady || isCurrent}
+            onPress={() => void confirm()}
+            autoFocus
+          >
             {others.length > 0 ? words.publishLanguages(others.length + 1) : words.publishNow}
           </Button>
         </>
@@ -102,7 +113,9 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
           </>
         ) : (
           <>
-            <Missing form={form} onGo={onGo} errors={errors} isReady={isReady} />
+            {errors.length > 0 && <Fields form={form} onGo={onGo} heading={words.missing(errors.length)} found={errors} />}
+            {hints.length > 0 && <Fields form={form} onGo={onGo} heading={words.empty(hints.length)} found={hints} />}
+            {isReady && hints.length === 0 && <p className={styles.ready}>{words.ready}</p>}
             <Changes form={form} />
             {own !== undefined && own.waiting.length > 0 && <Waiting form={form} check={own} />}
             {candidates.length > 0 && <OtherLanguages candidates={candidates} checks={checks ?? []} chosen={others} onChange={setOthers} />}
@@ -113,21 +126,21 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
   )
 }
 
-interface MissingProps {
+interface FieldsProps {
   readonly form: DocumentForm
-  readonly errors: readonly { readonly path: string; readonly message: string }[]
-  readonly isReady: boolean
+  readonly heading: string
+  readonly found: readonly { readonly path: string; readonly message: string }[]
   readonly onGo: (path: string) => void
 }
 
-function Missing({ form, errors, isReady, onGo }: MissingProps) {
+/** Fields with links to them. */
+function Fields({ form, heading, found, onGo }: FieldsProps) {
   const words = useWords().editor
-  if (errors.length === 0) return isReady ? <p className={styles.ready}>{words.publish.ready}</p> : null
   return (
     <section className={styles.part}>
-      <h3>{words.publish.missing(errors.length)}</h3>
+      <h3>{heading}</h3>
       <ul className={styles.links}>
-        {errors.map(({ path, message }) => (
+        {found.map(({ path, message }) => (
           <li key={`${path} ${message}`}>
             <button type="button" className={styles.link} onClick={() => onGo(path)}>
               {labelOfPath(form.type, form.store, path) || words.errors.atDocument}

@@ -78,8 +78,9 @@ export function ScheduleDialog({ form, onClose }: ScheduledProps) {
   const { view } = useMeta(form)
   const { documentId } = useSaver(form.saver)
   const all = scheduledIn(view)
-  const [action, setAction] = useState<Scheduled['action']>('publish')
-  const [time, setTime] = useState(tomorrow)
+  const own = all.filter(({ locale, error }) => locale === form.locale && error === null)
+  const [action, setAction] = useState<Scheduled['action']>(own[0]?.action ?? 'publish')
+  const [time, setTime] = useState(() => (own[0] === undefined ? tomorrow() : dateTimeInput(own[0].at)))
   const [others, setOthers] = useState<readonly string[]>([])
   const [isBusy, setBusy] = useState(false)
   const date = new Date(time)
@@ -130,7 +131,7 @@ export function ScheduleDialog({ form, onClose }: ScheduledProps) {
       title={words.schedule.title}
       footer={
         <Button kind="main" isBusy={isBusy} isDisabled={!isValid || problem !== undefined} onPress={() => void confirm()}>
-          {words.schedule.confirm}
+          {own.some((one) => one.action === action) ? words.schedule.change : words.schedule.confirm}
         </Button>
       }
     >

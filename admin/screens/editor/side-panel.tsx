@@ -1,6 +1,7 @@
 // Side panel: publication, errors and conflicts, outline, and documents that link here.
 
 import { useQuery } from '@tanstack/react-query'
+import { CalendarClock } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { addresses } from '../../addresses.js'
@@ -91,7 +92,12 @@ function Publication({ form, onPublish, onLocale }: SidePanelProps) {
               <button type="button" className={styles.link} onClick={() => onLocale(locale ?? '')} aria-current={locale === form.locale}>
                 {format.languageName(locale ?? '')}
               </button>
-              <State state={state} isQuiet />
+              <span className={styles.languageState}>
+                {view!.scheduled.some((one) => one.locale === locale && one.error === null) && (
+                  <CalendarClock size={14} role="img" aria-label={words.schedule.isScheduled} />
+                )}
+                <State state={state} isQuiet />
+              </span>
             </li>
           ))}
         </ul>

@@ -60,6 +60,7 @@ export const editor = {
   },
   publish: {
     title: 'Veröffentlichen',
+    titleOf: (language: string) => `${language} veröffentlichen`,
     publish: 'Veröffentlichen',
     publishLanguages: (count: number) => `${few(count, 'Sprache', 'Sprachen')} veröffentlichen`,
     publishNow: 'Jetzt veröffentlichen',
@@ -76,6 +77,7 @@ export const editor = {
     changed: (count: number) => `${few(count, 'Feld weicht', 'Felder weichen')} von der öffentlichen Fassung ab`,
     checking: 'Wird geprüft …',
     missing: (count: number) => `${few(count, 'Korrektur', 'Korrekturen')} nötig`,
+    empty: (count: number) => `${few(count, 'Pflichtfeld ist', 'Pflichtfelder sind')} leer; Sie können trotzdem veröffentlichen`,
     ready: 'Bereit zur Veröffentlichung',
     waiting: (count: number) =>
       count === 1
@@ -88,7 +90,7 @@ export const editor = {
     discarded: 'Änderungen verworfen.',
     conflictsFirst: (count: number) => `Lösen Sie zuerst ${few(count, 'Konflikt', 'Konflikte')}.`,
     refusedFirst: 'Einige Werte konnten nicht gespeichert werden. Bitte korrigieren Sie diese zuerst.',
-    languages: 'Sprachen',
+    languages: 'Auch veröffentlichen',
   },
   schedule: {
     title: 'Später veröffentlichen',
@@ -98,6 +100,8 @@ export const editor = {
     also: 'Andere Sprachen zur selben Zeit',
     help: 'Veröffentlicht den Entwurf, wie er zu diesem Zeitpunkt ist, sofern Sie dann noch dazu berechtigt sind.',
     confirm: 'Vormerken',
+    change: 'Termin ändern',
+    isScheduled: 'Vorgemerkt',
     past: 'Dieser Zeitpunkt liegt in der Vergangenheit.',
     planned: {
       publish: (time: string) => `Vorgemerkt für ${time}`,

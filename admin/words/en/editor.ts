@@ -59,6 +59,7 @@ export const editor = {
   },
   publish: {
     title: 'Publish',
+    titleOf: (language: string) => `Publish ${language}`,
     publish: 'Publish',
     publishLanguages: (count: number) => `Publish ${few(count, 'language', 'languages')}`,
     publishNow: 'Publish now',
@@ -75,6 +76,7 @@ export const editor = {
     changed: (count: number) => `${few(count, 'field differs', 'fields differ')} from the public version`,
     checking: 'Checking…',
     missing: (count: number) => `${few(count, 'correction', 'corrections')} needed`,
+    empty: (count: number) => `${few(count, 'required field is', 'required fields are')} empty; you can publish anyway`,
     ready: 'Ready to publish',
     waiting: (count: number) =>
       count === 1 ? '1 link will appear once its document is public' : `${count} links will appear once their documents are public`,
@@ -85,7 +87,7 @@ export const editor = {
     discarded: 'Changes discarded.',
     conflictsFirst: (count: number) => `Resolve ${few(count, 'conflict', 'conflicts')} first.`,
     refusedFirst: 'Some values could not be saved. Correct them first.',
-    languages: 'Languages',
+    languages: 'Also publish',
   },
   schedule: {
     title: 'Publish later',
@@ -95,6 +97,8 @@ export const editor = {
     also: 'Other languages at the same time',
     help: 'Publishes the draft as it stands at that time, provided you still have permission.',
     confirm: 'Schedule',
+    change: 'Reschedule',
+    isScheduled: 'Scheduled',
     past: 'This time has passed.',
     planned: { publish: (time: string) => `Scheduled for ${time}`, unpublish: (time: string) => `Unpublishing scheduled for ${time}` },
     refused: {

@@ -75,6 +75,22 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('required files and relations that are empty are listed, but can be published; what is public already cannot', async () => {
+    const extras = [{ __component: 'block.gallery', title: 'Without pictures' }]
+    await api('PATCH', `/content/${type}/${document}?locale=en`, { changes: { extras } }, { 'if-match': await revision() })
+    await openDocument()
+    await page.keyboard.press('Control+Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('heading', { name: '1 required field is empty; you can publish anyway' }).waitFor()
+    await dialog.getByRole('button', { name: /Pictures/ }).waitFor()
+    await dialog.getByRole('button', { name: 'Publish now' }).click()
+    await page.getByText('“The mill that waits” is public.').waitFor()
+    await page.keyboard.press('Control+Enter')
+    await dialog.getByRole('heading', { name: /^1 required field/ }).waitFor()
+    expect(await dialog.getByRole('button', { name: 'Publish now' }).isDisabled()).toBe(true)
+    open.expectNoProblems()
+  })
+
   test('undo and redo work across fields by keys', async () => {
     await openDocument()
     await field('Title').fill('One')
@@ -109,6 +125,20 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
       .click()
     await until('the summary is filled', async () => (await field('Summary').inputValue()) === summary)
     expect((await read('de')).draft).toMatchObject({ title: 'Die Mühle', summary })
+    open.expectNoProblems()
+  })
+
+  test('a language that is missing in the second column is filled from the first', async () => {
+    await openDocument('?beside=de')
+    await page.getByRole('button', { name: 'Fill from English…' }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Fill \d+ fields?$/ })
+      .click()
+    const german = page.getByRole('region', { name: 'German' })
+    await expect.poll(() => field('Summary', german).inputValue(), patience).toBe(summary)
+    await page.getByRole('button', { name: 'Fill from English…' }).waitFor({ state: 'detached' })
+    expect((await read('de')).draft).toMatchObject({ summary })
     open.expectNoProblems()
   })
 
