@@ -1,5 +1,5 @@
-// Repeats the failures of one or several test runs, so that they stand at the end of a long log, and prints the closing lines added up in
-// plain words: `N passed, N failed`. Fails where no test ran or one failed.
+// Prints the failures of test runs again, at the end of a long log, and the sum of their closing lines: `N passed, N failed`. Fails where no
+// test ran or one failed.
 import { readFileSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
 
