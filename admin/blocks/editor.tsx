@@ -2,7 +2,7 @@
 import { deleteSelection } from 'prosemirror-commands'
 import { type EditorState, NodeSelection } from 'prosemirror-state'
 import type { EditorView } from 'prosemirror-view'
-import { useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { classes } from '../parts/classes.js'
 import type { FieldControl } from '../parts/field.js'
 import shared from '../parts/rich-text.module.css'
@@ -147,10 +147,17 @@ export default function BlocksEditor(props: BlocksEditorProps) {
 /** Widest that the menu is, with a margin. */
 const menuWidth = 268
 
-/** Below the line of a position, relative to the frame. */
-function positionOf(view: EditorView, position: number, frame: HTMLElement): { top: number; left: number } {
+/** Highest that the menu is, and the height of the head and the toolbar that it must not cover. */
+const [menuHeight, headHeight] = [288, 150]
+
+/** Below the line of a position, or above it where there is more space, relative to the frame. */
+function positionOf(view: EditorView, position: number, frame: HTMLElement): CSSProperties {
   const [line, around] = [view.coordsAtPos(position), frame.getBoundingClientRect()]
-  return { top: line.bottom - around.top + 4, left: Math.max(8, Math.min(line.left - around.left, around.width - menuWidth)) }
+  const left = Math.max(8, Math.min(line.left - around.left, around.width - menuWidth))
+  const [above, below] = [line.top - headHeight, innerHeight - line.bottom - 12]
+  const isAbove = below < menuHeight && above > below
+  const side = isAbove ? { bottom: around.bottom - line.top + 4 } : { top: line.bottom - around.top + 4 }
+  return { ...side, left, maxBlockSize: Math.max(120, Math.min(menuHeight, isAbove ? above : below)) }
 }
 
 function Linking({ editor: { state, view, run }, onClose }: { readonly editor: Editor; readonly onClose: () => void }) {

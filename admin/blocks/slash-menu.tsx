@@ -1,7 +1,7 @@
 // The slash menu: `/` at the start of a paragraph lists kinds of blocks, filtered by the typed text.
 
 import type { Command, EditorState } from 'prosemirror-state'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type CSSProperties, type ReactNode, useEffect, useRef, useState } from 'react'
 import { classes } from '../parts/classes.js'
 import styles from './slash-menu.module.css'
 
@@ -41,10 +41,10 @@ interface SlashMenuProps {
   readonly id: string
   readonly label: string
   readonly menu: OpenSlashMenu
-  readonly position: { readonly top: number; readonly left: number }
+  readonly position: CSSProperties
 }
 
-/** The list of items below the cursor; the focus stays in the text. */
+/** The list of items at the cursor; the focus stays in the text. */
 export function SlashMenu({ id, label, menu, position }: SlashMenuProps) {
   const list = useRef<HTMLDivElement>(null)
   const { items, active, setActive } = menu

@@ -97,7 +97,7 @@ export default function MediaPicker({ kinds, isMultiple, title, chosen = [], onC
   return (
     <Dialog
       isOpen
-      size="large"
+      size="tall"
       onClose={onClose}
       title={title === undefined ? words.pickerTitle : words.pickerFor(title)}
       footer={

@@ -70,8 +70,8 @@ export function MediaField({ control, path, attribute, label, isReadOnly }: Fiel
             accept={acceptOf(kinds)}
             isMultiple={isMultiple}
             onFiles={async (given) => add(await upload(given))}
+            action={chooser}
           />
-          {chooser}
         </div>
       )}
       {!hasRoom && !isReadOnly && chooser}

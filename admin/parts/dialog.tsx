@@ -13,7 +13,8 @@ export interface DialogProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly title: ReactNode
-  readonly size?: 'small' | 'medium' | 'large'
+  /** `tall`: large, and as high whatever it shows. */
+  readonly size?: 'small' | 'medium' | 'large' | 'tall'
   /** After the title, before the button that closes. */
   readonly actions?: ReactNode
   /** Buttons below, the main one last. */

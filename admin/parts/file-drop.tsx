@@ -15,6 +15,8 @@ export interface FileDropProps {
   readonly isMultiple?: boolean
   readonly isDisabled?: boolean
   readonly label?: string
+  /** Next to the button: another way to files. */
+  readonly action?: ReactNode
   /** The present files; without them a frame with a button is shown. */
   readonly children?: ReactNode
 }
@@ -30,7 +32,7 @@ function isAccepted(file: File, accept: string | undefined): boolean {
 }
 
 /** Takes files that are chosen, dropped or pasted. */
-export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = false, label, children }: FileDropProps) {
+export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = false, label, action, children }: FileDropProps) {
   const { parts } = useWords()
   const format = useFormat()
   const input = useRef<HTMLInputElement>(null)
@@ -78,6 +80,7 @@ export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = fal
         <Button isSmall icon={<Upload />} isDisabled={isDisabled} onPress={() => input.current?.click()}>
           {label ?? parts.chooseFiles}
         </Button>
+        {action}
         <span className={styles.hint}>{isOver ? parts.dropNow : parts.dropFiles(isMultiple)}</span>
       </div>
       <input

@@ -8,14 +8,14 @@ import { useLanguage, WordsProvider } from './words.js'
 
 function WithLanguage({ children }: { readonly children: ReactNode }) {
   const [language] = useLanguage()
-  const [, navigate] = useLocation()
+  const [location, navigate] = useLocation()
   const { base } = useRouter()
   const ToastRegion = useToastRegion()
   return (
     <I18nProvider locale={language === 'de' ? 'de-DE' : 'en-US'}>
       <RouterProvider navigate={navigate} useHref={(href) => (href.startsWith('/') ? base + href : href)}>
         {children}
-        {ToastRegion !== null && <ToastRegion />}
+        {ToastRegion !== null && <ToastRegion location={location} />}
       </RouterProvider>
     </I18nProvider>
   )

@@ -20,7 +20,7 @@ export function Popover({ trigger, label, placement = 'bottom start', isOpen, on
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={onOpenChange}>
       {trigger}
-      <AriaPopover className={styles.popover} placement={placement} offset={4}>
+      <AriaPopover className={styles.popover} placement={placement} offset={4} containerPadding={innerWidth > 640 ? 24 : 12}>
         <Dialog aria-label={label} className={styles.dialog}>
           {({ close }) => (typeof children === 'function' ? children(close) : children)}
         </Dialog>

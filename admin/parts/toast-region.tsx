@@ -1,5 +1,6 @@
 // The landmark with the messages, and their queue.
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react'
+import { useEffect } from 'react'
 import {
   UNSTABLE_Toast as AriaToast,
   UNSTABLE_ToastContent as AriaToastContent,
@@ -17,6 +18,8 @@ import { useWords } from './words.js'
 /** A message with its text. */
 export interface Message extends ToastOptions {
   readonly text: string
+  /** Time of `performance.now()`. */
+  readonly since: number
 }
 
 /** Messages shown at once; further ones wait. */
@@ -27,8 +30,12 @@ const shownFor = 6000
 
 const queue = new AriaToastQueue<Message>({ maxVisibleToasts: mostShown })
 
+/** Milliseconds within which a message may belong to the next screen, such as after a deletion. */
+const isNewFor = 3_000
+
 /** Shows a message; the returned function takes it away. */
-export function show(message: Message): () => void {
+export function show(given: Omit<Message, 'since'>): () => void {
+  const message = { ...given, since: performance.now() }
   const stays = message.isKept || message.kind === 'wrong' || message.action !== undefined
   const key = queue.add(message, stays ? {} : { timeout: shownFor })
   return () => queue.close(key)
@@ -36,9 +43,13 @@ export function show(message: Message): () => void {
 
 const icons = { info: Info, good: CircleCheck, wrong: CircleAlert }
 
-/** The landmark with the messages; once on the page. */
-export function ToastRegion() {
+/** The landmark with the messages; once on the page. Another location ends those that would close by themselves. */
+export function ToastRegion({ location }: { readonly location: string }) {
   const { parts } = useWords()
+  useEffect(() => {
+    const isOver = (since: number) => location !== '' && since < performance.now() - isNewFor
+    for (const { key, timeout, content } of queue.visibleToasts) if (timeout !== undefined && isOver(content.since)) queue.close(key)
+  }, [location])
   return (
     <AriaToastRegion queue={queue} className={styles.region} aria-label={parts.notification}>
       {({ toast }) => {

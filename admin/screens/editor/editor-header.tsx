@@ -72,8 +72,9 @@ export function EditorHeader(props: EditorHeaderProps) {
             <ScheduledMark form={form} onOpen={() => onOpen('schedule')} />
           </Suspense>
         )}
-        <span className={styles.spring} />
         <People form={form} />
+      </div>
+      <div className={styles.actions}>
         <SavingStatus form={form} />
         <UndoButtons {...props} />
         <span className={styles.panelButton}>
@@ -138,7 +139,6 @@ function Views({ form, locales, beside, onLocale, onBeside, onOpen, onPreview, i
     ...(hasPublished ? [{ value: 'published', label: words.besides.published }] : []),
     ...(isLocalized ? languageChoices.filter(({ value }) => value !== form.locale) : []),
   ]
-  if (!isLocalized && documentId === null) return null
   return (
     <div className={styles.views}>
       {isLocalized && (
