@@ -30,7 +30,10 @@ function placeInView(panes: HTMLElement, prefix: string, head: number): Place | 
 /** Keeps the field in view where it is; in stacked columns, brings it into view in the second one. */
 export function keepInView(panes: HTMLElement, prefix: string, beside: string | null): void {
   if (scrollY === 0) return
-  const head = panes.closest('main')?.querySelector('header')?.getBoundingClientRect().bottom ?? 0
+  const header = panes.closest('main')?.querySelector('header')
+  // On a phone only one line of the header stays in view.
+  const lines = header == null ? [] : [header, ...header.children]
+  const head = Math.max(0, ...lines.map((line) => line.getBoundingClientRect().bottom))
   const place = placeInView(panes, prefix, head)
   if (place === null) return
   const scroll = () => {

@@ -84,7 +84,7 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     await dialog.getByRole('heading', { name: '1 required field is empty; you can publish anyway' }).waitFor()
     await dialog.getByRole('button', { name: /Pictures/ }).waitFor()
     await dialog.getByRole('button', { name: 'Publish now' }).click()
-    await page.getByText('“The mill that waits” is public.').waitFor()
+    await page.getByText('“The mill that waits” was published.').waitFor()
     await page.keyboard.press('Control+Enter')
     await dialog.getByRole('heading', { name: /^1 required field/ }).waitFor()
     expect(await dialog.getByRole('button', { name: 'Publish now' }).isDisabled()).toBe(true)
