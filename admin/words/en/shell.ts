@@ -13,7 +13,7 @@ export const shell = {
   content: 'Content',
   single: 'Single pages',
   fromPlugins: 'People',
-  find: 'Search or run a command…',
+  find: 'Search…',
   account: 'Account',
   theme: 'Appearance',
   themes: { system: 'System', light: 'Light', dark: 'Dark' },
