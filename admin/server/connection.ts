@@ -24,7 +24,8 @@ export function subscribeToConnection(listener: () => void): () => void {
 /** Notes whether a request had a response. */
 export function noteConnection(hadResponse: boolean): void {
   clearTimeout(probe)
-  if (!hadResponse) probe = setTimeout(probeNow, probeMs)
+  // A browser without a network may still get the response to an earlier request.
+  if (!hadResponse || !navigator.onLine) probe = setTimeout(probeNow, probeMs)
   if (isReachable === hadResponse) return
   isReachable = hadResponse
   for (const listener of listeners) listener()
