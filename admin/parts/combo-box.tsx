@@ -1,6 +1,6 @@
 // A text field that suggests: one or many of items that come from the service as one types.
 import { Check, ChevronDown, Search } from 'lucide-react'
-import { type ReactNode, type RefObject, use, useEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, use, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { ComboBox as AriaComboBox, ComboBoxStateContext } from 'react-aria-components/ComboBox'
 import { Group } from 'react-aria-components/Group'
@@ -124,23 +124,10 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
           ))}
           {props.onMore !== undefined && <ListBoxLoadMoreItem onLoadMore={props.onMore} isLoading={props.isLoading} />}
         </ListBox>
-        {props.query.trim() !== '' && props.isLoading !== true && <OnlyMatch selected={selected} />}
         {props.footer !== undefined && <Foot input={input}>{props.footer}</Foot>}
       </Popover>
     </AriaComboBox>
   )
-}
-
-/** Marks the only suggestion, which Enter then chooses; one that is chosen already would be taken back. */
-function OnlyMatch({ selected }: { readonly selected: readonly string[] }) {
-  const state = use(ComboBoxStateContext)
-  const key = state?.collection.size === 1 ? state.collection.getFirstKey() : null
-  const isNew = key != null && !selected.includes(String(key))
-  useEffect(() => {
-    if (isNew) state?.selectionManager.setFocusedKey(key)
-    // The state is another object for each press of a key.
-  }, [isNew, key])
-  return null
 }
 
 interface FootProps {

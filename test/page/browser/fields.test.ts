@@ -307,11 +307,7 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     }
     await find('tran', 'Transport')
     await find('nig', 'Night')
-    // The only suggestion is marked, so Enter chooses it.
-    await tags.getByRole('combobox').fill('Stone')
-    await page.locator('[role=option][data-focused]').waitFor()
-    await page.keyboard.press('Enter')
-    await tags.getByRole('combobox').press('Escape')
+    await find('sto', 'Stone')
     const names = async () => ((await draftOf(article, id)).tags as Entries).map(({ name }) => name)
     await expect.poll(names, patience).toEqual(['Transport', 'Night', 'Stone'])
     await tags.getByRole('button', { name: 'Move Stone', exact: true }).focus()
