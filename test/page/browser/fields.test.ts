@@ -193,10 +193,12 @@ describeWith(['Chromium'], 'fields in a browser', () => {
   test('a field that is left says what it needs for a publication, until it has it', async () => {
     await create(article, { title: 'Checks' })
     await page.route('**/admin/api/content/**', (route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue()))
-    const described = async (name: string) => {
-      const ids = (await field(name).getAttribute('aria-describedby'))?.split(' ') ?? []
-      return (await Promise.all(ids.map((id) => page.locator(`[id="${id}"]`).textContent()))).join(' ')
-    }
+    // Read at once: a note that has gone meanwhile would be waited for.
+    const described = (name: string) =>
+      field(name).evaluate((element) => {
+        const ids = element.getAttribute('aria-describedby')?.split(' ') ?? []
+        return ids.map((id) => document.getElementById(id)?.textContent ?? '').join(' ')
+      })
     await field('Summary').fill('Short')
     expect(await described('Summary')).not.toContain('35 more needed')
     await field('Summary').press('Tab')
