@@ -147,7 +147,7 @@ export default function BlocksEditor(props: BlocksEditorProps) {
 /** Widest that the menu is, with a margin. */
 const menuWidth = 268
 
-/** Highest that the menu is, and the height of the head and the toolbar that it must not cover. */
+/** Maximum height of the menu, and the height of the header and toolbar that it must not cover. */
 const [menuHeight, headHeight] = [288, 150]
 
 /** Below the line of a position, or above it where there is more space, relative to the frame. */

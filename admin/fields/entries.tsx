@@ -112,7 +112,7 @@ export function Entries(props: FieldProps) {
   )
 }
 
-/** What one types in; a field of files has a hidden input. */
+/** Text inputs; a file field contains a hidden input. */
 const texts = 'input:not([type="file"]), textarea, [contenteditable="true"]'
 
 /** Changes of a list by its buttons, keys and the clipboard. */

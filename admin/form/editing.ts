@@ -25,7 +25,7 @@ export interface Editing {
   /** Returns the paths that have changed; null: nothing can be undone. */
   undo(): readonly string[] | null
   redo(): readonly string[] | null
-  /** Makes it one step of undo that the server has replaced values of an earlier document. */
+  /** Records values that the server replaced in an earlier document as one undo step. */
   noteReplaced(before: Entry, paths: readonly string[]): void
   /** Ends a step of typing. */
   pause(): void

@@ -13,7 +13,7 @@ export interface DialogProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly title: ReactNode
-  /** `tall`: large, and as high whatever it shows. */
+  /** `tall`: large, with a constant height. */
   readonly size?: 'small' | 'medium' | 'large' | 'tall'
   /** After the title, before the button that closes. */
   readonly actions?: ReactNode
