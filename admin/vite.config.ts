@@ -3,12 +3,19 @@ import locales from '@react-aria/optimize-locales-plugin'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
+/** A library in CommonJS that the entry needs and windows too; a group takes what its modules import, and would bring windows to sign-in. */
+const isStore = /use-sync-external-store/
+
 const isCommon =
-  /lucide-react|admin.(?:parts.(?!dialog|alert-dialog|menu|select|popover|combo-box|toasts|tooltip|icon-button|disclosure)|server|words|addresses)/
+  /lucide-react|react-query|query-core|LocalizedString|components.dist.private.Text|admin.(?:parts.(?!dialog|alert-dialog|menu|select|popover|combo-box|toasts|disclosure|relative-time)|server(?!.presence)|screens.shell.logo|words|addresses)/
+
+/** Windows, and small modules of the screens behind sign-in. */
+const isOfShell =
+  /lucide-react|admin.(?:parts.(?:dialog|alert-dialog|menu|relative-time)|screens.shell.(?:title|actions)|server.presence|screens.list.list.module)/
 
 /** Links are found by the editor and by the filters of lists; the small modules compress better with them than alone. */
 const isOfLinks =
-  /admin.(?:form.values|fields.(?:document|link-name|link-view|error-text|file-card)|screens.editor.(?:word-difference|comparison|presence|path-labels)|parts.(?:number-input|progress))\./
+  /admin.(?:form.values|fields.(?:document|link-name|link-view|error-text|file-card)|screens.editor.(?:word-difference|comparison|presence|path-labels|editor.module)|parts.(?:number-input|progress|select|combo-box))\./
 
 const service = 'http://localhost:1337'
 
@@ -33,7 +40,9 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: 'common', test: isCommon, minShareCount: 4, maxModuleSize: 12_000 },
+            { name: 'stores', test: isStore },
+            { name: 'common', test: isCommon, minShareCount: 3, maxModuleSize: 40_000 },
+            { name: 'windows', test: isOfShell, minShareCount: 2 },
             { name: 'links', test: isOfLinks, minShareCount: 2 },
           ],
         },

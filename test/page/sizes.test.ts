@@ -46,13 +46,13 @@ const screens = {
 } as const
 
 for (const [name, { chunks, limit }] of Object.entries(screens))
-  test(`${name} loads at most ${limit} kB of scripts and 25 kB of styles, in at most 25 files`, () => {
+  test(`${name} loads at most ${limit} kB of scripts and 25 kB of styles, in at most 13 files`, () => {
     const files = filesOf(...chunks)
     const sizes = { scripts: kilobytes(files, '.js'), styles: kilobytes(files, '.css') }
     expect(sizes.scripts, JSON.stringify(sizes)).toBeGreaterThan(60)
     expect(sizes.scripts, [...files].join(' ')).toBeLessThanOrEqual(limit)
     expect(sizes.styles, [...files].join(' ')).toBeLessThanOrEqual(25)
-    expect(files.size).toBeLessThanOrEqual(25)
+    expect(files.size, [...files].join(' ')).toBeLessThanOrEqual(13)
   })
 
 test('a language is loaded when it is read, and the editors of rich text with their first field', () => {
