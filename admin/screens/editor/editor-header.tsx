@@ -1,6 +1,6 @@
 // The head of the editor: name, state, languages, second column, and actions.
 import { useQuery } from '@tanstack/react-query'
-import { ArrowLeft, Columns2, Ellipsis, History, MonitorPlay, PanelRight, Redo2, Undo2 } from 'lucide-react'
+import { ArrowLeft, Ellipsis, History, MonitorPlay, PanelRight, Redo2, Undo2 } from 'lucide-react'
 import { lazy, Suspense, useSyncExternalStore } from 'react'
 import { Link, useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
@@ -148,7 +148,6 @@ function Views({ form, locales, beside, onLocale, onBeside, onOpen, onPreview, i
       )}
       {besides.length > 1 && documentId !== null && (
         <span className={styles.beside}>
-          <Columns2 size={16} aria-hidden="true" />
           <Select
             isSmall
             isQuiet

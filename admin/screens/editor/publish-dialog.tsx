@@ -52,7 +52,8 @@ function useChecks(form: DocumentForm) {
 
 /** Shows what a publication would do, and publishes. */
 export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogProps) {
-  const words = useWords().editor.publish
+  const { parts, editor } = useWords()
+  const words = editor.publish
   const format = useFormat()
   const { say } = useToasts()
   const { view } = useMeta(form)
@@ -85,6 +86,7 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
       title={form.locale === null ? words.title : words.titleOf(format.languageName(form.locale))}
       footer={
         <>
+          <Button onPress={onClose}>{parts.cancel}</Button>
           {form.saver.state.documentId !== null && (
             <Button isDisabled={isBusy} onPress={onLater}>
               {words.later}
