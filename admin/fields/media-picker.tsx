@@ -130,7 +130,7 @@ export default function MediaPicker({ kinds, isMultiple, title, chosen = [], onC
             onChange={setSort}
           />
         </div>
-        <FileDrop label={words.upload} accept={acceptOf(kinds)} isMultiple={isMultiple} onFiles={(given) => void add(given)}>
+        <FileDrop isFirst label={words.upload} accept={acceptOf(kinds)} isMultiple={isMultiple} onFiles={(given) => void add(given)}>
           {searched === '' && <Places places={places} onGo={setPlaces} />}
           {running.length > 0 && <UploadList running={running} />}
           {searched === '' && list.length > 0 && (

@@ -17,6 +17,8 @@ export interface FileDropProps {
   readonly label?: string
   /** Next to the button: another way to files. */
   readonly action?: ReactNode
+  /** The button comes before the present files. */
+  readonly isFirst?: boolean
   /** The present files; without them a frame with a button is shown. */
   readonly children?: ReactNode
 }
@@ -32,7 +34,7 @@ function isAccepted(file: File, accept: string | undefined): boolean {
 }
 
 /** Takes files that are chosen, dropped or pasted. */
-export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = false, label, action, children }: FileDropProps) {
+export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = false, label, action, isFirst, children }: FileDropProps) {
   const { parts } = useWords()
   const format = useFormat()
   const input = useRef<HTMLInputElement>(null)
@@ -75,7 +77,7 @@ export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = fal
       onDrop={drop}
       onPaste={paste}
     >
-      {children}
+      {isFirst !== true && children}
       <div className={styles.line}>
         <Button isSmall icon={<Upload />} isDisabled={isDisabled} onPress={() => input.current?.click()}>
           {label ?? parts.chooseFiles}
@@ -83,6 +85,7 @@ export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = fal
         {action}
         <span className={styles.hint}>{isOver ? parts.dropNow : parts.dropFiles(isMultiple)}</span>
       </div>
+      {isFirst === true && children}
       <input
         ref={input}
         type="file"
