@@ -59,7 +59,8 @@ export function LinkFinder({ type, names, locale, idOf, footer, placeholder, ...
   const words = useWords().fields.relation
   const [text, setText] = useState('')
   const [isOpen, setIsOpen] = useState(false)
-  const found = useChoices({ type, names, locale }, useDeferredValue(text.trim()), isOpen)
+  const searched = useDeferredValue(text.trim())
+  const found = useChoices({ type, names, locale }, searched, isOpen)
   const items = (found.data?.pages.flatMap(({ data }) => data) ?? []).map(
     (link): Choice => ({ id: idOf(link), label: linkName(link, words.unnamed), link }),
   )
@@ -70,6 +71,7 @@ export function LinkFinder({ type, names, locale, idOf, footer, placeholder, ...
       query={text}
       onQuery={setText}
       isLoading={found.isFetching}
+      isComplete={searched === text.trim() && found.isSuccess && !found.isPlaceholderData && !found.hasNextPage}
       onMore={found.hasNextPage ? () => void found.fetchNextPage() : undefined}
       onOpenChange={setIsOpen}
       renderItem={({ link }) => <LinkView link={link} documentLocale={locale} />}

@@ -1,6 +1,6 @@
 // A text field that suggests: one or many of items that come from the service as one types.
 import { Check, ChevronDown, Search } from 'lucide-react'
-import { type ReactNode, type RefObject, use, useRef } from 'react'
+import { type KeyboardEvent, type ReactNode, type RefObject, use, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { ComboBox as AriaComboBox, ComboBoxStateContext } from 'react-aria-components/ComboBox'
 import { Group } from 'react-aria-components/Group'
@@ -33,6 +33,8 @@ export interface ComboBoxProps<Item extends ComboBoxItem> extends Partial<FieldC
   /** Choosing keeps the list open and the text as it is. */
   readonly isMultiple?: boolean
   readonly isLoading?: boolean
+  /** The items are those for the present text, and all of them: Enter chooses the only one. */
+  readonly isComplete?: boolean
   /** The end of the list came into view. */
   readonly onMore?: () => void
   readonly renderItem?: (item: Item) => ReactNode
@@ -50,6 +52,10 @@ export interface ComboBoxProps<Item extends ComboBoxItem> extends Partial<FieldC
 
 const keepAll = () => true
 
+/** The part of the screen where lists open: below a head that stays in view. Windows and phones have the whole page. */
+const roomOf = (input: HTMLElement | null): Element | undefined =>
+  (innerWidth > 640 ? input?.closest('main')?.querySelector('[data-room]') : null) ?? undefined
+
 /** A text field that suggests items; filtering is up to the caller. */
 export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) {
   const { parts } = useWords()
@@ -59,6 +65,23 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
     const changed = [...keys.filter((key) => !selected.includes(String(key))), ...selected.filter((key) => !keys.includes(key))]
     const item = props.items.find(({ id }) => changed.includes(id))
     if (item !== undefined) props.onPick(item)
+  }
+  // React Aria focuses a chosen item when the list opens, which Enter would take back.
+  const hasMoved = useRef(false)
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const { key } = event
+    // React Aria would open the list again as long as there is a text.
+    if (key === 'Escape') props.onQuery('')
+    if (/^(Arrow|Page)(Up|Down)$/.test(key)) hasMoved.current = true
+    if (key !== 'Enter' || event.target !== input.current || event.nativeEvent.isComposing) return
+    if (hasMoved.current && input.current.hasAttribute('aria-activedescendant')) return
+    event.preventDefault()
+    event.stopPropagation()
+    const [only, ...others] = props.items
+    const isOnly = props.isComplete === true && props.query.trim() !== '' && others.length === 0
+    if (!isOnly || only === undefined || only.isDisabled === true || selected.includes(only.id)) return
+    props.onPick(only)
+    props.onQuery('')
   }
   return (
     <AriaComboBox
@@ -75,16 +98,15 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
       items={props.items}
       defaultFilter={keepAll}
       inputValue={props.query}
-      onInputChange={props.onQuery}
+      onInputChange={(text) => {
+        hasMoved.current = false
+        props.onQuery(text)
+      }}
       value={selected}
       onChange={(keys) => pick(keys)}
       onOpenChange={props.onOpenChange}
     >
-      <Group
-        className={classes(styles.frame, props.isSmall && styles.small)}
-        // React Aria would open the list again as long as there is a text.
-        onKeyDownCapture={({ key }) => key === 'Escape' && props.onQuery('')}
-      >
+      <Group className={classes(styles.frame, props.isSmall && styles.small)} onKeyDownCapture={onKeyDown}>
         <Search size={16} className={styles.icon} aria-hidden="true" />
         <Input
           ref={input}
@@ -98,7 +120,7 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
           <ChevronDown size={16} aria-hidden="true" />
         </Button>
       </Group>
-      <Popover className={classes(shared.popover, styles.popover)} offset={4}>
+      <Popover className={classes(shared.popover, styles.popover)} offset={4} boundaryElement={roomOf(input.current)}>
         <ListBox<Item>
           className={classes(shared.list, styles.list)}
           renderEmptyState={() => (

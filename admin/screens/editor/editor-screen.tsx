@@ -97,7 +97,12 @@ export default function EditorScreen({ type, document }: EditorScreenProps): Rea
         <Skeleton lines={8} isField />
       </div>
     )
-  return <Editor {...{ form: opened.form, replace, locales, address, onCreated }} />
+  return (
+    <>
+      <Editor {...{ form: opened.form, replace, locales, address, onCreated }} />
+      <div className={styles.room} data-room />
+    </>
+  )
 }
 
 interface EditorProps {

@@ -309,7 +309,17 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     }
     await find('tran', 'Transport')
     await find('nig', 'Night')
-    await find('sto', 'Stone')
+    // Enter chooses the only suggestion, and leaves the text if there are several.
+    const finder = tags.getByRole('combobox')
+    await finder.fill('a')
+    await page.getByRole('option', { name: 'Archive' }).waitFor()
+    await finder.press('Enter')
+    expect(await finder.inputValue()).toBe('a')
+    await finder.fill('sto')
+    await expect.poll(() => page.getByRole('option').allTextContents(), patience).toEqual([expect.stringMatching(/^Stone/)])
+    await finder.press('Enter')
+    expect(await finder.inputValue()).toBe('')
+    await finder.press('Escape')
     const names = async () => ((await draftOf(article, id)).tags as Entries).map(({ name }) => name)
     await expect.poll(names, patience).toEqual(['Transport', 'Night', 'Stone'])
     await tags.getByRole('button', { name: 'Move Stone', exact: true }).focus()
@@ -317,6 +327,24 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await expect.poll(names, patience).toEqual(['Stone', 'Transport', 'Night'])
     await tags.getByRole('button', { name: 'Remove the link to Transport' }).click()
     await expect.poll(names, patience).toEqual(['Stone', 'Night'])
+    open.expectNoProblems()
+  })
+
+  test('suggestions do not cover the head, which has the state and the actions', async () => {
+    await create(article, { title: 'A low window' })
+    await page.setViewportSize({ width: 1280, height: 560 })
+    const finder = group('Tags').getByRole('combobox')
+    const head = (await page.getByRole('main').locator('header').first().boundingBox())!
+    for (const place of ['start', 'center', 'end'] as const) {
+      await finder.evaluate((input, block) => input.scrollIntoView({ block }), place)
+      await finder.focus()
+      await page.getByRole('option', { name: 'Archive' }).waitFor()
+      const top = async () => (await page.getByRole('listbox').boundingBox())!.y
+      await expect.poll(top, patience).toBeGreaterThanOrEqual(head.y + head.height)
+      await finder.press('Escape')
+      await finder.blur()
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
     open.expectNoProblems()
   })
 
@@ -430,6 +458,10 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await gallery.getByRole('button', { name: 'Choose from library' }).click()
+    const upload = page.getByRole('dialog').getByRole('button', { name: 'Upload' })
+    await page.getByRole('searchbox').press('Tab')
+    await page.keyboard.press('Tab')
+    await expect.poll(() => hasFocus(upload), patience).toBe(true)
     await page.getByRole('searchbox').fill('mill')
     await page.getByRole('checkbox', { name: 'mill.jpg' }).check()
     await page.getByRole('dialog').getByRole('button', { name: 'Add file', exact: true }).click()
