@@ -28,6 +28,7 @@ const files = {
     'mice',
     {
       name: { type: 'string' },
+      code: { type: 'password' },
       secret: { type: 'string', private: true },
       data: { type: 'json' },
       day: { type: 'date' },
@@ -217,6 +218,12 @@ test('only the first of several errors is reported, in the order of checks', asy
     }
   expect(await refusal('mice?filters[secret]=1&filters[nope]=1')).toEqual(['Invalid key nope', null])
   expect(await refusal('mice?filters[secret]=1&filters[zone]=1')).toEqual(['Invalid key zone', 'zone'])
+  expect(await refusal('mice?sort[0]=secret&sort[1]=code')).toEqual(['Invalid key code', 'code'])
+  expect(await refusal('mice?fields[0]=code&fields[1]=secret')).toEqual(['Invalid key secret', 'secret'])
+  // Each parameter of a populated level is checked as a whole before the next.
+  expect(await refusal('mice?populate[boss][filters][secret]=1&populate[boss][fields][0]=nope')).toEqual(['Invalid key secret', 'secret'])
+  expect(await refusal('mice?populate[boss][fields][0]=nope&populate[boss][filters][secret]=1')).toEqual(['Invalid key nope', null])
+  expect(await refusal('mice?populate[boss][sort][0]=code&populate[boss][populate][nope]=true')).toEqual(['Invalid key code', 'code'])
   expect(await refusal('mice?populate[best][populate]=nope&populate[best][filters][nope2]=1')).toEqual(['Invalid key nope', 'nope'])
   expect(await refusal('mice?populate[best][filters][nope2]=1&populate[best][populate]=nope')).toEqual(['Invalid key nope2', null])
 })

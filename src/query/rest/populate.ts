@@ -24,6 +24,7 @@ import {
   getRank,
   getTarget,
   hasState,
+  inParameter,
   isPublic,
   isReadable,
   isVisible,
@@ -300,16 +301,16 @@ function toLevelObject(value: unknown, { path }: NamePosition): Readonly<Record<
 
 function readLevelKeys(walk: Resolver, target: Schema, level: Readonly<Record<string, unknown>>, position: NamePosition, owner: Schema) {
   const path = position.path.join('.')
-  const inside: Resolver = { ...walk, restricted: [], dropsRestricted: true }
+  const within = <T>(read: (inside: Resolver) => T): T => inParameter({ ...walk, dropsRestricted: true }, walk.param, read)
   let filter: Filter | null = null
   let sort: readonly SortKey[] = []
   let fields = readableFields(walk, target)
   let populate: readonly Populated[] = []
   // Checked in the order of the query string: the first error is reported.
   for (const [key, given] of Object.entries(level)) {
-    if (key === 'filters') filter = given === '' ? null : readFilters(inside, target, given)
-    else if (key === 'sort') sort = readSort(inside, target, given)
-    else if (key === 'fields') fields = readFields(walk, target, given)
+    if (key === 'filters') filter = given === '' ? null : within((inside) => readFilters(inside, target, given))
+    else if (key === 'sort') sort = within((inside) => readSort(inside, target, given))
+    else if (key === 'fields') fields = within((inside) => readFields(inside, target, given))
     else if (key === 'populate') populate = readBelow(walk, target, given, position)
     else if (key === 'on') refuseOn(walk, given, position, owner)
     else if (key !== 'count') throw invalidKey(walk.param, key, target.attributes.has(key) ? `${path}.${key}` : path)
@@ -492,6 +493,6 @@ function checkName(walk: Resolver, shape: Schema, name: string): string {
   }
   if (attribute.kind !== 'scalar') throw invalidKey(walk.param, name, name)
   const isHidden = walk.seen === null ? !isPublic(attribute) : !isReadable(walk, attribute)
-  if (isHidden) forbid(walk, attribute, invalidKey(walk.param, name, name))
+  if (isHidden) forbid(walk, attribute, invalidKey(walk.param, name, name), 'field')
   return name
 }

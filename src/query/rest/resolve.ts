@@ -99,14 +99,14 @@ export function createResolver(model: Model, grants: Grants, contract: Contract,
   }
 }
 
-/** Reads one parameter with `read`: errors name it; forbidden attributes and restricted relations are refused at its end. */
+/** Reads one parameter with `read`, or one of a populated level: errors name it; forbidden attributes and restricted relations are refused at its end. */
 export function inParameter<T>(walk: Resolver, param: QueryParameter, read: (walk: Resolver) => T): T {
   const inside: Resolver = { ...walk, param, forbidden: [], restricted: [] }
   const found = read(inside)
   const [forbidden] = inside.forbidden.toSorted((a, b) => a.rank - b.rank)
   if (forbidden !== undefined) throw forbidden.error
   const [restricted] = inside.restricted
-  if (restricted !== undefined) throw restricted
+  if (restricted !== undefined && !walk.dropsRestricted) throw restricted
   return found
 }
 
@@ -195,13 +195,20 @@ export function mayTraverse(walk: Resolver, attribute: PathAttribute): boolean {
 
 const formatPath = (path: readonly string[]): string | null => (path.length === 0 ? null : path.join('.'))
 
-/** The order of errors about unreadable attributes, independent of their order in the parameter. */
-const ranks = { dynamiczone: 0, morphTo: 1, password: 2, private: 3 } as const
+/** The order of errors about unreadable attributes, independent of their order in the parameter. `field` has private ones before passwords. */
+const ranks = { dynamiczone: 0, morphTo: 1, password: 2, private: 3, passwordField: 4 } as const
 
 /** Records the use of an unreadable attribute: refused once all names of the parameter have been resolved. */
-export function forbid(walk: Resolver, attribute: Attribute, error: ApiError): void {
+export function forbid(walk: Resolver, attribute: Attribute, error: ApiError, use: 'field' | 'other' = 'other'): void {
   const isPassword = attribute.kind === 'scalar' && attribute.type === 'password'
-  const kind = attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo' ? attribute.kind : isPassword ? 'password' : 'private'
+  const kind =
+    attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo'
+      ? attribute.kind
+      : isPassword
+        ? use === 'field'
+          ? 'passwordField'
+          : 'password'
+        : 'private'
   walk.forbidden.push({ rank: ranks[kind], error })
 }
 
