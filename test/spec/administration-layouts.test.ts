@@ -100,7 +100,7 @@ rule('administration-layouts.1', 'attributes without permission appear nowhere i
 rule('administration-layouts.2', 'stored settings follow the model, as Strapi has them follow it', async () => {
   expect(await storedOf(story)).toBeNull()
   const made = (await current()).layout
-  expect(made.layouts.list).toEqual(['id', 'title', 'slug', 'summary'])
+  expect(made.layouts.list).toEqual(['id', 'title', 'summary', 'secret'])
   await store(story, {
     settings: { ...made.settings, pageSize: 20, mainField: 'gone', defaultSortBy: 'score' },
     metadatas: {
@@ -123,7 +123,7 @@ rule('administration-layouts.2', 'stored settings follow the model, as Strapi ha
   expect(layout.layouts.edit.flat().map(({ name }: { name: string }) => name)).not.toContain('slug')
   for (const broken of [[], 'x', { settings: 1, metadatas: [], layouts: { list: 1, edit: [[null, { name: 1 }], 7] } }]) {
     await store(story, broken)
-    expect((await current()).layout.layouts.list).toEqual(['id', 'title', 'slug', 'summary'])
+    expect((await current()).layout.layouts.list).toEqual(['id', 'title', 'summary', 'secret'])
   }
   await served.sql('DELETE FROM strapi_core_store_settings WHERE "key" = ?', keyOf(story))
 })

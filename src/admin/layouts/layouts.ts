@@ -105,7 +105,8 @@ const idLayout = (name: 'id' | 'documentId'): AttributeLayout => ({
 export function defaultLayout(model: Model, schema: Schema): Layout {
   const attributes = configurableAttributes(schema)
   const mainField = defaultMainField(schema)
-  const listed = [...attributes].filter(([name, attribute]) => isListed(name, attribute)).map(([name]) => name)
+  const listed = [...attributes].filter(([name, attribute]) => isListed(name, attribute))
+  const others = listed.filter(([, { type }]) => type !== 'uid')
   return {
     settings: {
       bulkable: true,
@@ -123,7 +124,8 @@ export function defaultLayout(model: Model, schema: Schema): Layout {
       documentId: idLayout('documentId'),
     },
     layouts: {
-      list: ['id', ...listed.slice(0, 3)],
+      // Strapi has uids too; next to the text that they are made of they say nothing.
+      list: ['id', ...(others.length > 0 ? others : listed).slice(0, 3).map(([name]) => name)],
       edit: placeFields(
         [],
         [...attributes].filter(([name]) => isEdited(name)).map(([name, attribute]) => ({ name, size: fieldSize(attribute) })),
