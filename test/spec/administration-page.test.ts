@@ -265,6 +265,12 @@ rule(
       expect(namesIn(home.recent).toSorted()).toEqual(['A memo', 'By Ben', 'Mine', 'Public'])
       expect(home.states).toMatchObject([{ type: story, draft: { total: 2 }, changed: { total: 0 }, published: { total: 1 } }])
       expect(namesIn((await homeOf(ben!)).mine)).toEqual(['By Ben'])
+      const planned = await create(ben!, story, 'Planned')
+      expect(namesIn((await homeOf(ben!)).mine)).toEqual(['Planned', 'By Ben'])
+      const at = new Date(Date.now() + 3_600_000).toISOString()
+      const scheduling = { method: 'PUT', token: ben!.accessToken, body: { action: 'publish', at } }
+      expect((await requestAdmin(local, `/content/${story}/${planned.id}/schedule`, scheduling)).status).toBe(200)
+      expect(namesIn((await homeOf(ben!)).mine)).toEqual(['By Ben'])
       const reader = await homeOf(cleo!)
       expect([reader.mine, reader.theirs, namesIn(reader.recent), reader.states]).toEqual([[], [], ['A memo'], []])
       expect(JSON.stringify(reader)).not.toContain('story')

@@ -1,11 +1,13 @@
 // The home screen of an administrator: own unfinished work, changes by others, latest changes, and documents by state.
+import { sql } from 'kysely'
 import { isGranted, noAttributes } from '../../foundation/grants.js'
 import type { ContentType } from '../../model/schema/types.js'
 import { type DocumentState, stateName } from '../../query/request.js'
 import type { AdministratorName } from '../names.js'
-import { type ContentAccess, findRows, type VersionData } from './content-access.js'
+import { type ContentAccess, findRows, unbounded, type VersionData } from './content-access.js'
 import { type BoundedTotal, countDocuments } from './document-list.js'
 import { idFields, type LinkShapes, nameIn, readLinkShapes } from './link-view.js'
+import { maxScheduled, readScheduled } from './scheduled-view.js'
 
 /** Rows of each list. */
 const maxRows = 8
@@ -33,7 +35,7 @@ interface TypeStates extends Readonly<Record<DocumentState, BoundedTotal>> {
 
 /** The data of the home screen. */
 interface Home {
-  /** Drafts that differ from what is public, and that the administrator changed last. */
+  /** Drafts that differ from what is public, that the administrator changed last, and whose publication is not scheduled. */
   readonly mine: readonly HomeDocument[]
   /** Documents of the administrator that somebody else changed last. */
   readonly theirs: readonly HomeDocument[]
@@ -50,13 +52,16 @@ export async function readHome(access: ContentAccess): Promise<Home> {
   const until = performance.now() + maxReadMs
   const shown = readable.slice(0, maxTypes)
   const shapes = await readLinkShapes(access, model, shown)
+  const planned = await readPlanned(access)
   const lists = { mine: [] as HomeDocument[], theirs: [] as HomeDocument[], recent: [] as HomeDocument[] }
   const states: TypeStates[] = []
   let read = 0
   for (const type of shown) {
     if (performance.now() > until) break
     for (const [name, filters] of Object.entries(filtersOf(access, type))) {
-      lists[name as keyof typeof lists].push(...(await readRows(access, shapes, type, filters)))
+      const done = name === 'mine' ? planned.get(type.uid) : undefined
+      const rows = await readRows(access, shapes, type, filters, maxRows + (done?.size ?? 0))
+      lists[name as keyof typeof lists].push(...rows.filter((row) => done?.has(versionKey(row.documentId, row.locale)) !== true))
     }
     if (type.draftAndPublish) states.push(await readStates(access, type))
     read += 1
@@ -84,18 +89,35 @@ function filtersOf(access: ContentAccess, type: ContentType): Readonly<Record<st
 const mayRead = ({ grants }: ContentAccess, { uid }: ContentType, name: string): boolean =>
   isGranted(grants.content.readable.get(uid) ?? noAttributes, name)
 
-async function readRows(access: ContentAccess, shapes: LinkShapes, type: ContentType, filters: object): Promise<readonly HomeDocument[]> {
+const versionKey = (documentId: string, locale: string | null): string => `${documentId} ${locale ?? ''}`
+
+/** By type, the documents and locales whose publication is scheduled. */
+async function readPlanned({ database }: ContentAccess): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const rows = await readScheduled(database, sql`action = ${'publish'} and failed_at = ${0}`, maxScheduled)
+  const planned = new Map(rows.map(({ type }) => [type, new Set<string>()]))
+  for (const { type, document_id, locale } of rows) planned.get(type)!.add(versionKey(document_id, locale))
+  return planned
+}
+
+async function readRows(
+  access: ContentAccess,
+  shapes: LinkShapes,
+  type: ContentType,
+  filters: object,
+  limit: number,
+): Promise<readonly HomeDocument[]> {
   const { naming } = shapes(type.uid)
   const knowsAuthor = mayRead(access, type, 'updatedBy')
-  const rows = await findRows(access, type, {
+  const parameters = {
     status: 'draft',
     filters,
     sort: 'updatedAt:desc',
     fields: [...idFields(type), stateName, 'updatedAt', ...(naming === null ? [] : [naming])],
     ...(knowsAuthor ? { populate: { updatedBy: { fields: ['firstname', 'lastname'] } } } : {}),
     ...(type.localized ? { locale: '*' } : {}),
-    limit: maxRows,
-  })
+    limit,
+  }
+  const rows = await findRows(access, type, parameters, { limits: unbounded })
   return rows.map((row) => toDocument(type, naming, row))
 }
 
