@@ -193,11 +193,13 @@ rule('administration-links.2', 'a row has the states of all locales and the colu
         { locale: 'de', state: 'draft' },
         { locale: 'en', state: 'published' },
       ],
+      scheduled: [],
       values: { code: 'r1', title: 'Row one', state: 'Bavaria' },
     },
     {
       ...{ id: expect.any(Number), documentId: two, locale: 'en', state: 'draft' },
       locales: [{ locale: 'en', state: 'draft' }],
+      scheduled: [],
       values: { code: 'r2', title: 'Row two', state: null },
     },
   ])

@@ -302,3 +302,24 @@ rule('administration-schedule.10', 'open pages learn of changes', async () => {
     stream.close()
   }
 })
+
+rule('administration-schedule.11', 'rows of lists have what is due, in the locales that the administrator may read', async () => {
+  const [planned, refused] = [await storyOf(), await storyOf({ title: null })]
+  await inGerman(planned)
+  const [first, second] = [later(), later(2 * hour)]
+  await ok(schedule(planned, { at: second, locale: 'en' }))
+  await ok(schedule(planned, { at: first, locale: 'de' }))
+  await ok(schedule(refused))
+  await comeDue(refused)
+  await expect.poll(async () => (await scheduledOf(refused))[0].error, patience).not.toBeNull()
+  const rowOf = async (id: string, client = ada, query = '') =>
+    (await ok(client.get(`${stories}?filters[documentId]=${id}${query}`))).body.data[0]
+  const german = { locale: 'de', action: 'publish', at: first }
+  const both = [german, { locale: 'en', action: 'publish', at: second }]
+  expect((await rowOf(planned)).scheduled).toEqual(both)
+  expect((await rowOf(planned, clients.reader)).scheduled).toEqual(both)
+  expect((await rowOf(planned, clients.german, '&locale=de')).scheduled).toEqual([german])
+  expect((await rowOf(refused)).scheduled).toEqual([])
+  await ok(ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))
+  expect((await ok(ada.get(`/content/${writer}`))).body.data[0]).not.toHaveProperty('scheduled')
+})

@@ -8,6 +8,7 @@ import { CheckBox } from '../../parts/check-box.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Field } from '../../parts/field.js'
 import { Select } from '../../parts/select.js'
+import { usePlanned } from '../../parts/state.js'
 import { TextInput } from '../../parts/text-input.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
@@ -30,10 +31,11 @@ const scheduledIn = (view: DocumentView | null | undefined): readonly Scheduled[
 
 /** An action and its time as a sentence. */
 function useSentence() {
-  const words = useWords().editor.schedule
+  const { refused } = useWords().editor.schedule
   const format = useFormat()
+  const planned = usePlanned()
   return ({ action, at, error }: Pick<Scheduled, 'action' | 'at' | 'error'>): string =>
-    (error === null ? words.planned : words.refused)[action](format.dateTime(new Date(at)))
+    error === null ? planned({ action, at }) : refused[action](format.dateTime(new Date(at)))
 }
 
 /** The next scheduled action of the form's locale, or one that was refused; it opens the window. */

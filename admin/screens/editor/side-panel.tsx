@@ -1,7 +1,6 @@
 // Side panel: publication, errors and conflicts, outline, and documents that link here.
 
 import { useQuery } from '@tanstack/react-query'
-import { CalendarClock } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { addresses } from '../../addresses.js'
@@ -12,7 +11,7 @@ import { type Entry, type FormAttribute, isKeyed, keyOf, kindOf } from '../../fo
 import { Button } from '../../parts/button.js'
 import { Disclosure } from '../../parts/disclosure.js'
 import { RelativeTime } from '../../parts/relative-time.js'
-import { State } from '../../parts/state.js'
+import { PlannedMark, State } from '../../parts/state.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { differingAttributes } from './comparison.js'
@@ -65,6 +64,7 @@ function Publication({ form, onPublish, onLocale }: SidePanelProps) {
   const published = view?.published as Entry | null | undefined
   const count = published == null ? 0 : differingAttributes(type, published, form.store.get('') as Entry).length
   const since = view?.locales.find(({ locale }) => locale === form.locale)?.publishedAt
+  const planned = view?.scheduled.filter(({ error }) => error === null) ?? []
   const isCurrent = published != null && count === 0 && view?.locales.every(({ state }) => state === 'published') === true
   return (
     <section className={styles.box} aria-label={words.publish.title}>
@@ -93,9 +93,11 @@ function Publication({ form, onPublish, onLocale }: SidePanelProps) {
                 {format.languageName(locale ?? '')}
               </button>
               <span className={styles.languageState}>
-                {view!.scheduled.some((one) => one.locale === locale && one.error === null) && (
-                  <CalendarClock size={14} role="img" aria-label={words.schedule.isScheduled} />
-                )}
+                {planned
+                  .filter((one) => one.locale === locale)
+                  .map((one) => (
+                    <PlannedMark key={one.action} {...one} />
+                  ))}
                 <State state={state} isQuiet />
               </span>
             </li>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { RelativeTime } from '../../parts/relative-time.js'
-import { State } from '../../parts/state.js'
+import { PlannedMark, State } from '../../parts/state.js'
 import { useWords } from '../../parts/words.js'
 import type { Data } from '../../server/client.js'
 import { personName } from '../../words/format.js'
@@ -15,12 +15,13 @@ type HomeDocument = Data<'/home', 'GET'>['recent'][number]
 interface RowsProps {
   readonly start: Start
   readonly documents: readonly HomeDocument[]
+  readonly scheduled: Data<'/schedule', 'GET'>
   readonly empty: string
   readonly showsAuthor?: boolean
 }
 
 /** A list of documents, or a text instead. */
-export function DocumentRows({ start, documents, empty, showsAuthor = false }: RowsProps): ReactNode {
+export function DocumentRows({ start, documents, scheduled, empty, showsAuthor = false }: RowsProps): ReactNode {
   const { startPage } = useWords().shell
   if (documents.length === 0) return <p className={styles.empty}>{empty}</p>
   const isDefault = (locale: string | null) => locale === null || start.locales.some(({ code, isDefault: is }) => is && code === locale)
@@ -28,11 +29,12 @@ export function DocumentRows({ start, documents, empty, showsAuthor = false }: R
     <ul className={styles.rows}>
       {documents.map((document) => {
         const { type, documentId, locale, name, displayName, state, updatedAt } = document
+        const planned = scheduled.find((one) => one.documentId === documentId && one.locale === locale && one.error === null)
         const author = showsAuthor ? personName(document.updatedBy ?? {}) : ''
         return (
           <li key={`${type} ${documentId} ${locale}`} className={styles.row}>
             <span className={styles.what}>
-              <Link href={addresses.document(type, documentId, locale)} lang={locale ?? undefined} className={styles.name}>
+              <Link href={addresses.document(type, documentId, locale)} lang={locale ?? undefined} dir="auto" className={styles.name}>
                 {name || startPage.untitled}
               </Link>
               <span className={styles.note}>
@@ -42,7 +44,10 @@ export function DocumentRows({ start, documents, empty, showsAuthor = false }: R
               </span>
             </span>
             <span className={styles.aside}>
-              {state !== undefined && <State state={state} isQuiet />}
+              <span className={styles.note}>
+                {planned && <PlannedMark {...planned} />}
+                {state !== undefined && <State state={state} isQuiet />}
+              </span>
               {updatedAt !== null && (
                 <span className={styles.note}>
                   <RelativeTime date={updatedAt} />

@@ -34,11 +34,12 @@ export default function HomeScreen({ start }: { readonly start: Start }): ReactN
   const { title, scheduled: scheduledTitle, mine, theirs, recent, states, mineEmpty, theirsEmpty, recentEmpty } = shell.startPage
   const titles: Readonly<Record<BoxName, string>> = { scheduled: scheduledTitle, mine, theirs, recent, states }
   const home = data?.data
+  const shared = { start, scheduled }
   const contentOf: Readonly<Record<BoxName, () => ReactNode>> = {
     scheduled: () => <ScheduledRows actions={scheduled} />,
-    mine: () => <DocumentRows start={start} documents={home!.mine} empty={mineEmpty} />,
-    theirs: () => <DocumentRows start={start} documents={home!.theirs} empty={theirsEmpty} showsAuthor />,
-    recent: () => <DocumentRows start={start} documents={home!.recent} empty={recentEmpty} showsAuthor />,
+    mine: () => <DocumentRows {...shared} documents={home!.mine} empty={mineEmpty} />,
+    theirs: () => <DocumentRows {...shared} documents={home!.theirs} empty={theirsEmpty} showsAuthor />,
+    recent: () => <DocumentRows {...shared} documents={home!.recent} empty={recentEmpty} showsAuthor />,
     states: () => <StateChart start={start} states={home!.states} />,
   }
   const isEmpty: Partial<Record<BoxName, boolean>> = { scheduled: scheduled.length === 0, states: home?.states.length === 0 }

@@ -16,7 +16,7 @@ export function ScheduledRows({ actions }: { readonly actions: Data<'/schedule',
       {actions.map(({ type, documentId, locale, name, displayName, action, at, error }) => (
         <li key={`${type} ${documentId} ${locale} ${action}`} className={styles.row}>
           <span className={styles.what}>
-            <Link href={addresses.document(type, documentId, locale)} lang={locale ?? undefined} className={styles.name}>
+            <Link href={addresses.document(type, documentId, locale)} lang={locale ?? undefined} dir="auto" className={styles.name}>
               {name || shell.startPage.untitled}
             </Link>
             <span className={styles.note}>

@@ -3,7 +3,7 @@ import { Check, Minus } from 'lucide-react'
 import { type ReactNode, useMemo, useSyncExternalStore } from 'react'
 import { Hidden } from '../../parts/hidden.js'
 import { RelativeTime } from '../../parts/relative-time.js'
-import { State, type StateName } from '../../parts/state.js'
+import { type Planned, PlannedMark, State, type StateName } from '../../parts/state.js'
 import type { Column } from '../../parts/table.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { peopleAt, subscribeToEvents } from '../../server/events.js'
@@ -20,6 +20,7 @@ export interface Row {
   readonly locale?: string | null
   readonly state?: StateName
   readonly locales?: readonly LocaleState[]
+  readonly scheduled?: readonly (Planned & { readonly locale: string | null })[]
   readonly values: Readonly<Record<string, unknown>>
 }
 
@@ -59,7 +60,7 @@ const widths: Readonly<Record<string, number>> = {
   datetime: 150,
   media: 80,
   enumeration: 120,
-  [stateColumn]: 124,
+  [stateColumn]: 156,
   [localesColumn]: 110,
 }
 
@@ -94,7 +95,7 @@ function cellOf(
   locales: readonly LocaleInfo[],
 ): (row: Row) => ReactNode {
   const { words, type } = context
-  if (name === stateColumn) return ({ state }) => (state === undefined ? null : <State state={state} />)
+  if (name === stateColumn) return stateCell
   if (name === localesColumn) return (row) => <LocaleMarks row={row} locales={locales} hasDrafts={type.draftAndPublish} />
   if (name === mainField(type))
     return (row) => {
@@ -110,6 +111,20 @@ function cellOf(
     }
   if (attribute === undefined) return () => null
   return (row) => valueCell(context, name, attribute, row.values[name], row.locale ?? undefined)
+}
+
+/** The next scheduled action of a row in one language. */
+export const plannedIn = ({ scheduled }: Row, locale: string | null) => scheduled?.find((one) => one.locale === locale)
+
+function stateCell(row: Row): ReactNode {
+  const planned = plannedIn(row, row.locale ?? null)
+  if (row.state === undefined) return null
+  return (
+    <span className={styles.state}>
+      <State state={row.state} />
+      {planned && <PlannedMark {...planned} />}
+    </span>
+  )
 }
 
 /** Others who have the document open. */

@@ -101,7 +101,6 @@ export const editor = {
     help: 'Veröffentlicht den Entwurf, wie er zu diesem Zeitpunkt ist, sofern Sie dann noch dazu berechtigt sind.',
     confirm: 'Vormerken',
     change: 'Termin ändern',
-    isScheduled: 'Vorgemerkt',
     past: 'Dieser Zeitpunkt liegt in der Vergangenheit.',
     planned: {
       publish: (time: string) => `Vorgemerkt für ${time}`,

@@ -98,7 +98,6 @@ export const editor = {
     help: 'Publishes the draft as it stands at that time, provided you still have permission.',
     confirm: 'Schedule',
     change: 'Reschedule',
-    isScheduled: 'Scheduled',
     past: 'This time has passed.',
     planned: { publish: (time: string) => `Scheduled for ${time}`, unpublish: (time: string) => `Unpublishing scheduled for ${time}` },
     refused: {

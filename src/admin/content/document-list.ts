@@ -8,6 +8,7 @@ import { queryHash } from '../values.js'
 import { type ContentAccess, findRows, inLocale, parseLocale, readableType, unbounded, type VersionData } from './content-access.js'
 import { idFields } from './link-view.js'
 import { type ColumnQuery, presentColumns, readColumns } from './list-columns.js'
+import { type RowAction, readRowActions } from './scheduled-view.js'
 
 /** The row next to a page. */
 export interface CursorPosition {
@@ -70,6 +71,8 @@ interface ListedDocument {
   readonly state?: DocumentState
   /** Only of types with locales. */
   readonly locales?: readonly RowLocale[]
+  /** Only of types with Draft & Publish. */
+  readonly scheduled?: readonly RowAction[]
   /** The attributes of the list. */
   readonly values: VersionData
 }
@@ -128,14 +131,21 @@ export async function listDocuments(access: ContentAccess, uid: string, query: L
   const columns = await readColumns(access, type, query)
   const { data, meta } = await readPage(access, type, { rows, sort: query.sort, ...columns.parameters }, query)
   const localesOf = type.localized ? await readRowLocales(access, type, data) : null
+  const actionsOn = await readRowActions(
+    access,
+    type,
+    data.map(({ documentId }) => String(documentId)),
+  )
   const shown = data.map((row): ListedDocument => {
     const documentId = String(row.documentId)
+    const locales = localesOf?.(documentId)
     return {
       id: row.id as number,
       documentId,
       locale: type.localized && typeof row.locale === 'string' ? row.locale : null,
       ...(type.draftAndPublish ? { state: row[stateName] as DocumentState } : {}),
-      ...(localesOf === null ? {} : { locales: localesOf(documentId) }),
+      ...(locales === undefined ? {} : { locales }),
+      ...(type.draftAndPublish ? { scheduled: actionsOn(documentId, locales?.map(({ locale }) => locale) ?? [null]) } : {}),
       values: presentColumns(columns, row),
     }
   })

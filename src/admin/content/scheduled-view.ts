@@ -47,6 +47,9 @@ export interface ScheduledAction {
   readonly error: DocumentError | null
 }
 
+/** A scheduled action of a row in a list. */
+export type RowAction = Pick<ScheduledAction, 'locale' | 'action' | 'at'>
+
 /** A scheduled action with its document. */
 export interface ListedAction extends ScheduledAction {
   readonly type: string
@@ -75,6 +78,25 @@ export async function scheduledFor(
   return visible.map(await openPresenter(access, visible))
 }
 
+/** Reads the actions that are due at a later time on the documents of a page. */
+export async function readRowActions(
+  { database }: Pick<ContentAccess, 'database'>,
+  type: ContentType,
+  ids: readonly string[],
+): Promise<(documentId: string, locales: readonly (string | null)[]) => readonly RowAction[]> {
+  const ofPage = sql`type = ${type.uid} and failed_at = ${0} and document_id in (${sql.join(ids)})`
+  const rows = type.draftAndPublish && ids.length > 0 ? await readScheduled(database, ofPage, maxScheduled) : []
+  const actions = rows.map((row) => ({ documentId: row.document_id, ...toRowAction(type, row) }))
+  return (id, locales) =>
+    actions.flatMap(({ documentId, ...action }) => (documentId === id && locales.includes(action.locale) ? [action] : []))
+}
+
+const toRowAction = ({ localized }: ContentType, row: ScheduledRow): RowAction => ({
+  locale: localized ? row.locale : null,
+  action: row.action as ScheduledVerb,
+  at: toTimestamp(Number(row.due_at)),
+})
+
 /** Returns how rows of types of the model are presented. */
 async function openPresenter(access: ContentAccess, rows: readonly ScheduledRow[]): Promise<(row: ScheduledRow) => ScheduledAction> {
   const { types } = access.documents.context.model
@@ -85,9 +107,7 @@ async function openPresenter(access: ContentAccess, rows: readonly ScheduledRow[
   return (row) => {
     const type = types.get(row.type)!
     return {
-      locale: type.localized ? row.locale : null,
-      action: row.action as ScheduledVerb,
-      at: toTimestamp(Number(row.due_at)),
+      ...toRowAction(type, row),
       administrator: nameOf(Number(row.administrator_id)),
       error: row.error === null ? null : visibleError(access, type, row),
     }

@@ -77,21 +77,6 @@ export const rowLocales = z
   .optional()
   .describe('Only of types with locales')
 
-/** A document in a list. */
-export const rowSchema = z.strictObject({
-  id: z.int(),
-  documentId: text,
-  locale: text.nullable(),
-  state: state.optional().describe('Only of types with Draft & Publish'),
-  locales: rowLocales,
-  values: z.record(text, z.unknown()),
-})
-
-/** Totals of a list. */
-export const listTotals = boundedTotal.extend({
-  states: z.strictObject({ draft: boundedTotal, changed: boundedTotal, published: boundedTotal }).optional().describe('With `by=state`'),
-})
-
 /** Why a document was left unchanged. */
 export const documentErrorSchema = z.strictObject({
   status: z.int(),
@@ -109,6 +94,25 @@ export const scheduledSchema = z.strictObject({
   at: timestamp,
   administrator: administratorName.describe('Who scheduled it'),
   error: documentErrorSchema.nullable().describe('Why it was not carried out; null: it is due at its time'),
+})
+
+/** A document in a list. */
+export const rowSchema = z.strictObject({
+  id: z.int(),
+  documentId: text,
+  locale: text.nullable(),
+  state: state.optional().describe('Only of types with Draft & Publish'),
+  locales: rowLocales,
+  scheduled: z
+    .array(scheduledSchema.pick({ locale: true, action: true, at: true }))
+    .optional()
+    .describe('Only of types with Draft & Publish'),
+  values: z.record(text, z.unknown()),
+})
+
+/** Totals of a list. */
+export const listTotals = boundedTotal.extend({
+  states: z.strictObject({ draft: boundedTotal, changed: boundedTotal, published: boundedTotal }).optional().describe('With `by=state`'),
 })
 
 /** A document in a response. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
+import { patience } from '../../support/until.js'
 import { ada, expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
 
 const type = 'api::article.article'
@@ -76,6 +77,25 @@ describeWith(['Chromium'], 'publication at a later time in a browser', () => {
     await mark(/^Scheduled for/).waitFor({ state: 'detached' })
     expect((await read()).scheduled).toEqual([])
     open.expectNoProblems()
+  })
+
+  test('lists and the home screen have a clock for what is scheduled', async () => {
+    await page.goto(`${served.origin}/admin/content/${type}?q=mill+that+waits`)
+    const row = page.getByRole('row', { name: /The mill that waits/ }).first()
+    await row.getByText('English: Draft.').waitFor()
+    expect(await row.getByRole('img', { name: /^Scheduled for/ }).count()).toBe(0)
+    await schedule(document)
+    await page.getByRole('img', { name: /^Scheduled for/ }).waitFor()
+    await page.getByText(/^English: Draft\. Scheduled for/).waitFor()
+    await expectAccessible(page)
+    await page.goto(`${served.origin}/admin`)
+    const box = (name: string) => page.getByRole('region', { name }).getByRole('link', { name: 'The mill that waits' })
+    await box('Scheduled').waitFor()
+    await box('Recently changed').first().waitFor()
+    // Not twice: the document of this test is finished, those of the others are not.
+    const unfinished = await box('My unfinished work').count()
+    await api('DELETE', `/content/${type}/${document}/schedule?locale=en`)
+    await expect.poll(() => box('My unfinished work').count(), patience).toBe(unfinished + 1)
   })
 
   test('the open document shows that it was published', async () => {
