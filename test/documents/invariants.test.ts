@@ -289,5 +289,4 @@ test.each(Array.from({ length: seeds }, (_, index) => first + index))(
       world = after
     }
   },
-  600_000,
 )

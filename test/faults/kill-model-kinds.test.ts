@@ -22,16 +22,12 @@ async function newGround(): Promise<KillFixture> {
 }
 
 describe.concurrent('live-model.9: killed at any step of a change, the model is the former one or the new one', () => {
-  test.each(kindsInOneTransaction)(
-    '%s',
-    async (name) => {
-      const fixture = await newGround()
-      try {
-        kills[name] = await killAtSteps(fixture, name)
-      } finally {
-        await fixture.remove()
-      }
-    },
-    3_600_000,
-  )
+  test.each(kindsInOneTransaction)('%s', async (name) => {
+    const fixture = await newGround()
+    try {
+      kills[name] = await killAtSteps(fixture, name)
+    } finally {
+      await fixture.remove()
+    }
+  })
 })

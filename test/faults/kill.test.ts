@@ -88,5 +88,4 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
       expect(await findings(folder), `killed after statement ${n}: ${statement}`).toEqual([])
     }
   },
-  600_000,
 )

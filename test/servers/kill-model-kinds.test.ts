@@ -115,6 +115,5 @@ describeServers('killed at any step of a change', (server, kind) => {
         await ground.remove()
       }
     },
-    3_600_000,
   )
 })

@@ -133,7 +133,6 @@ describeServers('killed', (server, kind) => {
         await target.check()
       }
     },
-    600_000,
   )
 
   it('the doctor finds no problems', async () => {
