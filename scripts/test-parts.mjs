@@ -36,16 +36,16 @@ const parts = Object.fromEntries(
 
 const git = (...args) => spawnSync('git', args, { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
 
-/** What earlier runs on this machine left: when each part began last, and the commit of the last run. */
+/** What earlier runs on this machine left: when each part began last, the seconds it took, and the commit of the last run. */
 const memory = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'octavo', 'test-parts.json')
 const read = () => {
   try {
     return JSON.parse(readFileSync(memory, 'utf8'))
   } catch {
-    return { begun: {} }
+    return { begun: {}, took: {} }
   }
 }
-const { begun, commit } = read()
+const { begun, took = {}, commit } = read()
 
 const changed = git('log', '--name-only', '--format=', ...(commit === undefined ? ['--since=1.day'] : [`${commit}..HEAD`]))
 const isGuarded = (name) => parts[name].guards.some((start) => changed.some((path) => path.startsWith(`${start}/`)))
@@ -62,9 +62,12 @@ let [done, hasFailed] = [0, false]
 for (const name of order) {
   const { run, client, share } = parts[name]
   const spent = performance.now() / 1000
-  // The first part shows how fast the machine is.
-  if (done > 0 && spent + (spent / done) * share > limit) {
+  // The first part shows how fast the machine is, and what a part took last how long it is now at least.
+  const estimate = Math.max(done > 0 ? (spent / done) * share : 0, took[name] ?? 0)
+  if (spent + estimate > limit) {
     left.push(name)
+    // One slow run does not keep a part out for good.
+    if (took[name] !== undefined) took[name] = Math.round(took[name] * 0.8)
     continue
   }
   console.log(`== part: ${name}${isGuarded(name) ? ', whose files were changed' : ''}`)
@@ -73,9 +76,10 @@ for (const name of order) {
   const { status } = spawnSync('npx', ['vitest', 'run', ...run.split(' ')], { stdio: 'inherit', env })
   hasFailed ||= status !== 0
   done += share
-  console.log(`${name} took ${(performance.now() / 1000 - spent).toFixed(0)} s.`)
+  took[name] = Math.round(performance.now() / 1000 - spent)
+  console.log(`${name} took ${took[name]} s.`)
 }
 mkdirSync(dirname(memory), { recursive: true })
-writeFileSync(memory, JSON.stringify({ begun, commit: git('rev-parse', 'HEAD')[0] }))
+writeFileSync(memory, JSON.stringify({ begun, took, commit: git('rev-parse', 'HEAD')[0] }))
 console.log(left.length === 0 ? 'All parts ran.' : `Left for the next runs: ${left.join(', ')}.`)
 process.exitCode = hasFailed ? 1 : 0
