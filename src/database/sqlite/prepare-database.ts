@@ -73,8 +73,13 @@ const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesI
 /** Finds missing tables, columns and indexes. `sessions` as in `Preparation`. */
 function lackingIn(database: Database, model: Model, sessions: boolean): MissingSchema {
   const present = namesIn(database)
-  const columns = database.prepare('select 1 from pragma_table_info(?) where name = ?')
-  const hasColumn = (table: string, column: string): boolean => columns.get(table, column) !== undefined
+  const columns = database.prepare('select name from pragma_table_info(?)').pluck()
+  const columnsOf = new Map<string, ReadonlySet<string>>()
+  const hasColumn = (table: string, column: string): boolean => {
+    const known = columnsOf.get(table) ?? new Set(columns.all(table) as string[])
+    columnsOf.set(table, known)
+    return known.has(column)
+  }
   return findMissingSchema(
     model,
     { isNew: isUnprepared(database), has: (name) => present.has(name.toLowerCase()), hasColumn, schema: null },

@@ -15,8 +15,17 @@ import {
 import { attributeTypes } from '../types/attribute-types.js'
 import { type Column, type ColumnType, column, type ForeignKey, foreignKey, type Index, idColumn, type Table } from './table.js'
 
+const described = new WeakMap<Model, readonly Table[]>()
+
 /** All tables of the model and of Strapi's bookkeeping. */
 export function describeTables(model: Model): readonly Table[] {
+  // A change of the model asks a dozen times.
+  const tables = described.get(model) ?? tablesOf(model)
+  described.set(model, tables)
+  return tables
+}
+
+function tablesOf(model: Model): readonly Table[] {
   const shapes = allSchemas(model)
   const spare = model.spareLinks.flatMap((link) => linkTable((model.types.get(link.uid) ?? model.components.get(link.uid))!, link, model))
   const made = new Set(spare.map(({ name }) => name))
