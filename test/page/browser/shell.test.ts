@@ -71,7 +71,10 @@ describeWith(['Chromium'], 'the shell in a browser', () => {
     await open.page.setViewportSize({ width: 390, height: 800 })
     await open.go('/')
     await open.page.getByRole('button', { name: 'Open the menu' }).press('Enter')
+    await open.page.getByRole('button', { name: 'Close the menu' }).waitFor()
     await expectAccessible(open.page, [390])
+    // The tooltip of the button with the focus would stay under the menu.
+    expect(await open.page.getByRole('tooltip').count()).toBe(0)
     await open.page.keyboard.press('Escape')
     await open.page.setViewportSize({ width: 1280, height: 800 })
     await open.page.getByRole('button', { name: /Ada Lovelace/ }).press('Enter')
