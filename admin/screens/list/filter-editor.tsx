@@ -1,5 +1,5 @@
-// The popover of a list's filters; its form is loaded when it opens.
-import { lazy, type ReactElement, type ReactNode, Suspense } from 'react'
+// The popover of a list's filters; its form is loaded after the list.
+import { lazy, type ReactElement, type ReactNode, Suspense, useEffect } from 'react'
 import { Popover } from '../../parts/popover.js'
 import { Skeleton } from '../../parts/skeleton.js'
 import { useWords } from '../../parts/words.js'
@@ -7,7 +7,11 @@ import type { ConditionGroup } from './conditions.js'
 import formStyles from './filter-form.module.css'
 import type { TypeInfo } from './list-query.js'
 
-const FilterForm = lazy(() => import('./filter-form.js'))
+const loadForm = () => import('./filter-form.js')
+const FilterForm = lazy(loadForm)
+
+/** After the list has asked for its own files. */
+const preloadMs = 1_000
 
 interface FilterEditorProps {
   readonly type: TypeInfo
@@ -22,6 +26,11 @@ interface FilterEditorProps {
 /** The form of the filters in a popover. */
 export function FilterEditor({ type, locale, group, trigger, isOpen, onOpenChange, onChange }: FilterEditorProps): ReactNode {
   const { list } = useWords()
+  useEffect(() => {
+    // Otherwise the first characters typed into it would be lost while it loads.
+    const timer = setTimeout(() => void loadForm().catch(() => {}), preloadMs)
+    return () => clearTimeout(timer)
+  }, [])
   return (
     <Popover trigger={trigger} label={list.conditions.title} isOpen={isOpen} onOpenChange={onOpenChange}>
       {/* As wide as the form: the popover would otherwise overflow when the form arrives, and its focus scroll the page sideways. */}

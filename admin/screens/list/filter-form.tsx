@@ -88,11 +88,12 @@ const filteredBy = (type: TypeInfo): readonly string[] =>
 const operatorsFor = (kind: ComparedKind, attribute: AttributeInfo | undefined): readonly Operator[] =>
   operatorsOf[kind].filter((operator) => operator !== 'oneOf' || attribute?.target?.startsWith('admin::') === false)
 
-/** A condition on an attribute with its usual comparison; on administrators, one on their names. */
+/** A condition on an attribute with its usual comparison: on the name, how it begins; on administrators, one on their names. */
 function conditionOn(type: TypeInfo, name: string): Condition {
   const attribute = attributeOf(type, name)
   const kind = comparedKind(name, attribute) ?? 'text'
-  const operator = operatorsFor(kind, attribute)[0]!
+  // Searching finds texts in the middle of names already.
+  const operator = name === mainField(type) && kind === 'text' ? 'startsWith' : operatorsFor(kind, attribute)[0]!
   if (kind === 'relation' && operator !== 'oneOf')
     return { kind: 'condition', path: [name, relationField(type, name)], operator: 'contains', value: '' }
   return { kind: 'condition', path: [name], operator, value: startValue(kind, operator) }
