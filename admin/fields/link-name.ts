@@ -1,5 +1,6 @@
 // Names of linked documents.
 import type { Entry } from '../form/values.js'
+import { isColor } from '../parts/color-text.js'
 
 /** Names of members that name a document, best first. */
 const naming = ['name', 'title', 'label', 'displayName', 'username', 'slug', 'heading'] as const
@@ -10,11 +11,11 @@ export function linkName(link: Entry, otherwise: string): string {
   return typeof found === 'string' ? found : otherwise
 }
 
-/** Further members of a link in one line. */
+/** Further members of a link in one line; colours say nothing there. */
 export function linkLine({ fields }: Entry): string {
   const values = Object.values((fields ?? {}) as Entry)
   return values
-    .filter((value) => (typeof value === 'string' && value !== '') || typeof value === 'number')
+    .filter((value) => (typeof value === 'string' && value !== '' && !isColor(value)) || typeof value === 'number')
     .map(String)
     .join(' · ')
 }

@@ -276,7 +276,7 @@ const MemoRow = memo(function TableRow({ id, row, columns, href, name, isActive,
       {columns.map((column, index) =>
         index === 0 ? (
           <th scope="row" key={column.id} className={styles.main}>
-            <Link href={href} tabIndex={tabIndex} className={styles.link}>
+            <Link href={href} tabIndex={tabIndex} className={styles.link} dir="auto">
               {column.cell(row) ?? <Hidden>{name}</Hidden>}
             </Link>
           </th>

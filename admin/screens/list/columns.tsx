@@ -1,6 +1,7 @@
 // Columns of a list: a cell for each kind of attribute.
 import { Check, Minus } from 'lucide-react'
 import { type ReactNode, useMemo, useSyncExternalStore } from 'react'
+import { ColorText } from '../../parts/color-text.js'
 import { Hidden } from '../../parts/hidden.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { type Planned, PlannedMark, State, type StateName } from '../../parts/state.js'
@@ -57,10 +58,10 @@ const widths: Readonly<Record<string, number>> = {
   float: 110,
   biginteger: 110,
   date: 120,
-  datetime: 150,
+  datetime: 136,
   media: 80,
   enumeration: 120,
-  [stateColumn]: 156,
+  [stateColumn]: 160,
   [localesColumn]: 110,
 }
 
@@ -79,7 +80,7 @@ export function useColumns(type: TypeInfo, names: readonly string[], locales: re
           id: name,
           label: columnLabel(words, type, name),
           isSortable: sortKey(type, name) !== null,
-          width: widths[kind] ?? 160,
+          width: widths[kind] ?? 140,
           ...(isNumber ? { align: 'end' } : {}),
           cell: cellOf({ words, format, type }, name, attribute, locales),
         }
@@ -102,7 +103,7 @@ function cellOf(
       const text = rowName(words, type, row)
       return (
         <>
-          <span lang={row.locale ?? undefined} dir="auto" className={row.values[name] ? undefined : styles.untitled}>
+          <span lang={row.locale ?? undefined} className={row.values[name] ? undefined : styles.untitled}>
             {text}
           </span>
           <RowPeople type={type.uid} document={row.documentId} />
@@ -138,7 +139,14 @@ function RowPeople({ type, document }: { readonly type: string; readonly documen
   return <span className={styles.people}> {editor.people.here(format.list([...new Set(names)]))}</span>
 }
 
-function valueCell(context: CellContext, name: string, attribute: AttributeInfo, value: unknown, lang: string | undefined): ReactNode {
+/** A value as lists show it. */
+export function valueCell(
+  context: CellContext,
+  name: string,
+  attribute: AttributeInfo,
+  value: unknown,
+  lang: string | undefined,
+): ReactNode {
   const { words, format } = context
   if (value === null || value === undefined || value === '') return null
   switch (attribute.type) {
@@ -170,7 +178,7 @@ function valueCell(context: CellContext, name: string, attribute: AttributeInfo,
     default:
       return (
         <span lang={lang} dir="auto">
-          {String(value)}
+          <ColorText text={String(value)} />
         </span>
       )
   }

@@ -88,6 +88,18 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('a name is jumped to by its beginning, in three steps without a mouse', async () => {
+    await show(articles)
+    await open.page.keyboard.press('f')
+    await open.page.getByRole('button', { name: /starts with/ }).waitFor()
+    await open.page.keyboard.type('the c')
+    await open.page.keyboard.press('Enter')
+    await open.page.getByRole('button', { name: 'Title starts with the c', exact: true }).waitFor()
+    await eventually(titles).toEqual(['The Chair Clinic Opens at Six', 'The Clockmaker Who Lets Clocks Be Wrong'])
+    await open.page.getByRole('button', { name: /^Remove filter/ }).click()
+    open.expectNoProblems()
+  })
+
   test('a filter on a relation takes documents, which are found by name and named in the chip', async () => {
     await show(articles)
     const all = (await titles()).length
@@ -230,6 +242,7 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     await open.page.keyboard.press('Space')
     const dialog = open.page.getByRole('dialog', { name: first })
     await dialog.getByText('Summary', { exact: true }).waitFor()
+    expect(await dialog.getByText('Slug', { exact: true }).count()).toBe(0)
     await expectAccessible(open.page, [1280])
     await open.page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })

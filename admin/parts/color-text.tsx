@@ -1,0 +1,16 @@
+// Texts that are colours.
+import styles from './color-text.module.css'
+
+/** True for a colour in hexadecimal digits, as in `#0a6e66`. */
+export const isColor = (value: unknown): value is string => typeof value === 'string' && /^#[0-9a-f]{6}$/i.test(value)
+
+/** A text; a colour has a sample of it in front. */
+export function ColorText({ text }: { readonly text: string }) {
+  if (!isColor(text)) return text
+  return (
+    <span className={styles.color}>
+      <span className={styles.sample} style={{ background: text }} />
+      {text}
+    </span>
+  )
+}
