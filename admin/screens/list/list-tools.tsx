@@ -134,12 +134,10 @@ function StateTabs({ type, state, states }: Pick<SearchedProps, 'type' | 'state'
             aria-current={state.state === value ? 'page' : undefined}
           >
             {list.states[tab]}
-            {total !== undefined && (
-              <span className={styles.tabTotal}>
-                {format.number(total.total)}
-                {!total.exact && '+'}
-              </span>
-            )}
+            <span className={styles.tabTotal}>
+              {total !== undefined && format.number(total.total)}
+              {total?.exact === false && '+'}
+            </span>
           </Link>
         )
       })}

@@ -19,17 +19,17 @@ export const listName = ({ kind, displayName, singularName, pluralName }: ShownT
 
 /** A group of the menu. */
 export interface TypeGroup {
-  readonly name: 'content' | 'single' | 'fromPlugins'
+  readonly name: 'content' | 'single'
   readonly types: readonly ShownType[]
 }
 
-const groupOf = ({ uid, kind }: ShownType): TypeGroup['name'] =>
-  uid.startsWith('plugin::') ? 'fromPlugins' : kind === 'singleType' ? 'single' : 'content'
+const groupOf = ({ kind }: ShownType): TypeGroup['name'] => (kind === 'singleType' ? 'single' : 'content')
 
-/** The types of the menu in groups, without those that may not be read. */
+/** The types of the menu in groups, without those that may not be read, and without users, who are not edited as documents. */
 export function groupTypes(types: readonly ShownType[], compare: (a: string, b: string) => number): readonly TypeGroup[] {
-  const shown = types.filter(({ actions }) => actions.includes('read')).sort((one, other) => compare(listName(one), listName(other)))
-  return (['content', 'single', 'fromPlugins'] as const)
+  const readable = types.filter(({ uid, actions }) => actions.includes('read') && !uid.startsWith('plugin::'))
+  const shown = readable.sort((one, other) => compare(listName(one), listName(other)))
+  return (['content', 'single'] as const)
     .map((name) => ({ name, types: shown.filter((type) => groupOf(type) === name) }))
     .filter((group) => group.types.length > 0)
 }

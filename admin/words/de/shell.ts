@@ -13,7 +13,6 @@ export const shell = {
   home: 'Start',
   content: 'Inhalte',
   single: 'Einzelseiten',
-  fromPlugins: 'Personen',
   find: 'Suche und Befehle',
   account: 'Konto',
   theme: 'Darstellung',

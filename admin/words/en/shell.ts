@@ -12,7 +12,6 @@ export const shell = {
   home: 'Home',
   content: 'Content',
   single: 'Single pages',
-  fromPlugins: 'People',
   find: 'Search…',
   account: 'Account',
   theme: 'Appearance',
