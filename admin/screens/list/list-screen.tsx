@@ -46,7 +46,9 @@ export default function ListScreen({ type }: { readonly type: string }): ReactNo
       <header className={styles.head}>
         <h1 className={styles.title}>{name ?? type}</h1>
       </header>
-      <Skeleton lines={8} />
+      <div className={styles.card}>
+        <Loading />
+      </div>
     </section>
   )
 }
@@ -211,6 +213,12 @@ function useSaid(total: Total | null, isStale: boolean, state: ListState): void 
   }, [key, isStale, total, words])
 }
 
+const Loading = () => (
+  <div className={styles.loading}>
+    <Skeleton lines={10} />
+  </div>
+)
+
 interface NothingProps {
   readonly type: TypeInfo
   readonly state: ListState
@@ -223,12 +231,7 @@ interface NothingProps {
 function Nothing({ type, state, change, rows, create, locales }: NothingProps): ReactNode {
   const { list } = useWords()
   if (rows.isError) return <ErrorState onRetry={() => void rows.refetch()} isBusy={rows.isFetching} />
-  if (rows.isPending)
-    return (
-      <div className={styles.loading}>
-        <Skeleton lines={10} />
-      </div>
-    )
+  if (rows.isPending) return <Loading />
   if (state.q !== '' || state.filters !== null || state.state !== null)
     return (
       <EmptyState title={list.noMatch} text={list.noMatchText}>
