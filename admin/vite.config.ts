@@ -11,7 +11,7 @@ const isCommon =
 
 /** Windows, and small modules of the screens behind sign-in. */
 const isOfShell =
-  /lucide-react|admin.(?:parts.(?:dialog|alert-dialog|menu|relative-time)|screens.shell.(?:title|actions)|server.presence|screens.list.list.module)/
+  /lucide-react|admin.(?:parts.(?:dialog|alert-dialog|menu|relative-time|color-text)|screens.shell.(?:title|actions)|server.presence|screens.list.list.module)/
 
 /** Links are found by the editor and by the filters of lists; the small modules compress better with them than alone. */
 const isOfLinks =
