@@ -130,6 +130,9 @@ function Marks({ section, attribute, path, isReadOnly }: MarksProps) {
         <span className={styles.mark} title={words.shared}>
           <Globe size={13} aria-hidden="true" />
           <span className={styles.word}>{words.shared}</span>
+          <span className={styles.short} aria-hidden="true">
+            {words.sharedShort}
+          </span>
         </span>
       )}
       {attribute.private === true && (

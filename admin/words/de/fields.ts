@@ -39,6 +39,7 @@ export const fields = {
     },
   },
   shared: 'In allen Sprachen gleich',
+  sharedShort: 'Alle Sprachen',
   private: 'Nicht in der öffentlichen API',
   readOnly: 'Nur lesbar',
   notSet: 'Ohne Angabe',

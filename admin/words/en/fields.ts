@@ -40,6 +40,7 @@ export const fields = {
   },
   /** The same in all languages of a document. */
   shared: 'Same in all languages',
+  sharedShort: 'All languages',
   private: 'Not in the public API',
   readOnly: 'Read only',
   notSet: 'Not set',
