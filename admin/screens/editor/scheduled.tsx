@@ -1,7 +1,7 @@
 // Publication at a later time: its mark in the head, and the window that schedules and cancels.
 import { CalendarClock } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { dateTimeInput, zoneAt } from '../../fields/date-values.js'
+import { dateTimeInput } from '../../fields/date-values.js'
 import { useSaver } from '../../form/hooks.js'
 import { Button } from '../../parts/button.js'
 import { CheckBox } from '../../parts/check-box.js'
@@ -167,7 +167,6 @@ export function ScheduleDialog({ form, onClose }: ScheduledProps) {
               max="9999-12-31T23:59"
               value={time}
               onChange={setTime}
-              end={zoneAt(isValid ? date.toISOString() : null, format.language)}
             />
           )}
         </Field>
