@@ -1,9 +1,10 @@
 // Fields of the document editor in a browser: each kind is edited, stored, and read back through the API.
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { requestAdmin, signInAdmin } from '../../support/administration.js'
+import { secrets } from '../../spec/callers.js'
+import { addAdministrator, requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
-import type { Served } from '../../support/serve.js'
+import { type Served, serveProject } from '../../support/serve.js'
 import { patience } from '../../support/until.js'
 import { ada, expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
 
@@ -506,6 +507,42 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await group('Extras').getByRole('button', { name: 'Paste' }).click()
     await expect.poll(async () => (await draftOf(article, other)).extras, patience).toMatchObject([{ text: 'First quote' }])
     open.expectNoProblems()
+  })
+
+  test('a field takes its whole row if nothing is next to it, also where its neighbour is hidden', async () => {
+    const talk = {
+      kind: 'collectionType',
+      collectionName: 'talks',
+      info: { singularName: 'talk', pluralName: 'talks', displayName: 'Talk' },
+      attributes: {
+        name: { type: 'string' },
+        online: { type: 'boolean', default: false },
+        room: { type: 'string', conditions: { visible: { '!=': [{ var: 'online' }, true] } } },
+        street: { type: 'string' },
+        notes: { type: 'richtext' },
+        seats: { type: 'integer' },
+      },
+    }
+    const own = await serveProject({ 'src/api/talk/content-types/talk/schema.json': talk }, { environment: secrets })
+    await addAdministrator(own, ada)
+    const other = await openPage(own)
+    try {
+      await other.go('/content/api::talk.talk/new')
+      const width = async (name: string) => (await other.page.locator(`#field-${name}`).boundingBox())?.width ?? 0
+      const whole = async (name: string) => (await width(name)) / (await width('name')) > 1.5
+      await other.page.locator('#field-room').waitFor()
+      expect([await whole('street'), await whole('seats')]).toEqual([false, false])
+      await other.page.getByRole('switch').click()
+      await expect.poll(() => whole('street'), patience).toBe(true)
+      expect(await other.page.locator('#field-room').count()).toBe(0)
+      expect(await whole('seats')).toBe(false)
+      await other.page.getByRole('switch').click()
+      await expect.poll(() => whole('street'), patience).toBe(false)
+      other.expectNoProblems()
+    } finally {
+      await other.close()
+      await own.close()
+    }
   })
 
   test('errors of the service are shown at their fields', async () => {
