@@ -64,6 +64,9 @@ interface ComparisonProps {
   readonly same: string
 }
 
+/** Results for values of the right side, which never change: a list of thousands is not compared at each key elsewhere. */
+const compared = new WeakMap<object, { readonly left: unknown; readonly isDifferent: boolean }>()
+
 /** Attributes that differ between two versions, without regard to ids. */
 export function differingAttributes(type: TypeDescription, left: Entry, right: Entry): readonly string[] {
   const shape = shapeOf(type)
@@ -77,7 +80,13 @@ export function differingAttributes(type: TypeDescription, left: Entry, right: E
   const others = Object.keys(type.attributes).filter((name) => !names.includes(name) && (name in left || name in right))
   return [...names, ...others].filter((name) => {
     if (type.attributes[name] === undefined || !(name in left) || !(name in right)) return false
-    return !isEqual(read({ [name]: left[name] })[name], read({ [name]: right[name] })[name])
+    const [before, after] = [left[name], right[name]]
+    const key = typeof after === 'object' ? after : null
+    const known = key === null ? undefined : compared.get(key)
+    if (known !== undefined && known.left === before) return known.isDifferent
+    const isDifferent = !isEqual(read({ [name]: before })[name], read({ [name]: after })[name])
+    if (key !== null) compared.set(key, { left: before, isDifferent })
+    return isDifferent
   })
 }
 
