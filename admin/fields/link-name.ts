@@ -11,13 +11,14 @@ export function linkName(link: Entry, otherwise: string): string {
   return typeof found === 'string' ? found : otherwise
 }
 
-/** Further members of a link in one line; colours say nothing there. */
-export function linkLine({ fields }: Entry): string {
+/** Further members of a link: texts and numbers in one line, and a colour, which says little as a text. */
+export function linkLine({ fields }: Entry): { readonly line: string; readonly color: string | undefined } {
   const values = Object.values((fields ?? {}) as Entry)
-  return values
+  const line = values
     .filter((value) => (typeof value === 'string' && value !== '' && !isColor(value)) || typeof value === 'number')
     .map(String)
     .join(' · ')
+  return { line, color: values.find(isColor) }
 }
 
 /** State of a link; undefined on types without drafts. */

@@ -10,13 +10,14 @@ export function LinkView({ link, documentLocale }: { readonly link: Entry; reado
   const words = useWords().fields.relation
   const { thumbnail, locale } = link as { readonly thumbnail?: { readonly url?: unknown } | null; readonly locale?: string | null }
   const state = linkState(link)
-  const line = linkLine(link)
+  const { line, color } = linkLine(link)
   const isForeign = typeof locale === 'string' && locale !== documentLocale
   return (
     <span className={styles.link}>
       {typeof thumbnail?.url === 'string' && <img className={styles.picture} src={thumbnail.url} alt="" loading="lazy" />}
       <span className={styles.text}>
         <span className={styles.name} lang={locale ?? undefined} dir="auto">
+          {color !== undefined && <span className={styles.color} style={{ background: color }} title={color} />}
           {linkName(link, words.unnamed)}
         </span>
         {(state !== undefined || line !== '' || isForeign) && (

@@ -1,5 +1,6 @@
 // One line about a value, for folded entries.
 import { type Entry, type FormAttribute, isObject, kindOf } from '../form/values.js'
+import { isColor } from '../parts/color-text.js'
 import type { TypeDescription } from './document.js'
 import { fileName } from './files.js'
 import { linkName } from './link-name.js'
@@ -56,7 +57,7 @@ function textOf(type: TypeDescription, attribute: FormAttribute, value: unknown)
 function scalarText({ type }: FormAttribute, value: unknown): string {
   if (type === 'blocks') return blocksText(value)
   if (type === 'richtext') return String(value).replace(/[#*_`>~[\]]/g, '')
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  return (typeof value === 'string' && !isColor(value)) || typeof value === 'number' ? String(value) : ''
 }
 
 /** Texts come before choices and numbers. */

@@ -46,6 +46,7 @@ const files = {
     options: { draftAndPublish: false },
     attributes: {
       name: { type: 'string' },
+      slug: { type: 'uid' },
       phone: { type: 'string' },
       photo: { type: 'media', multiple: false },
       places: { type: 'relation', relation: 'oneToMany', target: place, mappedBy: 'guide' },
@@ -104,7 +105,7 @@ const publish = async (id: string, locale = 'en') =>
 const rows = async (query: string, by = ada) => (await ok(by.get(`${places}?${query}`))).body.data
 
 rule('administration-links.1', 'a link has its name, state, further fields and a thumbnail everywhere', async () => {
-  const ana = await make({ name: 'Ana', phone: '1', photo: picture }, guide)
+  const ana = await make({ name: 'Ana', slug: 'ana', phone: '1', photo: picture }, guide)
   const draft = await make({ title: 'Link draft', code: 'A1', state: 'Hesse', notes: 'x'.repeat(300), cover: picture })
   const changed = await make({ title: 'Link changed' })
   const published = await make({ title: 'Link published' })

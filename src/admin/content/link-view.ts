@@ -66,7 +66,10 @@ export async function readLinkShapes({ grants, database }: LayoutReads, model: M
     const scalars = readable.filter((attribute): attribute is Scalar => attribute.kind === 'scalar' && attribute.type !== 'password')
     const chosen = settings.mainField === defaultMainField(type) ? null : settings.mainField
     const naming = namingAttribute(scalars, chosen)
-    const fields = stored.list.filter((name) => name !== naming && !idNames.has(name) && scalars.some((scalar) => scalar.name === name))
+    const listed = stored.list.flatMap((name) => scalars.filter((scalar) => scalar.name === name && name !== naming && !idNames.has(name)))
+    // A uid says little next to a name.
+    const telling = listed.filter((scalar) => scalar.type !== 'uid')
+    const fields = (telling.length > 0 ? telling : listed).map(({ name }) => name)
     const picture = readable.find((attribute) => attribute.kind === 'media' && !attribute.many)?.name ?? null
     shapes.set(type.uid, { type, naming, fields: fields.slice(0, maxFields), picture })
   }
