@@ -1,9 +1,12 @@
-// Labels of paths in the form: those of attributes, and the positions of entries.
+// Labels of paths in the form, of attributes and the positions of entries, and links with these labels.
 import { type Layout, labelOf } from '../../fields/document.js'
+import type { FieldError } from '../../form/errors.js'
 import { joinPath, splitPath } from '../../form/paths.js'
 import type { DocumentStore } from '../../form/store.js'
 import { type Entry, isKeyed, keyOf } from '../../form/values.js'
-import type { TypeDescription } from './document-form.js'
+import { useWords } from '../../parts/words.js'
+import type { DocumentForm, TypeDescription } from './document-form.js'
+import styles from './editor.module.css'
 
 /** A path as a person reads it: `Sections › 2 Quote › Text`. */
 export function labelOfPath(type: TypeDescription, store: DocumentStore, path: string): string {
@@ -39,4 +42,26 @@ export function nameOfDocument({ layout }: TypeDescription, values: Entry | null
   const { mainField } = layout.settings
   const value = values?.[String(mainField)]
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+interface FieldLinksProps {
+  readonly form: DocumentForm
+  readonly onGo: (path: string) => void
+  readonly found: readonly FieldError[]
+}
+
+/** Links to the fields of errors and hints. */
+export function FieldLinks({ form, onGo, found }: FieldLinksProps) {
+  const words = useWords().editor.errors
+  return (
+    <ul className={styles.links}>
+      {found.map(({ path, code, source }) => (
+        <li key={`${path} ${code} ${source}`}>
+          <button type="button" className={styles.link} onClick={() => onGo(path)}>
+            {labelOfPath(form.type, form.store, path) || words.atDocument}
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
 }

@@ -14,7 +14,7 @@ import { differingAttributes } from './comparison.js'
 import { checkPublication, type PublicationCheck, publish, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
-import { labelOfPath, nameOfDocument } from './path-labels.js'
+import { FieldLinks, nameOfDocument } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
 
 interface PublishDialogProps {
@@ -115,8 +115,15 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
           </>
         ) : (
           <>
-            {errors.length > 0 && <Fields form={form} onGo={onGo} heading={words.missing(errors.length)} found={errors} />}
-            {hints.length > 0 && <Fields form={form} onGo={onGo} heading={words.empty(hints.length)} found={hints} />}
+            {[errors, hints].map(
+              (found, index) =>
+                found.length > 0 && (
+                  <section key={index} className={styles.part}>
+                    <h3>{index === 0 ? words.missing(found.length) : words.empty(found.length)}</h3>
+                    <FieldLinks form={form} onGo={onGo} found={found} />
+                  </section>
+                ),
+            )}
             {isReady && hints.length === 0 && <p className={styles.ready}>{words.ready}</p>}
             <Changes form={form} />
             {own !== undefined && own.waiting.length > 0 && <Waiting form={form} check={own} />}
@@ -125,32 +132,6 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
         )}
       </div>
     </Dialog>
-  )
-}
-
-interface FieldsProps {
-  readonly form: DocumentForm
-  readonly heading: string
-  readonly found: readonly { readonly path: string; readonly message: string }[]
-  readonly onGo: (path: string) => void
-}
-
-/** Fields with links to them. */
-function Fields({ form, heading, found, onGo }: FieldsProps) {
-  const words = useWords().editor
-  return (
-    <section className={styles.part}>
-      <h3>{heading}</h3>
-      <ul className={styles.links}>
-        {found.map(({ path, message }) => (
-          <li key={`${path} ${message}`}>
-            <button type="button" className={styles.link} onClick={() => onGo(path)}>
-              {labelOfPath(form.type, form.store, path) || words.errors.atDocument}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
   )
 }
 

@@ -19,7 +19,7 @@ import { ConflictChoice } from './conflict.js'
 import { readUses } from './document-actions.js'
 import { type DocumentForm, mayPublish } from './document-form.js'
 import styles from './editor.module.css'
-import { labelOfPath } from './path-labels.js'
+import { FieldLinks, labelOfPath } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
 import { nameOf, textOf } from './word-difference.js'
 
@@ -150,15 +150,7 @@ function Errors({ form, onGo }: GoingProps) {
       <h2 className={styles.boxTitle}>
         {words.title(errors.length)} <kbd className={styles.keys}>F8</kbd>
       </h2>
-      <ul className={styles.links}>
-        {errors.map(({ path, code, source }) => (
-          <li key={`${path} ${code} ${source}`}>
-            <button type="button" className={styles.link} onClick={() => onGo(path)}>
-              {labelOfPath(form.type, form.store, path) || words.atDocument}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <FieldLinks form={form} onGo={onGo} found={errors} />
     </section>
   )
 }
