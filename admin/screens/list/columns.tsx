@@ -58,12 +58,14 @@ const widths: Readonly<Record<string, number>> = {
   float: 110,
   biginteger: 110,
   date: 120,
-  datetime: 136,
+  datetime: 132,
   media: 80,
   enumeration: 120,
-  [stateColumn]: 160,
   [localesColumn]: 110,
 }
+
+/** Pixels of the longest state with a clock: German words are longer. */
+const stateWidth = ({ parts }: Words): number => 91 + 5 * parts.state.published.length
 
 /** The columns of a list; the same array until the type, the names or the language change. */
 export function useColumns(type: TypeInfo, names: readonly string[], locales: readonly LocaleInfo[]): readonly Column<Row>[] {
@@ -80,7 +82,7 @@ export function useColumns(type: TypeInfo, names: readonly string[], locales: re
           id: name,
           label: columnLabel(words, type, name),
           isSortable: sortKey(type, name) !== null,
-          width: widths[kind] ?? 140,
+          width: name === stateColumn ? stateWidth(words) : (widths[kind] ?? 140),
           ...(isNumber ? { align: 'end' } : {}),
           cell: cellOf({ words, format, type }, name, attribute, locales),
         }
