@@ -17,7 +17,7 @@ export function LinkView({ link, documentLocale }: { readonly link: Entry; reado
       {typeof thumbnail?.url === 'string' && <img className={styles.picture} src={thumbnail.url} alt="" loading="lazy" />}
       <span className={styles.text}>
         <span className={styles.name} lang={locale ?? undefined} dir="auto">
-          {color !== undefined && <span className={styles.color} style={{ background: color }} title={color} />}
+          {color !== undefined && <span className={styles.color} style={{ background: color }} title={color} aria-hidden="true" />}
           {linkName(link, words.unnamed)}
         </span>
         {(state !== undefined || line !== '' || isForeign) && (
