@@ -10,10 +10,10 @@ const root = join(import.meta.dirname, '..')
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   // Up: errors with codes, events, presence, views, writes by entries and previews for the page of editors.
   foundation: { files: 53, lines: 6982, prose: 3 },
-  model: { files: 60, lines: 9547, prose: 3 },
+  model: { files: 60, lines: 9556, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
-  database: { files: 104, lines: 17220, prose: 3 },
-  query: { files: 13, lines: 3696, prose: 3 },
+  database: { files: 104, lines: 17225, prose: 3 },
+  query: { files: 13, lines: 3704, prose: 3 },
   content: { files: 106, lines: 16029, prose: 3 },
   // Up by 30: the errors of users have codes and parameters.
   identity: { files: 20, lines: 3395, prose: 3 },
