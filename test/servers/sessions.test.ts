@@ -38,7 +38,8 @@ describeServers('sessions', (server, { client }) => {
     }
     service = await serveNotes(way.url, {
       config: { admin: { model: 'always' } },
-      environment: { ...secrets, OCTAVO_DATABASE_INDEXES: 'true' },
+      // A busy machine takes longer than three seconds to serve thirty requests.
+      environment: { ...secrets, OCTAVO_DATABASE_INDEXES: 'true', DATABASE_CONNECTION_TIMEOUT: '120000' },
     })
     await addToken(service, token, { type: 'full-access' })
   })
