@@ -453,7 +453,10 @@ async function act(core: SaverCore, work: Parameters<Saver['act']>[0]): Promise<
   core.stopWaiting()
   try {
     const document = await work(documentId, revision)
-    if (document !== null && !core.isStopped) take(core, document)
+    if (document !== null && !core.isStopped) {
+      take(core, document)
+      update(core, { savedAt: core.options.clock.now() })
+    }
   } finally {
     core.isRunning = false
     core.edits = core.options.store.edits

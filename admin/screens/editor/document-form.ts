@@ -50,6 +50,8 @@ export interface FormOptions {
   readonly view: DocumentView | null
   /** For a locale that a document does not have yet. */
   readonly documentId: string | null
+  /** What such a locale has from the others. */
+  readonly shared?: Entry
   readonly onCreated: (documentId: string) => void
 }
 
@@ -71,6 +73,15 @@ export const shapeOf = ({ attributes, components }: TypeDescription): Shape => (
 export const mayPublish = ({ draftAndPublish, actions }: TypeDescription, view: DocumentView | null): boolean =>
   draftAndPublish && view?.may.publish !== false && actions.includes('publish')
 
+/** The values that all languages share. Entries of components have ids of their own in each. */
+export function sharedValues({ attributes }: TypeDescription, draft: Entry): Entry {
+  const shared = Object.entries(attributes as Shape['attributes']).filter(([, { type, pluginOptions }]) => {
+    const { i18n } = (pluginOptions ?? {}) as { readonly i18n?: { readonly localized?: boolean } }
+    return i18n?.localized !== true && !['relation', 'component', 'dynamiczone'].includes(type)
+  })
+  return Object.fromEntries(shared.flatMap(([name]) => (name in draft ? [[name, draft[name]]] : [])))
+}
+
 /** Default values of a new document. */
 function defaultsOf({ attributes }: Shape): Entry {
   const given = Object.entries(attributes).filter(([, { default: value }]) => value !== undefined)
@@ -84,12 +95,15 @@ export function openForm(options: FormOptions): DocumentForm {
   const store =
     options.documentId === null
       ? createNewDocumentStore(shape, defaultsOf(shape))
-      : createDocumentStore({ shape, data: (view?.draft ?? {}) as Entry, partial: view?.more ?? [] })
+      : createDocumentStore({ shape, data: (view?.draft ?? options.shared ?? {}) as Entry, partial: view?.more ?? [] })
   return startForm(options, { store, revision: view?.revision ?? null, doubtful: null })
 }
 
-const restore = ({ type, view }: FormOptions, copy: LocalCopy) =>
-  restoreCopy(copy, view === null ? null : toServerDocument(view), { shape: shapeOf(type), partial: view?.more ?? [] })
+function restore({ type, view, shared }: FormOptions, copy: LocalCopy) {
+  const document = view === null ? null : toServerDocument(view)
+  const given = document === null ? null : { ...document, draft: document.draft ?? shared ?? null }
+  return restoreCopy(copy, given, { shape: shapeOf(type), partial: view?.more ?? [] })
+}
 
 /** Opens the form of a copy, merged with the document of the server. */
 export async function openCopy(options: FormOptions, copy: LocalCopy): Promise<DocumentForm> {
@@ -132,9 +146,10 @@ function startForm(
   }
   const network = createDocumentNetwork(type.uid, locale, {
     noteView: (next) => update({ view: next }),
-    noteFacts: ({ state, updatedAt }) => {
+    noteFacts: ({ documentId: written, state, updatedAt }) => {
       const present = meta.view
-      if (present === null) return
+      // The first save of a document or a language: only the server knows what may be done with it.
+      if (present === null || present.draft === null) return void network.load(written)
       const locales = present.locales.map((one) => (one.locale === present.locale && state !== null ? { ...one, state, updatedAt } : one))
       update({ view: { ...present, state, locales } })
     },

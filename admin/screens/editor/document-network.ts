@@ -10,6 +10,7 @@ export type DocumentView = Data<'/content/{type}/{document}', 'GET'>
 
 /** Facts in the response to a write. */
 export interface DocumentFacts {
+  readonly documentId: string
   readonly state: DocumentView['state']
   readonly updatedAt: string | null
 }
@@ -87,7 +88,7 @@ export function createDocumentNetwork(type: string, locale: string | null, { not
     try {
       const { data, refused = [] } = await untilSessionEnds(send)
       const { documentId, revision, state, updatedAt, ids = {}, uids = {} } = data as WrittenData
-      noteFacts({ state, updatedAt })
+      noteFacts({ documentId, state, updatedAt })
       return { kind: 'stored', documentId, revision, ids, values: uids, refused: refused as Refused }
     } catch (error) {
       const outcome = toOutcome(error)

@@ -169,7 +169,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
       />
       <div className={styles.body}>
         <div className={styles.main}>
-          <Notices form={form} replace={replace} onCreated={onCreated} />
+          <Notices {...{ form, replace, onCreated }} onFill={(from) => setOpen(`fill ${from}`)} />
           <LinkedDocuments value={setLinked}>
             <div
               ref={panes}

@@ -1,5 +1,6 @@
 // Filling of fields from another language.
 
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { labelOf } from '../../fields/document.js'
 import type { Entry, FormAttribute } from '../../form/values.js'
@@ -8,18 +9,28 @@ import { CheckBox } from '../../parts/check-box.js'
 import { Dialog } from '../../parts/dialog.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
+import { startQuery } from '../../server/queries.js'
+import type { Start } from '../shell/type-names.js'
 import { fillFrom, saveAll } from './document-actions.js'
 import type { DocumentForm, TypeDescription } from './document-form.js'
 import styles from './editor.module.css'
 import { textOf } from './word-difference.js'
 
+/** False for targets that only one document can have, unless each language has its own. */
+function mayShareTargets({ relation, target, inversedBy, mappedBy }: FormAttribute, types: Start['types']): boolean {
+  if (relation?.startsWith('morph') === true) return false
+  const isExclusive = (relation === 'oneToOne' || relation === 'oneToMany') && (inversedBy ?? mappedBy) !== undefined
+  return !isExclusive || types.some(({ uid, localized }) => uid === target && localized)
+}
+
 /** Attributes that have a value of each language. */
-function fillable({ attributes, layout }: TypeDescription): readonly string[] {
+function fillable({ attributes, layout }: TypeDescription, types: Start['types']): readonly string[] {
   const names = layout.layouts.edit.flat().map(({ name }) => name)
   return names.filter((name) => {
     const attribute = attributes[name] as unknown as FormAttribute | undefined
     const { i18n } = (attribute?.pluginOptions ?? {}) as { readonly i18n?: { readonly localized?: boolean } }
-    return attribute !== undefined && attribute.type !== 'password' && (i18n?.localized === true || attribute.type === 'relation')
+    if (attribute?.type === 'relation') return mayShareTargets(attribute, types)
+    return attribute !== undefined && attribute.type !== 'password' && i18n?.localized === true
   })
 }
 
@@ -34,7 +45,8 @@ export function FillDialog({ form, from, onClose }: FillDialogProps) {
   const words = useWords().editor.fill
   const format = useFormat()
   const { say } = useToasts()
-  const names = fillable(form.type)
+  const { data: start } = useQuery(startQuery())
+  const names = fillable(form.type, start?.data.types ?? [])
   const values = form.store.get('') as Entry
   const empty = names.filter((name) => textOf(values[name]) === '')
   const [chosen, setChosen] = useState<readonly string[]>(empty.filter((name) => form.type.attributes[name]?.type !== 'relation'))

@@ -16,10 +16,12 @@ interface NoticesProps {
   readonly form: DocumentForm
   readonly replace: (form: DocumentForm) => void
   readonly onCreated: (documentId: string) => void
+  /** Fills a language that does not exist yet from another; without it, nothing is said about such a language. */
+  readonly onFill?: (from: string) => void
 }
 
 /** Messages above the fields. */
-export function Notices({ form, replace, onCreated }: NoticesProps) {
+export function Notices({ form, replace, onCreated, onFill }: NoticesProps) {
   const { phase, message } = useSaver(form.saver)
   const words = useWords().editor.notices
   const { copies, theirs } = useMeta(form)
@@ -53,11 +55,34 @@ export function Notices({ form, replace, onCreated }: NoticesProps) {
           {words.gone}
         </Notice>
       )}
+      {onFill !== undefined && <Untranslated form={form} onFill={onFill} />}
       {!isCopied && <Notice kind="warning">{words.noCopy}</Notice>}
       {copies.length > 0 && <FoundCopy {...{ form, replace, onCreated }} />}
       {theirs !== null && <TheirChanges form={form} />}
       <Undecided form={form} />
     </div>
+  )
+}
+
+/** Says that the document lacks the language, and offers the values of others. */
+function Untranslated({ form, onFill }: Required<Pick<NoticesProps, 'form' | 'onFill'>>) {
+  const { documentId, revision } = useSaver(form.saver)
+  const { view } = useMeta(form)
+  const words = useWords().editor.fill
+  const format = useFormat()
+  if (form.locale === null || documentId === null || revision !== null) return null
+  const sources = (view?.locales ?? []).flatMap(({ locale }) => locale ?? []).slice(0, 3)
+  return (
+    <Notice
+      kind="info"
+      actions={sources.map((from) => (
+        <Button key={from} isSmall onPress={() => onFill(from)}>
+          {words.action(format.languageName(from))}
+        </Button>
+      ))}
+    >
+      {words.create(format.languageName(form.locale))}
+    </Notice>
   )
 }
 

@@ -7,12 +7,13 @@ import { Button } from '../../parts/button.js'
 import { CheckBox } from '../../parts/check-box.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Skeleton } from '../../parts/skeleton.js'
-import { State } from '../../parts/state.js'
+import { PlannedMark, State } from '../../parts/state.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { differingAttributes } from './comparison.js'
 import { checkPublication, type PublicationCheck, publish, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
+import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
 import { FieldLinks, nameOfDocument } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
@@ -124,10 +125,18 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
                   </section>
                 ),
             )}
-            {isReady && hints.length === 0 && <p className={styles.ready}>{words.ready}</p>}
+            {isReady && state !== 'published' && hints.length === 0 && <p className={styles.ready}>{words.ready}</p>}
             <Changes form={form} />
             {own !== undefined && own.waiting.length > 0 && <Waiting form={form} check={own} />}
-            {candidates.length > 0 && <OtherLanguages candidates={candidates} checks={checks ?? []} chosen={others} onChange={setOthers} />}
+            {candidates.length > 0 && (
+              <OtherLanguages
+                candidates={candidates}
+                scheduled={view?.scheduled ?? []}
+                checks={checks ?? []}
+                chosen={others}
+                onChange={setOthers}
+              />
+            )}
           </>
         )}
       </div>
@@ -163,12 +172,13 @@ function Waiting({ form, check }: { readonly form: DocumentForm; readonly check:
 
 interface OtherLanguagesProps {
   readonly candidates: readonly { readonly locale: string | null; readonly state: 'draft' | 'changed' | 'published' }[]
+  readonly scheduled: DocumentView['scheduled']
   readonly checks: readonly PublicationCheck[]
   readonly chosen: readonly string[]
   readonly onChange: (chosen: readonly string[]) => void
 }
 
-function OtherLanguages({ candidates, checks, chosen, onChange }: OtherLanguagesProps) {
+function OtherLanguages({ candidates, scheduled, checks, chosen, onChange }: OtherLanguagesProps) {
   const words = useWords().editor.publish
   const format = useFormat()
   return (
@@ -177,6 +187,7 @@ function OtherLanguages({ candidates, checks, chosen, onChange }: OtherLanguages
       {candidates.map(({ locale, state }) => {
         const code = locale ?? ''
         const count = checks.find((check) => check.locale === locale)?.errors.length ?? 0
+        const planned = scheduled.find((one) => one.locale === locale && one.error === null)
         return (
           <CheckBox
             key={code}
@@ -185,7 +196,7 @@ function OtherLanguages({ candidates, checks, chosen, onChange }: OtherLanguages
             description={count > 0 ? words.missing(count) : undefined}
             onChange={(isChosen) => onChange(isChosen ? [...chosen, code] : chosen.filter((one) => one !== code))}
           >
-            {format.languageName(code)} <State state={state} isQuiet />
+            {format.languageName(code)} <State state={state} isQuiet /> {planned && <PlannedMark {...planned} />}
           </CheckBox>
         )
       })}

@@ -21,7 +21,7 @@ const icons: Readonly<Record<SaverPhase, typeof CircleCheck>> = {
 
 /** Says whether everything is stored, or that nothing may be changed. */
 export function SavingStatus({ form }: { readonly form: DocumentForm }) {
-  const { phase, savedAt } = useSaver(form.saver)
+  const { phase, savedAt, documentId, revision } = useSaver(form.saver)
   const { view } = useMeta(form)
   const { editor, fields } = useWords()
   const words = editor.saving
@@ -33,6 +33,8 @@ export function SavingStatus({ form }: { readonly form: DocumentForm }) {
         <span>{fields.readOnly}</span>
       </span>
     )
+  // A language that does not exist yet.
+  if (phase === 'saved' && documentId !== null && revision === null) return null
   const Icon = icons[phase]
   const text = phase === 'saved' && savedAt !== null ? words.savedAt(format.time(new Date(savedAt))) : words[phase]
   const isWrong = phase === 'held' || phase === 'gone' || phase === 'failed' || phase === 'offline' || phase === 'signedOut'

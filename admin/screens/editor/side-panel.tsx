@@ -65,7 +65,7 @@ function Publication({ form, onPublish, onLocale }: SidePanelProps) {
   const count = published == null ? 0 : differingAttributes(type, published, form.store.get('') as Entry).length
   const since = view?.locales.find(({ locale }) => locale === form.locale)?.publishedAt
   const planned = view?.scheduled.filter(({ error }) => error === null) ?? []
-  const isCurrent = published != null && count === 0 && view?.locales.every(({ state }) => state === 'published') === true
+  const isCurrent = published != null && count === 0
   return (
     <section className={styles.box} aria-label={words.publish.title}>
       {mayPublish(type, view) && (

@@ -2,11 +2,22 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { LocalCopy } from '../../form/local-copy.js'
+import type { Entry } from '../../form/values.js'
 import { ApiFailure } from '../../server/client.js'
 import { isOnline, subscribeToConnection } from '../../server/connection.js'
 import { documentQuery, typeQuery } from '../../server/queries.js'
 import { sessionState, subscribeToSession } from '../../server/session.js'
-import { type DocumentForm, type DocumentMeta, type FormOptions, openCopy, openForm, watchUnsaved, withoutSaved } from './document-form.js'
+import {
+  type DocumentForm,
+  type DocumentMeta,
+  type FormOptions,
+  openCopy,
+  openForm,
+  sharedValues,
+  type TypeDescription,
+  watchUnsaved,
+  withoutSaved,
+} from './document-form.js'
 import type { DocumentView } from './document-network.js'
 
 /** A form, or its state before that. */
@@ -67,7 +78,9 @@ export function useDocumentForm(
         session.created = documentId
         latest.current(documentId)
       }
-      options = { type: description, locale, user, view, documentId: key, onCreated: note }
+      const shared = view === null ? undefined : await loadShared(description, view)
+      if (!isCurrent) return
+      options = { type: description, locale, user, view, documentId: key, onCreated: note, ...(shared && { shared }) }
       copies = withoutSaved(options, copies)
       const undecided = copies.find(isUndecided)
       if (undecided === undefined) show(openForm(options))
@@ -76,6 +89,14 @@ export function useDocumentForm(
     const load = async (documentId: string): Promise<DocumentView> => {
       const query = { ...documentQuery(type, documentId, locale), staleTime: 0 }
       return (await queries.fetchQuery(query)).data
+    }
+    /** Values of a language that has none of its own yet; none if the other cannot be read. */
+    const loadShared = async (description: TypeDescription, view: DocumentView): Promise<Entry | undefined> => {
+      const [other] = view.locales
+      if (view.draft !== null || other === undefined) return
+      const query = { ...documentQuery(type, view.documentId, other.locale), staleTime: 0 }
+      const found = await queries.fetchQuery(query).catch(() => null)
+      return found?.data.draft ? sharedValues(description, found.data.draft as Entry) : undefined
     }
     open().catch((error: Error) => {
       if (isCurrent) setOpened({ kind: 'failed', error })

@@ -133,6 +133,34 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('a new language shows what all languages share, says that it is new, and what can be done with it once it is saved', async () => {
+    const data = { title: 'The mill that waits', slug: `shared-${Date.now()}`, summary, readingMinutes: 7 }
+    document = (await api('POST', `/content/${type}?locale=en`, { data })).body.data.documentId
+    await openDocument('?locale=de')
+    expect(await field('Reading minutes').inputValue()).toBe('7')
+    await page.getByText('This document has no German version yet.').waitFor()
+    await page.getByRole('button', { name: 'Fill from English…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Select empty fields' }).click()
+    await dialog.getByRole('button', { name: /^Fill \d+ fields?$/ }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('This document has no German version yet.').waitFor({ state: 'detached' })
+    expect((await read('de')).draft).toMatchObject({ summary, readingMinutes: 7 })
+    open.expectNoProblems()
+  })
+
+  test('a language that begins with its title can be published at once', async () => {
+    await openDocument('?locale=de')
+    await field('Title').fill('Die Mühle')
+    await page.getByRole('complementary').getByRole('button', { name: 'Publish' }).waitFor()
+    await page.getByRole('complementary').getByRole('button', { name: 'English' }).waitFor()
+    expect((await read('de')).draft).toMatchObject({ title: 'Die Mühle' })
+    await page.goto(`${served.origin}/admin/content/${type}/new`)
+    await field('Title').fill('A new mill')
+    await page.getByRole('main').getByText('Draft', { exact: true }).first().waitFor()
+    open.expectNoProblems()
+  })
+
   test('a language that is missing in the second column is filled from the first', async () => {
     await openDocument('?beside=de')
     await page.getByRole('button', { name: 'Fill from English…' }).click()
