@@ -1,6 +1,6 @@
 // Fields of the document editor in a browser: each kind is edited, stored, and read back through the API.
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { secrets } from '../../spec/callers.js'
 import { addAdministrator, requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
@@ -25,10 +25,13 @@ describeWith(['Chromium'], 'fields in a browser', () => {
 
   beforeAll(async () => {
     served = await servePage()
-    token = (await signInAdmin(served, ada)).accessToken
     open = await openPage(served, ada, { permissions: ['clipboard-read', 'clipboard-write'] })
     page = open.page
     page.setDefaultTimeout(patience.timeout)
+  })
+  // A file may take longer than a token is valid.
+  beforeEach(async () => {
+    token = (await signInAdmin(served, ada)).accessToken
   })
   afterAll(async () => {
     await open?.close()
