@@ -9,7 +9,7 @@ const isStore = /use-sync-external-store/
 const isCommon =
   /lucide-react|react-query|query-core|LocalizedString|components.dist.private.Text|admin.(?:parts.(?!dialog|alert-dialog|menu|select|popover|combo-box|toasts|disclosure|relative-time)|server(?!.presence)|screens.shell.logo|words|addresses)/
 
-/** Windows, and small modules of the screens behind sign-in. */
+/** Dialogs, and small modules shared by the signed-in screens. */
 const isOfShell =
   /lucide-react|admin.(?:parts.(?:dialog|alert-dialog|menu|relative-time|color-text)|screens.shell.(?:title|actions)|server.presence|screens.list.list.module)/
 

@@ -4,7 +4,7 @@ import { memo, type ReactNode, Suspense, useCallback, useState, useSyncExternalS
 import { useErrors } from '../form/hooks.js'
 import { joinPath } from '../form/paths.js'
 import type { DocumentStore } from '../form/store.js'
-import type { FormAttribute } from '../form/values.js'
+import { type FormAttribute, isLocalized } from '../form/values.js'
 import { ErrorBoundary } from '../parts/error-state.js'
 import { Field } from '../parts/field.js'
 import { Skeleton } from '../parts/skeleton.js'
@@ -121,8 +121,7 @@ interface MarksProps {
 function Marks({ section, attribute, path, isReadOnly }: MarksProps) {
   const { type, mayUpdate, renderAside } = useDocumentFields()
   const words = useWords().fields
-  const { i18n } = (attribute.pluginOptions ?? {}) as { readonly i18n?: { readonly localized?: boolean } }
-  const isShared = type.localized && section.path === '' && i18n?.localized !== true && attribute.type !== 'relation'
+  const isShared = type.localized && section.path === '' && !isLocalized(attribute) && attribute.type !== 'relation'
   return (
     <span className={styles.marks}>
       {renderAside?.(path)}

@@ -11,6 +11,10 @@ export interface FormAttribute {
   readonly [option: string]: unknown
 }
 
+/** True if each locale has its own value. */
+export const isLocalized = ({ pluginOptions }: FormAttribute): boolean =>
+  (pluginOptions as { readonly i18n?: { readonly localized?: boolean } } | undefined)?.i18n?.localized === true
+
 export type FormAttributes = Readonly<Record<string, FormAttribute>>
 
 /** The attributes of a content-type and of its components. */

@@ -1,4 +1,4 @@
-// State of a document: a word and a colour, with a clock for what is due at a later time.
+// Document state as a coloured label, and a clock for scheduled actions.
 import { CalendarClock } from 'lucide-react'
 import { classes } from './classes.js'
 import styles from './state.module.css'
@@ -31,7 +31,7 @@ export function usePlanned(): (planned: Planned) => string {
   return ({ action, at }) => planned[action](format.dateTime(new Date(at)))
 }
 
-/** A clock that says what is scheduled. */
+/** Clock icon labelled with the scheduled action. */
 export function PlannedMark(planned: Planned) {
   const text = usePlanned()(planned)
   return (

@@ -4,7 +4,7 @@ import { type CopiedDocument, type CopyKeeper, createCopyKeeper, findCopies, typ
 import { type Clock, createSaver, type DoubtfulRequest, type Saver } from '../../form/saver.js'
 import { createDocumentStore, createNewDocumentStore, type DocumentStore } from '../../form/store.js'
 import type { Received } from '../../form/storing.js'
-import type { Entry, Shape } from '../../form/values.js'
+import { type Entry, isLocalized, type Shape } from '../../form/values.js'
 import type { Data } from '../../server/client.js'
 import { createDocumentNetwork, type DocumentView, toServerDocument } from './document-network.js'
 
@@ -50,7 +50,7 @@ export interface FormOptions {
   readonly view: DocumentView | null
   /** For a locale that a document does not have yet. */
   readonly documentId: string | null
-  /** What such a locale has from the others. */
+  /** Initial values of such a locale. */
   readonly shared?: Entry
   readonly onCreated: (documentId: string) => void
 }
@@ -73,12 +73,11 @@ export const shapeOf = ({ attributes, components }: TypeDescription): Shape => (
 export const mayPublish = ({ draftAndPublish, actions }: TypeDescription, view: DocumentView | null): boolean =>
   draftAndPublish && view?.may.publish !== false && actions.includes('publish')
 
-/** The values that all languages share. Entries of components have ids of their own in each. */
+/** Values shared by all languages. Component entries are left out: their ids differ between languages. */
 export function sharedValues({ attributes }: TypeDescription, draft: Entry): Entry {
-  const shared = Object.entries(attributes as Shape['attributes']).filter(([, { type, pluginOptions }]) => {
-    const { i18n } = (pluginOptions ?? {}) as { readonly i18n?: { readonly localized?: boolean } }
-    return i18n?.localized !== true && !['relation', 'component', 'dynamiczone'].includes(type)
-  })
+  const shared = Object.entries(attributes as Shape['attributes']).filter(
+    ([, attribute]) => !isLocalized(attribute) && !['relation', 'component', 'dynamiczone'].includes(attribute.type),
+  )
   return Object.fromEntries(shared.flatMap(([name]) => (name in draft ? [[name, draft[name]]] : [])))
 }
 

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { labelOf } from '../../fields/document.js'
-import type { Entry, FormAttribute } from '../../form/values.js'
+import { type Entry, type FormAttribute, isLocalized } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { CheckBox } from '../../parts/check-box.js'
 import { Dialog } from '../../parts/dialog.js'
@@ -28,9 +28,8 @@ function fillable({ attributes, layout }: TypeDescription, types: Start['types']
   const names = layout.layouts.edit.flat().map(({ name }) => name)
   return names.filter((name) => {
     const attribute = attributes[name] as unknown as FormAttribute | undefined
-    const { i18n } = (attribute?.pluginOptions ?? {}) as { readonly i18n?: { readonly localized?: boolean } }
     if (attribute?.type === 'relation') return mayShareTargets(attribute, types)
-    return attribute !== undefined && attribute.type !== 'password' && i18n?.localized === true
+    return attribute !== undefined && attribute.type !== 'password' && isLocalized(attribute)
   })
 }
 

@@ -90,12 +90,11 @@ export function useDocumentForm(
       const query = { ...documentQuery(type, documentId, locale), staleTime: 0 }
       return (await queries.fetchQuery(query)).data
     }
-    /** Values of a language that has none of its own yet; none if the other cannot be read. */
+    /** Shared values for a language without a draft; undefined if no other draft can be read. */
     const loadShared = async (description: TypeDescription, view: DocumentView): Promise<Entry | undefined> => {
       const [other] = view.locales
       if (view.draft !== null || other === undefined) return
-      const query = { ...documentQuery(type, view.documentId, other.locale), staleTime: 0 }
-      const found = await queries.fetchQuery(query).catch(() => null)
+      const found = await queries.fetchQuery({ ...documentQuery(type, view.documentId, other.locale), staleTime: 0 }).catch(() => null)
       return found?.data.draft ? sharedValues(description, found.data.draft as Entry) : undefined
     }
     open().catch((error: Error) => {

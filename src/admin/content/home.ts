@@ -35,7 +35,7 @@ interface TypeStates extends Readonly<Record<DocumentState, BoundedTotal>> {
 
 /** The data of the home screen. */
 interface Home {
-  /** Drafts that differ from what is public, that the administrator changed last, and whose publication is not scheduled. */
+  /** Unpublished changes last edited by the administrator, without scheduled publications. */
   readonly mine: readonly HomeDocument[]
   /** Documents of the administrator that somebody else changed last. */
   readonly theirs: readonly HomeDocument[]

@@ -78,7 +78,7 @@ export async function scheduledFor(
   return visible.map(await openPresenter(access, visible))
 }
 
-/** Reads the actions that are due at a later time on the documents of a page. */
+/** Reads the pending scheduled actions for a page of documents. */
 export async function readRowActions(
   { database }: Pick<ContentAccess, 'database'>,
   type: ContentType,

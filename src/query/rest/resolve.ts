@@ -195,20 +195,14 @@ export function mayTraverse(walk: Resolver, attribute: PathAttribute): boolean {
 
 const formatPath = (path: readonly string[]): string | null => (path.length === 0 ? null : path.join('.'))
 
-/** The order of errors about unreadable attributes, independent of their order in the parameter. `field` has private ones before passwords. */
+/** The order of errors about unreadable attributes, independent of their order in the parameter. Among `fields`, private ones precede passwords. */
 const ranks = { dynamiczone: 0, morphTo: 1, password: 2, private: 3, passwordField: 4 } as const
 
 /** Records the use of an unreadable attribute: refused once all names of the parameter have been resolved. */
 export function forbid(walk: Resolver, attribute: Attribute, error: ApiError, use: 'field' | 'other' = 'other'): void {
   const isPassword = attribute.kind === 'scalar' && attribute.type === 'password'
-  const kind =
-    attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo'
-      ? attribute.kind
-      : isPassword
-        ? use === 'field'
-          ? 'passwordField'
-          : 'password'
-        : 'private'
+  const hidden = !isPassword ? 'private' : use === 'field' ? 'passwordField' : 'password'
+  const kind = attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo' ? attribute.kind : hidden
   walk.forbidden.push({ rank: ranks[kind], error })
 }
 
