@@ -71,7 +71,7 @@ export function LinkFinder({ type, names, locale, idOf, footer, placeholder, ...
       query={text}
       onQuery={setText}
       isLoading={found.isFetching}
-      isComplete={searched === text.trim() && found.isSuccess && !found.isPlaceholderData && !found.hasNextPage}
+      isCurrent={searched === text.trim() && found.isSuccess && !found.isPlaceholderData}
       onMore={found.hasNextPage ? () => void found.fetchNextPage() : undefined}
       onOpenChange={setIsOpen}
       renderItem={({ link }) => <LinkView link={link} documentLocale={locale} />}

@@ -1,5 +1,6 @@
 // A linked document as one line: its picture, its name with further values, language, and state.
 import type { Entry } from '../form/values.js'
+import { ColorSample } from '../parts/color-text.js'
 import { State } from '../parts/state.js'
 import { useWords } from '../parts/words.js'
 import { linkLine, linkName, linkState } from './link-name.js'
@@ -17,7 +18,7 @@ export function LinkView({ link, documentLocale }: { readonly link: Entry; reado
       {typeof thumbnail?.url === 'string' && <img className={styles.picture} src={thumbnail.url} alt="" loading="lazy" />}
       <span className={styles.text}>
         <span className={styles.name} lang={locale ?? undefined} dir="auto">
-          {color !== undefined && <span className={styles.color} style={{ background: color }} title={color} aria-hidden="true" />}
+          {color !== undefined && <ColorSample color={color} />}
           {linkName(link, words.unnamed)}
         </span>
         {(state !== undefined || line !== '' || isForeign) && (

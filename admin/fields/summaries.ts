@@ -22,6 +22,17 @@ function blocksText(value: unknown): string {
   return typeof value.text === 'string' ? value.text : blocksText(value.children)
 }
 
+/** Longest Markdown that is read for a summary. */
+const maxMarkdown = 2_000
+
+/** The words of a Markdown text, without its marks. */
+export const plainMarkdown = (text: string): string =>
+  text
+    .slice(0, maxMarkdown)
+    .replace(/!?\[([^\][]*)\]\([^()]*\)/g, '$1')
+    .replace(/^\s*(?:[-+]|\d{1,9}[.)])\s/gm, '')
+    .replace(/[#*_`>~[\]]/g, '')
+
 /** A line about a value; empty: there is nothing to say. */
 export function summaryOf(type: TypeDescription, attribute: FormAttribute, value: unknown): string {
   return shortened(textOf(type, attribute, value))
@@ -56,7 +67,7 @@ function textOf(type: TypeDescription, attribute: FormAttribute, value: unknown)
 
 function scalarText({ type }: FormAttribute, value: unknown): string {
   if (type === 'blocks') return blocksText(value)
-  if (type === 'richtext') return String(value).replace(/[#*_`>~[\]]/g, '')
+  if (type === 'richtext') return plainMarkdown(String(value))
   return (typeof value === 'string' && !isColor(value)) || typeof value === 'number' ? String(value) : ''
 }
 

@@ -33,8 +33,8 @@ export interface ComboBoxProps<Item extends ComboBoxItem> extends Partial<FieldC
   /** Choosing keeps the list open and the text as it is. */
   readonly isMultiple?: boolean
   readonly isLoading?: boolean
-  /** The items are those for the present text, and all of them: Enter chooses the only one. */
-  readonly isComplete?: boolean
+  /** The items are those for the present text: Enter chooses the only one, and moves to the first of several. */
+  readonly isCurrent?: boolean
   /** The end of the list came into view. */
   readonly onMore?: () => void
   readonly renderItem?: (item: Item) => ReactNode
@@ -66,23 +66,7 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
     const item = props.items.find(({ id }) => changed.includes(id))
     if (item !== undefined) props.onPick(item)
   }
-  // React Aria focuses a chosen item when the list opens, which Enter would take back.
   const hasMoved = useRef(false)
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    const { key } = event
-    // React Aria would open the list again as long as there is a text.
-    if (key === 'Escape') props.onQuery('')
-    if (/^(Arrow|Page)(Up|Down)$/.test(key)) hasMoved.current = true
-    if (key !== 'Enter' || event.target !== input.current || event.nativeEvent.isComposing) return
-    if (hasMoved.current && input.current.hasAttribute('aria-activedescendant')) return
-    event.preventDefault()
-    event.stopPropagation()
-    const [only, ...others] = props.items
-    const isOnly = props.isComplete === true && props.query.trim() !== '' && others.length === 0
-    if (!isOnly || only === undefined || only.isDisabled === true || selected.includes(only.id)) return
-    props.onPick(only)
-    props.onQuery('')
-  }
   return (
     <AriaComboBox
       className={styles.combo}
@@ -106,20 +90,7 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
       onChange={(keys) => pick(keys)}
       onOpenChange={props.onOpenChange}
     >
-      <Group className={classes(styles.frame, props.isSmall && styles.small)} onKeyDownCapture={onKeyDown}>
-        <Search size={16} className={styles.icon} aria-hidden="true" />
-        <Input
-          ref={input}
-          className={styles.input}
-          placeholder={props.placeholder ?? parts.search}
-          lang={props.lang}
-          dir={props.dir}
-          autoFocus={props.autoFocus}
-        />
-        <Button className={styles.arrow}>
-          <ChevronDown size={16} aria-hidden="true" />
-        </Button>
-      </Group>
+      <Frame {...props} input={input} hasMoved={hasMoved} />
       <Popover className={classes(shared.popover, styles.popover)} offset={4} boundaryElement={roomOf(input.current)}>
         <ListBox<Item>
           className={classes(shared.list, styles.list)}
@@ -149,6 +120,57 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
         {props.footer !== undefined && <Foot input={input}>{props.footer}</Foot>}
       </Popover>
     </AriaComboBox>
+  )
+}
+
+interface FrameProps<Item extends ComboBoxItem> extends ComboBoxProps<Item> {
+  readonly input: RefObject<HTMLInputElement | null>
+  /** An arrow key has chosen the focused item, since the last change of the text. */
+  readonly hasMoved: RefObject<boolean>
+}
+
+/** The text field with its keys. */
+function Frame<Item extends ComboBoxItem>({ input, hasMoved, ...props }: FrameProps<Item>) {
+  const { parts } = useWords()
+  const state = use(ComboBoxStateContext)
+  const chooseByEnter = () => {
+    const [first, ...others] = props.items
+    if (props.isCurrent !== true || first === undefined || props.query.trim() === '') return
+    if (others.length > 0) {
+      hasMoved.current = true
+      state?.selectionManager.setFocusedKey(first.id)
+    } else if (first.isDisabled !== true && props.selected?.includes(first.id) !== true) {
+      props.onPick(first)
+      props.onQuery('')
+    }
+  }
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const { key } = event
+    // React Aria would open the list again as long as there is a text.
+    if (key === 'Escape') props.onQuery('')
+    if (/^(Arrow|Page)(Up|Down)$/.test(key)) hasMoved.current = true
+    if (key !== 'Enter' || event.target !== input.current || event.nativeEvent.isComposing) return
+    // React Aria focuses a chosen item when the list opens, which Enter would take back.
+    if (hasMoved.current && input.current.hasAttribute('aria-activedescendant')) return
+    event.preventDefault()
+    event.stopPropagation()
+    chooseByEnter()
+  }
+  return (
+    <Group className={classes(styles.frame, props.isSmall && styles.small)} onKeyDownCapture={onKeyDown}>
+      <Search size={16} className={styles.icon} aria-hidden="true" />
+      <Input
+        ref={input}
+        className={styles.input}
+        placeholder={props.placeholder ?? parts.search}
+        lang={props.lang}
+        dir={props.dir}
+        autoFocus={props.autoFocus}
+      />
+      <Button className={styles.arrow}>
+        <ChevronDown size={16} aria-hidden="true" />
+      </Button>
+    </Group>
   )
 }
 

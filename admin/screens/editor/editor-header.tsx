@@ -135,8 +135,8 @@ function Views({ form, locales, beside, onLocale, onBeside, onOpen, onPreview, i
     return { value: code, label: format.languageName(code), ...(notes.length > 0 ? { description: notes.join(', ') } : {}) }
   })
   const besides: readonly Choice[] = [
-    { value: '', label: words.besides.nothing },
-    ...(hasPublished ? [{ value: 'published', label: words.besides.published }] : []),
+    { value: '', label: words.secondColumn.none },
+    ...(hasPublished ? [{ value: 'published', label: words.secondColumn.published }] : []),
     ...(isLocalized ? languageChoices.filter(({ value }) => value !== form.locale) : []),
   ]
   return (
@@ -151,7 +151,7 @@ function Views({ form, locales, beside, onLocale, onBeside, onOpen, onPreview, i
           <Select
             isSmall
             isQuiet
-            aria-label={words.besides.beside}
+            aria-label={words.secondColumn.label}
             choices={besides}
             value={beside ?? ''}
             onChange={(value) => onBeside(value === '' ? null : value)}

@@ -41,7 +41,8 @@ interface FillDialogProps {
 
 /** Chooses fields, empty ones first, and fills them. */
 export function FillDialog({ form, from, onClose }: FillDialogProps) {
-  const words = useWords().editor.fill
+  const { editor, parts } = useWords()
+  const words = editor.fill
   const format = useFormat()
   const { say } = useToasts()
   const { data: start } = useQuery(startQuery())
@@ -69,14 +70,17 @@ export function FillDialog({ form, from, onClose }: FillDialogProps) {
       onClose={onClose}
       title={words.title(format.languageName(from))}
       footer={
-        <Button kind="main" isBusy={isBusy} isDisabled={chosen.length === 0} onPress={() => void confirm()}>
-          {words.confirm(chosen.length)}
-        </Button>
+        <>
+          <Button onPress={onClose}>{parts.cancel}</Button>
+          <Button kind="main" isBusy={isBusy} isDisabled={chosen.length === 0} onPress={() => void confirm()}>
+            {words.confirm(chosen.length)}
+          </Button>
+        </>
       }
     >
       <div className={styles.sheet}>
         <p>{words.text}</p>
-        <Button isSmall onPress={() => setChosen(empty)}>
+        <Button kind="quiet" isSmall onPress={() => setChosen(empty)}>
           {words.emptyOnly}
         </Button>
         <div className={styles.choices}>

@@ -74,7 +74,7 @@ function tomorrow(): string {
 
 /** Schedules a publication or its withdrawal, and lists scheduled actions. */
 export function ScheduleDialog({ form, onClose }: ScheduledProps) {
-  const words = useWords().editor
+  const { editor: words, parts } = useWords()
   const format = useFormat()
   const { say } = useToasts()
   const { view } = useMeta(form)
@@ -132,9 +132,12 @@ export function ScheduleDialog({ form, onClose }: ScheduledProps) {
       onClose={onClose}
       title={words.schedule.title}
       footer={
-        <Button kind="main" isBusy={isBusy} isDisabled={!isValid || problem !== undefined} onPress={() => void confirm()}>
-          {own.some((one) => one.action === action) ? words.schedule.change : words.schedule.confirm}
-        </Button>
+        <>
+          <Button onPress={onClose}>{parts.cancel}</Button>
+          <Button kind="main" isBusy={isBusy} isDisabled={!isValid || problem !== undefined} onPress={() => void confirm()}>
+            {own.some((one) => one.action === action) ? words.schedule.change : words.schedule.confirm}
+          </Button>
+        </>
       }
     >
       <div className={styles.sheet}>

@@ -107,7 +107,7 @@ function PublishedPane({ form, idPrefix }: PublishedPaneProps) {
   return published == null ? (
     <p className={styles.soft}>{words.publish.never}</p>
   ) : (
-    <section className={styles.pane} aria-label={words.besides.published}>
+    <section className={styles.pane} aria-label={words.secondColumn.published}>
       <PublishedFields {...{ form, idPrefix, published }} />
     </section>
   )

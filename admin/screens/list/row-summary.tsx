@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { plainMarkdown } from '../../fields/summaries.js'
 import { buttonClass } from '../../parts/button.js'
 import { ColorText } from '../../parts/color-text.js'
 import { Panel } from '../../parts/dialog.js'
@@ -46,7 +47,7 @@ export default function RowSummary({ type, row, name, href, onClose }: RowSummar
     // The title has the name.
     if (attribute === undefined || text === '' || field === mainField(type)) return []
     if (formatted.has(attribute.type)) return [{ field, shown: valueCell({ words, format, type }, field, attribute, value, undefined) }]
-    return [{ field, shown: <ColorText text={shorten(text)} /> }]
+    return [{ field, shown: <ColorText text={shorten(attribute.type === 'richtext' ? plainMarkdown(text) : text)} /> }]
   })
   return (
     <Panel isOpen onClose={onClose} title={name} size="small">

@@ -152,9 +152,9 @@ export const editor = {
   clone: { action: 'Duplizieren', done: 'Das ist die Kopie.' },
   undo: 'Rückgängig',
   redo: 'Wiederholen',
-  besides: {
-    beside: 'Zweite Spalte',
-    nothing: 'Einzelansicht',
+  secondColumn: {
+    label: 'Zweite Spalte',
+    none: 'Keine zweite Spalte',
     published: 'Öffentliche Fassung',
   },
   preview: {

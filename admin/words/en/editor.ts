@@ -147,9 +147,9 @@ export const editor = {
   clone: { action: 'Duplicate', done: 'This is the copy.' },
   undo: 'Undo',
   redo: 'Redo',
-  besides: {
-    beside: 'Second column',
-    nothing: 'Single view',
+  secondColumn: {
+    label: 'Second column',
+    none: 'No second column',
     published: 'Public version',
   },
   preview: {
