@@ -1,5 +1,5 @@
 // Entries on the clipboard, as JSON with a marker: they can be pasted into other documents.
-import { type Entry, isObject } from '../form/values.js'
+import { type Entry, isObject, unfinishedText } from '../form/values.js'
 
 const marker = 'octavo/entries'
 
@@ -12,8 +12,9 @@ export interface CopiedEntry {
   readonly values: Entry
 }
 
-/** Entries as a text. */
-export const writeEntries = (entries: readonly CopiedEntry[]): string => JSON.stringify({ [marker]: entries })
+/** Entries as a text, without unfinished values. */
+export const writeEntries = (entries: readonly CopiedEntry[]): string =>
+  JSON.stringify({ [marker]: entries }, (_, value: unknown) => (unfinishedText(value) === undefined ? value : undefined))
 
 /** The entries in a text; null: it has none. */
 export function readEntries(text: string): readonly CopiedEntry[] | null {

@@ -174,7 +174,7 @@ export function createSaver(options: SaverOptions): Saver {
   }
   const unsubscribe = store.subscribe('', () => noteEdit(core))
   if (core.doubtful !== null || store.changes().length > 0) update(core, { phase: 'waiting' })
-  if (core.state.phase === 'waiting' && (core.doubtful !== null || documentId !== null)) plan(core)
+  if (core.state.phase === 'waiting' && (core.doubtful !== null || documentId !== null || store.edits > 0)) plan(core)
   const finish = () => new Promise<void>((resolve) => core.waiters.push(resolve))
   return {
     get state() {

@@ -4,7 +4,18 @@ import type { Conflict } from './merge.js'
 import type { PatchTerms } from './patch.js'
 import { isWithin, joinPath, lastPart, parentPath, splitPath, valueAt } from './paths.js'
 import { createUndoHistory, type UndoHistory } from './undo.js'
-import { attributesOf, type Entry, type FormAttribute, isEqual, isKeyed, keyOf, kindOf, type Shape, storedName } from './values.js'
+import {
+  attributesOf,
+  type Entry,
+  type FormAttribute,
+  isEqual,
+  isKeyed,
+  keyOf,
+  kindOf,
+  type Shape,
+  storedName,
+  unfinishedText,
+} from './values.js'
 
 /** Listeners by path. */
 export interface Listeners {
@@ -61,6 +72,7 @@ export interface FormStart {
   readonly conflicts?: readonly Conflict[]
   readonly partial?: readonly string[]
   readonly now?: () => number
+  readonly edits?: number
 }
 
 /** Creates the state of a form. */
@@ -73,13 +85,14 @@ export function createState({
   conflicts = [],
   partial = [],
   now = Date.now,
+  edits = 0,
 }: FormStart): FormState {
   const state: FormState = {
     shape,
     base,
     mine,
     sent,
-    edits: 0,
+    edits,
     conflicts: new Map(conflicts.map((conflict) => [conflict.path, conflict])),
     refused: new Map(),
     keys: new Map(Object.entries(keys)),
@@ -143,7 +156,8 @@ export function nameAt({ keys, base }: FormState, path: string): string | null {
 export const patchTerms = (state: FormState, retriesRefused: boolean): PatchTerms => ({
   shape: state.shape,
   nameOf: (path) => nameAt(state, path),
-  isHeld: (path) => state.conflicts.has(path) || (!retriesRefused && isRefused(state, path)),
+  isHeld: (path) =>
+    state.conflicts.has(path) || unfinishedText(valueAt(state.mine, path)) !== undefined || (!retriesRefused && isRefused(state, path)),
   isPartial: (path) => state.extensions.get(path)?.isComplete === false,
 })
 

@@ -51,13 +51,14 @@ export function createDocumentStore({ shape, data, ...options }: DocumentStoreOp
   return createForm({ shape, base, mine: base, ...options })
 }
 
-/** Creates the form of a stored copy. */
+/** Creates the form of a stored copy. It counts as edited: a new document is copied again and saved. */
 export function restoreDocumentStore(stored: StoredForm, options: Omit<DocumentStoreOptions, 'data'>): DocumentStore {
   const { base, mine, sent, keys, conflicts = [] } = stored
   const read = (packed: unknown) => unpack(packed) as Entry
   return createForm({
     ...{ base: read(base), mine: read(mine), sent: sent === null ? null : read(sent), keys },
     conflicts: mapConflicts(conflicts, unpack),
+    edits: 1,
     ...options,
   })
 }

@@ -31,6 +31,7 @@ export type Entry = Readonly<Record<string, unknown>>
 
 const entryKey = Symbol('key of an entry')
 const linkKey = Symbol('key of a link')
+const unfinishedKey = Symbol('unfinished text')
 
 /** The kind of the values of an attribute. */
 export function kindOf({ type, repeatable, relation = '', multiple }: FormAttribute): ValueKind {
@@ -78,6 +79,12 @@ export function toLink(link: Entry): Entry {
 
 /** Marks a file as a link. */
 export const toFile = (file: Entry): Entry => ({ ...file, [linkKey]: `@file:${String(file.id)}` })
+
+/** A text that is no value yet, such as JSON without its last bracket. It is kept in the form and its copies, and never sent. */
+export const toUnfinished = (text: string): Entry => ({ [unfinishedKey]: text })
+
+/** The text of an unfinished value; undefined for other values. */
+export const unfinishedText = (value: unknown): string | undefined => tagOf(value, unfinishedKey)
 
 /** A key for a new entry. */
 export const newKey = (): string => `new-${crypto.randomUUID().slice(0, 18)}`
@@ -141,7 +148,7 @@ export function isEqual(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((item, index) => isEqual(item, other[index]))
   if (!isObject(one) || !isObject(other)) return isEqualScalar(one, other)
-  if (keyOf(one) !== keyOf(other)) return false
+  if (keyOf(one) !== keyOf(other) || unfinishedText(one) !== unfinishedText(other)) return false
   if (tagOf(one, linkKey) !== undefined) return true
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => isEqual(one[name], other[name]))
 }
@@ -168,7 +175,8 @@ export function pack(value: unknown): unknown {
 }
 
 function packMembers(value: object): unknown {
-  const key = tagOf(value, entryKey)
+  const [key, unfinished] = [tagOf(value, entryKey), unfinishedText(value)]
+  if (unfinished !== undefined) return { unfinished }
   if (key !== undefined) return { entry: key, members: mapMembers(value as Entry, pack) }
   if (tagOf(value, linkKey) !== undefined) return { link: keyOf(value), value: { ...(value as Entry) } }
   if (!isKeyed(value) || value.length === 0) return { value }
@@ -178,8 +186,9 @@ function packMembers(value: object): unknown {
 
 /** The values of `pack`. */
 export function unpack(packed: unknown): unknown {
-  const { entry, members, link, items, text, value } = packed as Readonly<Record<string, unknown>>
+  const { entry, members, link, items, text, unfinished, value } = packed as Readonly<Record<string, unknown>>
   if (typeof entry === 'string') return toEntry(mapMembers(members as Entry, unpack), entry)
+  if (typeof unfinished === 'string') return toUnfinished(unfinished)
   if (typeof link === 'string') return { ...(value as Entry), [linkKey]: link }
   const list = typeof text === 'string' ? (JSON.parse(text) as unknown) : items
   return Array.isArray(list) ? list.map(unpack) : value

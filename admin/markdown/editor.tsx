@@ -1,5 +1,6 @@
 // The editor of Markdown: a text with a toolbar and a preview. Only typed characters change.
-import { markdown, markdownLanguage } from '@codemirror/lang-markdown'
+import { markdownKeymap, markdownLanguage, pasteURLAsLink } from '@codemirror/lang-markdown'
+import { Prec } from '@codemirror/state'
 import { keymap } from '@codemirror/view'
 import { Bold, Code, Eye, Heading, Image, Italic, Link, List, ListOrdered, Quote, SquareCode, Strikethrough } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
@@ -31,8 +32,11 @@ export interface MarkdownEditorProps {
   readonly uploadImages?: (files: readonly File[]) => Promise<readonly PictureFile[]>
 }
 
+// Without `markdown()`, which brings languages for the HTML, styles and scripts inside.
 const extensions = [
-  markdown({ base: markdownLanguage }),
+  markdownLanguage,
+  pasteURLAsLink,
+  Prec.high(keymap.of(markdownKeymap)),
   keymap.of([
     { key: 'Mod-b', run: toggleMark(inlineMarks.bold) },
     { key: 'Mod-i', run: toggleMark(inlineMarks.italic) },

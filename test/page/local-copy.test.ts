@@ -5,9 +5,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createBrowserStorage } from '../../admin/form/browser-storage.js'
 import { type CopyStorage, copyDelay, createCopyKeeper, findCopies, type LocalCopy, restoreCopy } from '../../admin/form/local-copy.js'
-import { createSaver, type DoubtfulRequest, type Saver } from '../../admin/form/saver.js'
+import { createSaver, type DoubtfulRequest, type Saver, savingPause } from '../../admin/form/saver.js'
 import { createDocumentStore, createNewDocumentStore, type DocumentStore } from '../../admin/form/store.js'
-import { type Entry, hasEqualContent, keyOf, readDocument } from '../../admin/form/values.js'
+import { createEntry, type Entry, hasEqualContent, keyOf, readDocument, toUnfinished, unfinishedText } from '../../admin/form/values.js'
 import { createClock, createNetwork, type Fate, fates, type InventedClock } from './support/clock.js'
 import { anyEdit, draft, perform, section } from './support/drafts.js'
 import { createModelServer, type ModelServer, shape } from './support/model-server.js'
@@ -244,6 +244,50 @@ describe('copies', () => {
     })
     await clock.advance(5_000)
     expect([next.state.documentId, server.document()!.draft!.title]).toEqual(['doc', 'ab'])
+  })
+})
+
+describe('texts that are no values yet', () => {
+  test('are in the copy, also in entries that were new, until they are values', async () => {
+    const [clock, memory, server] = [createClock(), createMemory(), createModelServer(draft())]
+    const page = openDocument(clock, server, memory)
+    const quote = createEntry(shape, shape.components['block.quote']!.attributes, { __component: 'block.quote', text: 'new' })
+    page.store.insert('sections', quote, 0)
+    const inner = `sections/${keyOf(quote)}/data`
+    await clock.advance(savingPause + 1_000)
+    page.store.set('data', toUnfinished('{ "nights": ['))
+    page.store.set(inner, toUnfinished('[1,'))
+    page.store.set('title', 'Mill, saved')
+    await clock.advance(savingPause + 1_000)
+    expect(page.saver.state.phase).toBe('held')
+    expect(server.document()!.draft).toMatchObject({ title: 'Mill, saved', data: { nights: [1, 2] } })
+    page.kill()
+    const next = await reopen(clock, server, memory)
+    expect(['data', inner].map((path) => unfinishedText(next.store.get(path)))).toEqual(['{ "nights": [', '[1,'])
+    next.store.set('data', { nights: [] })
+    next.store.set(inner, [1, 2])
+    await clock.advance(savingPause + 1_000)
+    expect(next.saver.state.phase).toBe('saved')
+    expect(server.document()!.draft).toMatchObject({ data: { nights: [] }, sections: [{ text: 'new', data: [1, 2] }, {}, {}, {}] })
+    await clock.advance(copyDelay)
+    expect(memory.copies.size).toBe(0)
+  })
+
+  test('of a new document are in its copy, which stays when it is restored', async () => {
+    const [clock, memory, server] = [createClock(), createMemory(), createModelServer(null)]
+    const store = createNewDocumentStore(shape, { sections: [], links: [], tags: [], gallery: [] }, clock.now)
+    const page = openPage(clock, server, memory, { store, revision: null, doubtful: null }, () => 'lost')
+    store.set('data', toUnfinished('{ "a"'))
+    await clock.advance(copyDelay)
+    page.kill()
+    const next = await reopen(clock, server, memory)
+    next.kill()
+    expect(memory.copies.size).toBe(1)
+    const last = await reopen(clock, server, memory)
+    expect(unfinishedText(last.store.get('data'))).toBe('{ "a"')
+    last.store.set('data', { a: 1 })
+    await clock.advance(savingPause + 1_000)
+    expect(server.document()!.draft).toMatchObject({ data: { a: 1 } })
   })
 })
 

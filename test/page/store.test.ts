@@ -1,8 +1,23 @@
 // The form of a document: values by path, keys that survive moving, listeners, errors, and requests that store what differs.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readEntries, writeEntries } from '../../admin/fields/entry-clipboard.js'
+import { isEmptyPatch } from '../../admin/form/patch.js'
 import { createDocumentStore, createNewDocumentStore, restoreDocumentStore } from '../../admin/form/store.js'
-import { createEntry, type Entry, hasEqualContent, isEqual, keyOf, pack, readDocument, toLink, unpack } from '../../admin/form/values.js'
+import {
+  createEntry,
+  type Entry,
+  hasEqualContent,
+  isEqual,
+  keyOf,
+  pack,
+  readDocument,
+  toLink,
+  toUnfinished,
+  unfinishedText,
+  unpack,
+} from '../../admin/form/values.js'
+import { textOf } from '../../admin/screens/editor/word-difference.js'
 import { anyEdit, draft, perform, section } from './support/drafts.js'
 import { createModelServer, shape } from './support/model-server.js'
 
@@ -216,6 +231,25 @@ describe('requests', () => {
     store.stored({ ...store.patch(), ids: {} })
     expect(store.receive({ ...draft(), title: 'Mill', kicker: null, sections: [] }).taken).not.toContain('sections')
     expect(store.receive({ ...draft(), title: 'Mill' }).taken).toContain('sections')
+  })
+
+  test('a text that is no value yet is a change that is never sent, is undone, and can be a side of a conflict', () => {
+    const store = open()
+    store.set('data', toUnfinished('{'))
+    expect([store.isChanged('data'), isEmptyPatch(store.patch(true))]).toEqual([true, true])
+    store.set('data', toUnfinished('{ "'))
+    expect(unfinishedText(store.get('data'))).toBe('{ "')
+    store.undo()
+    expect(unfinishedText(store.get('data'))).toBe('{')
+    store.redo()
+    store.receive({ ...draft(), data: 'theirs' })
+    expect(store.conflict('data')).toMatchObject({ theirs: 'theirs' })
+    store.decide('data', 'mine')
+    expect(unfinishedText(store.get('data'))).toBe('{ "')
+    expect(textOf(store.get('data'))).toBe('{ "')
+    expect(readEntries(writeEntries([{ component: 'block.quote', values: { text: 'a', data: store.get('data') } }]))).toEqual([
+      { component: 'block.quote', values: { text: 'a' } },
+    ])
   })
 
   test('values that are refused are not sent again before they change, and the rest is', () => {

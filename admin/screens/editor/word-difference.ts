@@ -1,5 +1,5 @@
 // The difference of two texts, word by word.
-import type { Entry } from '../../form/values.js'
+import { type Entry, unfinishedText } from '../../form/values.js'
 
 /** A part of a text: in both, or in one of them alone. */
 export interface TextPart {
@@ -94,6 +94,8 @@ export function textOf(value: unknown, depth = 0): string {
       .filter(Boolean)
       .join(depth === 0 ? '\n' : ' ')
   if (typeof value !== 'object') return String(value)
+  const unfinished = unfinishedText(value)
+  if (unfinished !== undefined) return unfinished
   const entry = value as Entry
   if (typeof entry.text === 'string' && entry.type === 'text') return entry.text
   if (Array.isArray(entry.children)) return entry.children.map((child) => textOf(child, depth + 1)).join('')

@@ -86,15 +86,42 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await field('Background').click()
     await page.keyboard.press('Control+End')
     await page.keyboard.type(' and **three**')
+    // A list goes on with the next line, and ends with an empty item.
+    for (const line of ['', '- four', 'five', '']) {
+      await page.keyboard.type(line)
+      await page.keyboard.press('Enter')
+    }
+    await page.keyboard.type('Six')
     await field('Editor note').fill('A note')
     await expectStored(article, id, {
       kicker: 'A kicker',
       summary: 'A summary of all kinds of fields that this page has for its editors.',
       ...{ format: 'essay', readingMinutes: 12, reads: '9007199254740993', reportedOn: '2025-02-03', featured: true },
       fieldwork: { nights: [4] },
-      background: 'One\r\nTwo and **three**',
+      background: 'One\r\nTwo and **three**\r\n- four\r\n- five\r\nSix',
       editorNote: 'A note',
     })
+    open.expectNoProblems()
+  })
+
+  test('a JSON text without its end is offered again after a reload, also of a document that was new', async () => {
+    await open.go(`/content/${article}/new?locale=en`)
+    await field('Fieldwork').click()
+    await page.keyboard.type('{ "nights": [4')
+    await page.getByText('Some fields are not saved').waitFor()
+    await page.waitForURL((url) => !url.pathname.endsWith('/new'))
+    const id = new URL(page.url()).pathname.split('/').at(-1)!
+    await page.reload()
+    await page.getByRole('button', { name: 'Show them' }).click()
+    await page.getByText('This is not valid JSON yet').waitFor()
+    expect(await field('Fieldwork').textContent()).toBe('{ "nights": [4')
+    await field('Fieldwork').click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('] }')
+    await expectStored(article, id, { fieldwork: { nights: [4] } })
+    await page.reload()
+    await field('Fieldwork').waitFor()
+    expect(await page.getByRole('button', { name: 'Show them' }).count()).toBe(0)
     open.expectNoProblems()
   })
 

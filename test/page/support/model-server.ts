@@ -31,7 +31,7 @@ export const shape: Shape = {
         links: { type: 'component', component: 'shared.link', repeatable: true },
       },
     },
-    'block.quote': { attributes: { text: { type: 'text' } } },
+    'block.quote': { attributes: { text: { type: 'text' }, data: { type: 'json' } } },
   },
 }
 
