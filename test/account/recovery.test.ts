@@ -231,7 +231,7 @@ rule('email.2', 'a template keeps its configured sender, reply address and text'
   await mailing.close()
 })
 
-rule('email.1', 'e-mails are sent by who may, and have addresses and texts alone', async () => {
+rule('email.1', 'e-mails are sent by permitted callers, and have addresses and texts alone', async () => {
   const { full } = goldenTokens()
   const mail = { to: 'x@example.test', subject: 's', text: 't' }
   expect((await post(served, '/api/email', mail)).status).toBe(403)

@@ -118,7 +118,7 @@ test('live-model.14: the undo of a change is undone as the last change, with wha
   expect(await read(`/api/order-cups/${id}`)).toMatchObject({ colour: 'blue' })
 })
 
-test('model-plans.18: what comes back is placed behind what was written meanwhile', async () => {
+test('model-plans.18: restored links follow those that were written since', async () => {
   const zoneOf = (components: readonly string[]) => ({ type: 'dynamiczone', components: components.map((name) => `order.${name}`) })
   const box = (components: readonly string[]) => type('order-box', { title: text, zone: zoneOf(components) })
   const parts = { ...part('square', { text }), ...part('circle', { text }) }

@@ -72,7 +72,7 @@ describe('laws', () => {
           expect(merged[field]).toBe(m === b ? t : m)
           expect(conflicts.some(({ path }) => path === field)).toBe(m !== b && t !== b && m !== t)
         }
-        // No entry is there twice; each is from one of the three.
+        // No entry appears twice; each is from one of the three.
         expect(new Set(keys(merged.sections)).size).toBe(keys(merged.sections).length)
         const conflicting = new Set(conflicts.map(({ path }) => path))
         const [b, m, t] = [keys(base.sections), keys(mine.sections), keys(theirs.sections)]

@@ -391,7 +391,7 @@ function editTheirs(server: ModelServer, what: number, text: string, added: stri
   })
 }
 
-describe('whatever happens to requests', () => {
+describe('request failures', () => {
   test('in the end the server has base + mine, and theirs where I changed nothing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.array(fate, { maxLength: 20 }), async (steps, course) => {

@@ -185,7 +185,7 @@ rule('administration-saving.3', 'operations that contradict each other or name n
         { insert: {}, key: 'k' },
       ],
       'parts/k',
-      'The key k is there twice',
+      'The key k appears twice',
     ],
   ]
   for (const [operations, path, message] of refusals) {

@@ -120,7 +120,7 @@ rule('administration-schedule.2', 'at its time the draft is published as it then
   expect([await stateOf(id), await scheduledOf(id)]).toEqual(['published', []])
 })
 
-rule('administration-schedule.3', 'who may publish the locales may schedule and cancel, and readers see it', async () => {
+rule('administration-schedule.3', 'callers with the right to publish the locales schedule and cancel, and readers see it', async () => {
   const [mine, german] = [await storyOf({}, clients.author), await storyOf()]
   await inGerman(german)
   const statuses = async (id: string, locale: string, codes: readonly string[]) => {

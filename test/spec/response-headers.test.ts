@@ -111,7 +111,7 @@ rule('headers.22', 'invalid headers and those of the service are refused with an
     [{ 'X Y': 'a' }, /"X Y" is not the name of a header/],
     [{ 'X-A': 'a\r\nX-B: b' }, /the value of "X-A" has a character that headers cannot have/],
     [{ 'X-A': ' ' }, /the value of "X-A" is empty/],
-    [{ 'X-A': 'a', 'x-a': 'b' }, /"x-a" is there twice/],
+    [{ 'X-A': 'a', 'x-a': 'b' }, /"x-a" appears twice/],
     [{ 'X-A': 7 }, /http\.headers\.X-A/],
   ]
   for (const [given, message] of wrong) {

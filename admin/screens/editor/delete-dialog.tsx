@@ -1,6 +1,7 @@
 // Deleting a document, with the documents that link to it.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { linkName } from '../../fields/link-name.js'
 import type { Entry } from '../../form/values.js'
 import { AlertDialog } from '../../parts/alert-dialog.js'
 import { CheckBox } from '../../parts/check-box.js'
@@ -12,6 +13,9 @@ import styles from './editor.module.css'
 import { nameOfDocument } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
 
+/** Linking documents that are named. */
+const maxNamed = 5
+
 interface DeleteDialogProps {
   readonly form: DocumentForm
   readonly onClose: () => void
@@ -20,13 +24,13 @@ interface DeleteDialogProps {
 
 /** Asks before a document is deleted. */
 export function DeleteDialog({ form, onClose, onDeleted }: DeleteDialogProps) {
-  const words = useWords().editor.remove
+  const { remove: words, untitled } = useWords().editor
   const format = useFormat()
   const { say } = useToasts()
   const { view } = useMeta(form)
   const [isAll, setAll] = useState(true)
   const { data: uses = [] } = useQuery({ queryKey: ['uses of', form.saver.state.documentId], queryFn: () => readUses(form) })
-  const count = uses.reduce((sum, { documents }) => sum + documents.length, 0)
+  const linking = uses.flatMap(({ documents }) => documents as readonly Entry[])
   const name = nameOfDocument(form.type, form.store.get('') as Entry)
   const hasLanguages = (view?.locales ?? []).length > 1 && form.locale !== null
   const confirm = async () => {
@@ -43,7 +47,17 @@ export function DeleteDialog({ form, onClose, onDeleted }: DeleteDialogProps) {
     <AlertDialog isOpen onClose={onClose} title={words.title(name)} action={words.confirm} onConfirm={confirm}>
       <div className={styles.sheet}>
         <p>{words.text}</p>
-        {count > 0 && <p className={styles.problem}>{words.used(count)}</p>}
+        {linking.length > 0 && (
+          <div className={styles.problem}>
+            <p>{words.used(linking.length)}</p>
+            <ul>
+              {linking.slice(0, maxNamed).map((link) => (
+                <li key={String(link.documentId)}>{linkName(link, untitled)}</li>
+              ))}
+              {linking.length > maxNamed && <li>…</li>}
+            </ul>
+          </div>
+        )}
         {hasLanguages && (
           <CheckBox isSelected={isAll} onChange={setAll}>
             {isAll ? words.all : words.one(format.languageName(form.locale ?? ''))}

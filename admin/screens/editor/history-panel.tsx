@@ -71,10 +71,13 @@ function Versions({ form, onChoose }: { readonly form: DocumentForm; readonly on
     <>
       <ul className={styles.versions}>
         <CurrentVersion form={form} />
-        {versions.map(({ id, at, status, administrator }) => (
+        {versions.map(({ id, at, status, administrator, changed }) => (
           <li key={id}>
             <button type="button" className={styles.version} onClick={() => onChoose(id)}>
               <VersionCells at={at} person={administrator} state={words.status[status] ?? status} />
+              {changed !== null && changed.length > 0 && (
+                <span className={styles.changed}>{changed.map((name) => labelOf(form.type.layout, name)).join(', ')}</span>
+              )}
             </button>
           </li>
         ))}

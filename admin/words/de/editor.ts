@@ -139,7 +139,7 @@ export const editor = {
     title: (name: string) => `„${name}“ löschen?`,
     all: 'Alle Sprachen',
     one: (language: string) => `Nur ${language}`,
-    text: 'Entwürfe und öffentliche Fassungen werden gelöscht. Im Verlauf bleiben sie erhalten.',
+    text: 'Entwürfe und öffentliche Fassungen werden endgültig gelöscht.',
     used: (count: number) => `${few(count, 'Dokument verweist', 'Dokumente verweisen')} darauf. Diese Verknüpfungen sind dann leer.`,
     confirm: 'Löschen',
     done: (name: string) => `„${name}“ wurde gelöscht.`,

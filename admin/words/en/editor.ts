@@ -133,7 +133,7 @@ export const editor = {
     title: (name: string) => `Delete “${name}”?`,
     all: 'All languages',
     one: (language: string) => `${language} only`,
-    text: 'Drafts and public versions are deleted. They stay in the history.',
+    text: 'Drafts and public versions are deleted for good.',
     used: (count: number) => `${few(count, 'document links', 'documents link')} to it. Those links will be left empty.`,
     confirm: 'Delete',
     done: (name: string) => `“${name}” was deleted.`,

@@ -273,7 +273,7 @@ function applyOperations(
     const isNew = 'insert' in operation
     const item = isNew ? { name, entry: operation.insert, isNew } : find(name)
     if (item === undefined) refuse(name, 'notFound', `The list has no entry ${name}`)
-    else if (inserted.has(name)) refuse(name, 'duplicate', `The key ${name} is there twice`)
+    else if (inserted.has(name)) refuse(name, 'duplicate', `The key ${name} appears twice`)
     else if (concerned.has(item)) refuse(name, 'conflict', 'The entry has two operations')
     else {
       concerned.add(item)

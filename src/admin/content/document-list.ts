@@ -28,7 +28,7 @@ function parseCursor(hash: string, cursor: string, param: CursorParameter): Curs
   const [of, id, ...values] = decodeParts(cursor, param)
   if (typeof of !== 'string' || !Number.isSafeInteger(id) || values.some((value) => typeof value === 'object' && value !== null))
     throw wrongCursor(param)
-  if (of !== hash) throw wrongCursor(param, 'The cursor is of another query: begin again without it')
+  if (of !== hash) throw wrongCursor(param, 'The cursor belongs to a different query: start again without it')
   return { id: id as number, values }
 }
 

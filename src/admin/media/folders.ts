@@ -211,6 +211,6 @@ async function foldersToDelete(
   const below = await folderIdsBelow(transaction, folders)
   await checkChangeable(transaction, administrator, 'upload_folders', below)
   const isEmpty = below.length === folders.length && (await fileIdsBelow(transaction, folders, 1)).length === 0
-  if (!isEmpty && !withContent) throw new ApiError('ApplicationError', 'The folder is not empty: say that its content is to be deleted too')
+  if (!isEmpty && !withContent) throw new ApiError('ApplicationError', 'The folder is not empty: set withContent to delete its content')
   return folders
 }

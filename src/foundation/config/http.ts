@@ -59,7 +59,7 @@ const headers = () =>
     const found: Record<string, string> = {}
     for (const [name, value] of Object.entries(given)) {
       const lower = name.toLowerCase()
-      const problem = Object.hasOwn(found, lower) ? `"${name}" is there twice` : problemOf(name, value)
+      const problem = Object.hasOwn(found, lower) ? `"${name}" appears twice` : problemOf(name, value)
       if (problem !== null) context.addIssue({ code: 'custom', message: problem })
       found[lower] = value.trim()
     }

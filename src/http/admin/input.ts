@@ -35,7 +35,7 @@ function parseParameters(rawQuery: string): Readonly<Record<string, string>> {
   const pairs = [...new URLSearchParams(rawQuery)]
   const names = new Set<string>()
   for (const [name] of pairs) {
-    if (names.has(name)) throw inputError('A parameter of the query is there twice', [name], 'duplicate')
+    if (names.has(name)) throw inputError('A parameter of the query appears twice', [name], 'duplicate')
     names.add(name)
   }
   return Object.fromEntries(pairs)

@@ -160,7 +160,7 @@ async function checkEntities(context: ImportContext, checks: EntityChecks): Prom
     }
     if (!counts.has(uid)) checkVersions(schemas.get(uid), model)
     counts.set(uid, (counts.get(uid) ?? 0) + 1)
-    if (!found.add(uid, id)) throw new ConfigError(`${line.where}: ${uid} ${id} is there twice. Nothing was changed`)
+    if (!found.add(uid, id)) throw new ConfigError(`${line.where}: ${uid} ${id} appears twice. Nothing was changed`)
     const row = reader.read(type, id, data, line, losses.note)
     noteComponents(row, found)
     if (uid === fileType) for (const name of namesOfFile(data)) files.add(name)
@@ -231,7 +231,7 @@ async function checkConfiguration({ archive, longestLine }: ImportContext): Prom
     if (table === undefined) throw new ConfigError(`${line.where} is neither a setting nor a webhook. Nothing was changed`)
     const key = value.get('key') ?? ''
     if (type === 'core-store' && (!key.startsWith('"') || keys.size === keys.add(key).size))
-      throw new ConfigError(`${line.where} is a setting without a name, or one that is there twice. Nothing was changed`)
+      throw new ConfigError(`${line.where} is a setting without a name, or one that appears twice. Nothing was changed`)
     count++
   }
   return count

@@ -103,7 +103,10 @@ function passOver(options: ScheduledRun, time: number, running: ClaimedTime): vo
 /** A time claimed during shutdown is returned to other processes and the next start. */
 const releaseClaim = ({ schedule, log }: ScheduledRun, claimed: ClaimedTime): Promise<void> =>
   claimed.giveBack().catch((error: unknown) => {
-    log.error({ err: error, schedule: schedule.name, time: new Date(claimed.time).toISOString() }, 'a schedule could not be left to others')
+    log.error(
+      { err: error, schedule: schedule.name, time: new Date(claimed.time).toISOString() },
+      'a schedule could not be handed over to another process',
+    )
   })
 
 /** The last attempted time, and its claim; null: this process does not run it. */
