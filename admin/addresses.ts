@@ -48,6 +48,8 @@ export interface ListState {
   readonly filters: QueryData | null
   readonly sort: string | null
   readonly columns: readonly string[] | null
+  /** `comfortable` or `compact`. */
+  readonly density: string | null
   readonly locale: string | null
   /** The id of a view. */
   readonly view: string | null
@@ -62,6 +64,7 @@ const emptyList: ListState = {
   filters: null,
   sort: null,
   columns: null,
+  density: null,
   locale: null,
   view: null,
   state: null,
@@ -78,7 +81,7 @@ export function writeListState({ q, columns, ...state }: Partial<ListState>): st
 export function readListState(search: string): ListState {
   const { q, filters, columns, ...given } = readQuery(search)
   const texts = Object.fromEntries(
-    (['sort', 'locale', 'view', 'state', 'after', 'before'] as const).map((name) => [name, textOrNull(given[name])]),
+    (['sort', 'density', 'locale', 'view', 'state', 'after', 'before'] as const).map((name) => [name, textOrNull(given[name])]),
   )
   return {
     ...emptyList,

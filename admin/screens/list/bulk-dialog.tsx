@@ -152,8 +152,10 @@ function Question({ action, type, state, locales, step, count, onConfirm, onClos
   const current = state.locale ?? locales.find(({ isDefault }) => isDefault)?.code ?? 'en'
   const locale = type.localized ? (isEverywhere && action !== 'edit' ? '*' : current) : undefined
   const isReady = (action !== 'edit' || Object.keys(changes).length > 0) && (step.needsPassword !== true || password !== '')
+  const form = useRef<HTMLFormElement>(null)
   const confirm = () => {
-    if (!isReady || isBusy) return
+    // An incomplete date has no value, which would empty the field.
+    if (!isReady || isBusy || form.current?.reportValidity() === false) return
     setBusy(true)
     void onConfirm(locale, changes, password).finally(() => setBusy(false))
   }
@@ -177,6 +179,7 @@ function Question({ action, type, state, locales, step, count, onConfirm, onClos
       }
     >
       <form
+        ref={form}
         className={styles.question}
         onSubmit={(event) => {
           event.preventDefault()

@@ -1,6 +1,8 @@
 // Values for fields of many documents.
 import { Plus, Trash2 } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { dateTimeInput, dateTimeValue, timeInput, timeValue } from '../../fields/date-values.js'
+import { textOf } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { IconButton } from '../../parts/icon-button.js'
 import { NumberInput } from '../../parts/number-input.js'
@@ -21,7 +23,23 @@ interface EditFieldsProps {
   readonly onChange: (changes: FieldChange) => void
 }
 
-const editable = new Set(['string', 'text', 'email', 'integer', 'decimal', 'float', 'biginteger', 'boolean', 'enumeration', 'date'])
+interface Input {
+  readonly type: 'text' | 'email' | 'date' | 'time' | 'datetime-local'
+  readonly toInput?: (value: unknown) => string
+  readonly toValue?: (text: string) => string
+}
+
+/** Kinds with a native input, and how its texts are stored. */
+const inputs: Readonly<Record<string, Input>> = {
+  string: { type: 'text' },
+  text: { type: 'text' },
+  email: { type: 'email' },
+  date: { type: 'date' },
+  time: { type: 'time', toInput: timeInput, toValue: timeValue },
+  datetime: { type: 'datetime-local', toInput: dateTimeInput, toValue: dateTimeValue },
+}
+
+const editable = new Set([...Object.keys(inputs), 'integer', 'decimal', 'float', 'biginteger', 'boolean', 'enumeration'])
 
 /** Attributes that many documents can be given at once: short values that are not unique. */
 const editableFields = (type: TypeInfo): readonly string[] =>
@@ -107,15 +125,18 @@ function NewValue({ label, attribute: { type, enum: choices = [] }, lang, value,
         onChange={(next) => onChange(next === '' ? null : next)}
       />
     )
-  if (type === 'string' || type === 'text' || type === 'email' || type === 'date')
+  const input = inputs[type]
+  if (input !== undefined) {
+    const { toInput = textOf, toValue = textOf } = input
     return (
       <TextInput
         {...known}
         lang={lang}
-        type={type === 'date' ? 'date' : type === 'email' ? 'email' : 'text'}
-        value={value === null ? '' : String(value)}
-        onChange={(next) => onChange(next === '' ? null : next)}
+        type={input.type}
+        value={toInput(value)}
+        onChange={(text) => onChange(text === '' ? null : toValue(text))}
       />
     )
+  }
   return <NumberInput {...known} isBig={type === 'biginteger'} value={value as number | string | null} onChange={onChange} />
 }

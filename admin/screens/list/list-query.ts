@@ -91,8 +91,18 @@ export function orderOf(type: TypeInfo, sort: string | null): { readonly key: st
   return { key, isDescending: direction === 'desc' }
 }
 
-/** Rows of a page. */
-export const pageSize = 50
+const usualSize = 50
+/** Strapi writes this size into all settings, whether or not somebody chose it. */
+const unchosenSize = 10
+
+/** Rows of a page: those of the saved settings. */
+function pageSize({ layout }: TypeInfo): number {
+  const { pageSize: size = unchosenSize } = layout.settings
+  return size === unchosenSize ? usualSize : size
+}
+
+/** True unless the saved settings take a part of the list away. */
+export const hasPart = ({ layout }: TypeInfo, part: 'searchable' | 'filterable' | 'bulkable'): boolean => layout.settings[part] !== false
 
 /** Parameters of a query. */
 type Query = Readonly<Record<string, QueryData>>
@@ -121,7 +131,7 @@ export function rowsQuery(type: TypeInfo, state: ListState, context: FilterConte
     ...rowsSelection(type, state, context),
     fields: shownColumns(type, state.columns).filter((name) => !name.startsWith('$')),
     sort: `${key}:${isDescending ? 'desc' : 'asc'}`,
-    limit: pageSize,
+    limit: pageSize(type),
     ...(state.after === null ? {} : { after: state.after }),
     ...(state.before === null || state.after !== null ? {} : { before: state.before }),
   }

@@ -19,7 +19,7 @@ import { useTitle } from '../shell/title.js'
 import { listName } from '../shell/type-names.js'
 import { type LocaleInfo, type Row, rowName, useColumns } from './columns.js'
 import styles from './list.module.css'
-import { orderOf, rowsQuery, rowsSelection, shownColumns, sortKey, type TypeInfo, tabsSelection } from './list-query.js'
+import { hasPart, orderOf, rowsQuery, rowsSelection, shownColumns, sortKey, type TypeInfo, tabsSelection } from './list-query.js'
 import { type ChangeList, useListState } from './list-state.js'
 import { ListTools, ViewMenu } from './list-tools.js'
 import { Pages, type Total } from './pages.js'
@@ -105,21 +105,23 @@ function List({ type, start }: ListProps): ReactNode {
   const [, navigate] = useLocation()
   const mayCreate = type.actions.includes('create')
   const create = addresses.create(type.uid, state.locale)
+  const isFilterable = hasPart(type, 'filterable')
+  const isBulkable = hasPart(type, 'bulkable')
 
   useListKeys({
     search,
     table,
-    onFilter: () => setFiltering(true),
+    onFilter: isFilterable ? () => setFiltering(true) : undefined,
     onCreate: mayCreate ? () => navigate(create) : undefined,
-    onSelectAll: () => select(new Set([...selected, ...data.map(keyOf)])),
+    onSelectAll: isBulkable ? () => select(new Set([...selected, ...data.map(keyOf)])) : undefined,
     onClear: () => select(new Set()),
   })
   const actions = useMemo<readonly ScreenAction[]>(
     () => [
       ...(mayCreate ? [{ id: 'create', label: words.list.createIn(type.displayName), keys: 'n', run: () => navigate(create) }] : []),
-      { id: 'filter', label: words.list.filterIn(type.displayName), keys: 'f', run: () => setFiltering(true) },
+      ...(isFilterable ? [{ id: 'filter', label: words.list.filterIn(type.displayName), keys: 'f', run: () => setFiltering(true) }] : []),
     ],
-    [mayCreate, words, type, create, navigate],
+    [mayCreate, isFilterable, words, type, create, navigate],
   )
   useScreenActions(actions)
   useSaid(total, rows.isPlaceholderData, state)
@@ -131,7 +133,7 @@ function List({ type, start }: ListProps): ReactNode {
   const sorted = columnNames.find((name) => sortKey(type, name) === order.key)
   const hrefOf = (row: Row) => addresses.document(type.uid, row.documentId, type.localized ? state.locale : null)
   return (
-    <section className={styles.screen}>
+    <section className={styles.screen} data-density={state.density ?? undefined}>
       <header className={styles.head}>
         <h1 className={styles.title}>{type.displayName}</h1>
         <div className={styles.actions}>
@@ -152,7 +154,7 @@ function List({ type, start }: ListProps): ReactNode {
         search={search}
         isFiltering={isFiltering}
         setFiltering={setFiltering}
-        views={<ViewsMenu type={type} state={state} change={change} roles={start.me.roles.map(({ id }) => id)} />}
+        views={<ViewsMenu type={type} state={state} change={change} me={start.me} />}
       />
       <div className={styles.card}>
         {data.length > 0 ? (
@@ -168,7 +170,7 @@ function List({ type, start }: ListProps): ReactNode {
             onSort={onSort}
             onPeek={peek}
             selected={selected}
-            onSelect={select}
+            onSelect={isBulkable ? select : undefined}
             isStale={rows.isPlaceholderData}
           />
         ) : (

@@ -15,7 +15,7 @@ import { readConditions, writeConditions } from './conditions.js'
 import { FilterEditor } from './filter-editor.js'
 import { useConditionText } from './filter-text.js'
 import styles from './list.module.css'
-import { mainField, orderOf, possibleColumns, sortKey, type TypeInfo } from './list-query.js'
+import { hasPart, mainField, orderOf, possibleColumns, sortKey, type TypeInfo } from './list-query.js'
 import type { ChangeList } from './list-state.js'
 import type { Total } from './pages.js'
 
@@ -39,7 +39,7 @@ interface SearchedProps extends ToolsProps {
 export function ListTools({ type, state, states, views, change, search, isFiltering, setFiltering }: SearchedProps): ReactNode {
   return (
     <div className={styles.tools}>
-      <SearchField q={state.q} change={change} input={search} />
+      {(hasPart(type, 'searchable') || state.q !== '') && <SearchField q={state.q} change={change} input={search} />}
       {type.draftAndPublish && <StateTabs type={type} state={state} states={states} />}
       <Filters type={type} state={state} change={change} isOpen={isFiltering} setOpen={setFiltering} views={views} />
     </div>
@@ -176,19 +176,21 @@ function Filters({ type, state, change, isOpen, setOpen, views }: FiltersProps):
           </span>
         )
       })}
-      <FilterEditor
-        type={type}
-        locale={state.locale}
-        group={group}
-        isOpen={isOpen}
-        onOpenChange={setOpen}
-        onChange={(next) => change({ filters: writeConditions(next) })}
-        trigger={
-          <Button kind="quiet" icon={<ListFilter />} aria-keyshortcuts="f">
-            {list.filter}
-          </Button>
-        }
-      />
+      {(hasPart(type, 'filterable') || group.items.length > 0) && (
+        <FilterEditor
+          type={type}
+          locale={state.locale}
+          group={group}
+          isOpen={isOpen}
+          onOpenChange={setOpen}
+          onChange={(next) => change({ filters: writeConditions(next) })}
+          trigger={
+            <Button kind="quiet" icon={<ListFilter />} aria-keyshortcuts="f">
+              {list.filter}
+            </Button>
+          }
+        />
+      )}
       {views}
     </div>
   )
@@ -203,7 +205,7 @@ interface ViewMenuProps extends ToolsProps {
 export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProps): ReactNode {
   const words = useWords()
   const format = useFormat()
-  const [density, setDensity] = usePreference('density')
+  const [preferred, prefer] = usePreference('density')
   const { list } = words
   const main = mainField(type)
   const possible = possibleColumns(type).filter((name) => name !== main)
@@ -213,7 +215,12 @@ export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProp
     const key = sortKey(type, name)
     return key === null ? [] : [{ value: key, label: columnLabel(words, type, name) }]
   })
-  const setColumns = (chosen: readonly string[] | null) => change({ columns: chosen, after: state.after, before: state.before }, true)
+  const stay = (part: Partial<ListState>) => change({ ...part, after: state.after, before: state.before }, true)
+  const setColumns = (chosen: readonly string[] | null) => stay({ columns: chosen })
+  const setDensity = (density: string) => {
+    if (state.view === null) prefer(density)
+    stay({ density: state.view === null ? null : density })
+  }
   const byDefault = locales.find(({ isDefault }) => isDefault)?.code ?? null
   const locale = state.locale ?? byDefault ?? 'en'
   return (
@@ -281,7 +288,7 @@ export function ViewMenu({ type, state, change, columns, locales }: ViewMenuProp
           isTitled
           isSingle
           choices={(['comfortable', 'compact'] as const).map((value) => ({ value, label: list.densities[value] }))}
-          value={[density]}
+          value={[state.density ?? preferred]}
           onChange={([value]) => value !== undefined && setDensity(value)}
         />
         <MenuLine />

@@ -1,4 +1,4 @@
-// The dialog that saves a list's state as a view.
+// The dialog that saves a list's state as a view, or renames and shares a view.
 import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
@@ -8,9 +8,13 @@ import { TextInput } from '../../parts/text-input.js'
 import { useWords } from '../../parts/words.js'
 import { ApiFailure } from '../../server/client.js'
 import styles from './bulk-dialog.module.css'
-import type { Visibility } from './views.js'
+import type { View, Visibility } from './views.js'
 
 interface SaveViewProps {
+  /** A view that is there already. */
+  readonly view?: View
+  /** The view belongs to another administrator, and would be hidden as a private one. */
+  readonly isOthers?: boolean
   readonly roles: readonly number[]
   readonly onClose: () => void
   readonly onSave: (name: string, visibility: Visibility) => Promise<void>
@@ -20,10 +24,10 @@ interface SaveViewProps {
 const longestName = 100
 
 /** Asks for the name of a view, and who has it. */
-export default function SaveView({ roles, onClose, onSave }: SaveViewProps): ReactNode {
+export default function SaveView({ view, roles, isOthers = false, onClose, onSave }: SaveViewProps): ReactNode {
   const { list, parts } = useWords()
-  const [name, setName] = useState('')
-  const [visibility, setVisibility] = useState<Visibility>('mine')
+  const [name, setName] = useState(view?.name ?? '')
+  const [visibility, setVisibility] = useState<Visibility>(view?.visibility ?? 'mine')
   const [error, setError] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   const save = () => {
@@ -35,13 +39,14 @@ export default function SaveView({ roles, onClose, onSave }: SaveViewProps): Rea
       )
       .finally(() => setBusy(false))
   }
-  const choices = (['mine', 'roles', 'everybody'] as const).filter((one) => one !== 'roles' || roles.length > 0)
+  const isPossible: Readonly<Record<Visibility, boolean>> = { mine: !isOthers, roles: roles.length > 0, everybody: true }
+  const choices = (['mine', 'roles', 'everybody'] as const).filter((one) => isPossible[one] || one === view?.visibility)
   return (
     <Dialog
       isOpen
       isKept
       size="small"
-      title={list.views.saveTitle}
+      title={view === undefined ? list.views.saveTitle : list.views.renameTitle}
       onClose={onClose}
       footer={
         <>
@@ -59,7 +64,12 @@ export default function SaveView({ roles, onClose, onSave }: SaveViewProps): Rea
           save()
         }}
       >
-        <Field label={list.views.name} required error={error ?? undefined} description={list.views.contents}>
+        <Field
+          label={list.views.name}
+          required
+          error={error ?? undefined}
+          description={view === undefined ? list.views.contents : undefined}
+        >
           {(control) => <TextInput {...control} autoFocus maxLength={longestName} value={name} onChange={setName} />}
         </Field>
         <Field label={list.views.sharing}>

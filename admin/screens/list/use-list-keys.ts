@@ -6,9 +6,9 @@ import { preference } from '../shell/preferences.js'
 interface ListKeys {
   readonly search: RefObject<HTMLInputElement | null>
   readonly table: RefObject<TableHandle | null>
-  readonly onFilter: () => void
+  readonly onFilter: (() => void) | undefined
   readonly onCreate: (() => void) | undefined
-  readonly onSelectAll: () => void
+  readonly onSelectAll: (() => void) | undefined
   readonly onClear: () => void
 }
 

@@ -70,6 +70,32 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('the settings of Strapi’s panel give the rows of a page, and take search, filters and selection away', async () => {
+    const { accessToken: token } = await signInAdmin(served, ada)
+    const layout = '/types/api::tag.tag/layout'
+    const configure = async (settings: object) => {
+      const before = await requestAdmin(served, layout, { token })
+      const { revision, ...stored } = before.body.data
+      const body = { ...stored, settings: { ...stored.settings, ...settings } }
+      const headers = { 'if-match': `"${revision}"` }
+      expect((await requestAdmin(served, layout, { method: 'PUT', token, body, headers })).status).toBe(200)
+    }
+    await configure({ pageSize: 20, searchable: false, filterable: false, bulkable: false })
+    await show(tags)
+    await eventually(async () => (await titles()).length).toBe(20)
+    for (const part of [open.page.getByRole('searchbox'), open.page.getByRole('button', { name: 'Filter', exact: true })])
+      expect(await part.count()).toBe(0)
+    expect(await open.page.getByRole('checkbox').count()).toBe(0)
+    for (const key of ['j', 'x', 'Control+a', 'f']) await open.page.keyboard.press(key)
+    expect(await open.page.getByRole('region', { name: 'Actions on the selection' }).count()).toBe(0)
+    expect(await open.page.getByRole('dialog').count()).toBe(0)
+    await configure({ pageSize: 10, searchable: true, filterable: true, bulkable: true })
+    await show(tags)
+    await eventually(async () => (await titles()).length).toBe(50)
+    await open.page.getByRole('searchbox').waitFor()
+    open.expectNoProblems()
+  })
+
   test('a filter through a relation, a group, and a chip that removes it', async () => {
     await show(articles)
     await open.page.getByRole('button', { name: 'Filter', exact: true }).click()
@@ -183,7 +209,34 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     await open.page.getByRole('link', { name: /^All/ }).click()
     await open.page.getByRole('button', { name: 'To look at (changed)' }).click()
     await open.page.getByRole('menuitem', { name: 'Save changes' }).click()
-    await open.page.getByRole('button', { name: 'To look at', exact: true }).click()
+    const named = (name: string) => open.page.getByRole('button', { name, exact: true })
+    await named('To look at').waitFor()
+    const rowHeight = async () => (await open.page.locator('tbody tr').first().boundingBox())!.height
+    const usual = await rowHeight()
+    await named('Columns and density').click()
+    await open.page.getByRole('menuitemradio', { name: 'Compact' }).click()
+    await open.page.waitForURL(/density=compact/)
+    await eventually(rowHeight).toBeLessThan(usual)
+    await named('To look at (changed)').click()
+    await open.page.getByRole('menuitem', { name: 'Save changes' }).click()
+    await show(articles)
+    expect(await rowHeight()).toBe(usual)
+    await views.click()
+    await open.page.getByRole('menuitemradio', { name: 'To look at' }).click()
+    await eventually(rowHeight).toBeLessThan(usual)
+
+    await named('To look at').click()
+    await open.page.getByRole('menuitem', { name: 'Rename or share…' }).click()
+    await open.page.getByRole('textbox', { name: 'Name' }).fill('Looked at')
+    await open.page.getByRole('button', { name: /Only me/ }).click()
+    await open.page.getByRole('option', { name: 'Everybody' }).click()
+    await named('Save view').click()
+    await named('Looked at').waitFor()
+    const { accessToken: token } = await signInAdmin(served, ada)
+    const { body } = await requestAdmin(served, '/views?type=api::article.article', { token })
+    expect(body.data).toMatchObject([{ name: 'Looked at', visibility: 'everybody', density: 'compact' }])
+
+    await named('Looked at').click()
     await open.page.getByRole('menuitem', { name: 'Delete view…' }).click()
     await open.page.getByRole('alertdialog').getByRole('button', { name: 'Delete view' }).click()
     await views.waitFor()
@@ -292,6 +345,28 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     const stored = await served.sql("SELECT DISTINCT colour FROM tags WHERE name IN ('Zebra 01', 'Zebra 02')")
     expect(stored).toEqual([{ colour: '#aa3300' }])
     open.expectNoProblems(/status of 400/)
+  })
+
+  test('a date and time is given to several entries, and an incomplete one is not taken for none', async () => {
+    await show('/content/api::event.event')
+    const [first = '', second = ''] = await titles()
+    for (const name of [first, second]) await row(name).getByRole('checkbox').click()
+    await open.page.getByRole('button', { name: 'Edit fields…' }).click()
+    const dialog = open.page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Add a field' }).click()
+    await dialog.getByRole('button', { name: /Field/ }).click()
+    await open.page.getByRole('option', { name: 'Starts', exact: true }).click()
+    const value = dialog.getByLabel('Value: Starts')
+    await value.press('1')
+    await dialog.getByRole('button', { name: 'Change 2 entries' }).click()
+    expect(await value.evaluate((input) => (input as HTMLInputElement).validity.badInput)).toBe(true)
+    await value.fill('2031-05-04T10:30')
+    const chosen = await open.page.evaluate(() => new Date('2031-05-04T10:30').getTime())
+    await dialog.getByRole('button', { name: 'Change 2 entries' }).click()
+    await open.page.getByText('2 entries changed').waitFor()
+    const rows = await served.sql('SELECT COUNT(DISTINCT document_id) AS n FROM events WHERE starts = ?', chosen)
+    expect(rows).toEqual([{ n: 2 }])
+    open.expectNoProblems()
   })
 
   test('deleting asks, says how many, and deletes all matches beyond the page', async () => {
