@@ -34,7 +34,7 @@ export const documentQuery = (type: string, document: string, locale: string | n
   readQuery('/content/{type}/{document}', { path: { type, document }, query: locale === null ? {} : { locale } })
 
 /** The lists and numbers of the home screen. */
-export const homeQuery = () => readQuery('/home')
+export const homeQuery = () => readQuery('/home', { query: { offset: new Date().getTimezoneOffset() } })
 
 /** Scheduled actions on all documents. */
 export const scheduleQuery = () => readQuery('/schedule')

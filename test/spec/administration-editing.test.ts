@@ -226,7 +226,7 @@ rule('administration-editing.6', 'a text finds types, documents and files that m
   const found = await find(ada, 'LIGHTHOUSE')
   const named = { type: story, displayName: 'Story', documentId: id, locale: 'en', state: 'draft', name: 'The wandering lighthouse' }
   expect(found.documents).toMatchObject([{ ...named, locales: [{ locale: 'en', state: 'draft' }], thumbnail: null }])
-  expect(found.files).toMatchObject([{ name: 'lighthouse.jpg' }])
+  expect(found.files).toMatchObject([{ name: 'lighthouse.jpg', url: '/x.jpg' }])
   expect([found.types, found.isComplete]).toEqual([[], true])
   expect((await find(ada, 'stor')).types).toEqual([{ uid: story, displayName: 'Story' }])
   expect((await find(clients.author!, 'lighthouse')).documents).toEqual([])

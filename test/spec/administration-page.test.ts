@@ -279,3 +279,91 @@ rule(
     }
   },
 )
+
+rule('administration-page.8', 'the home screen has changes by day, and drafts that links of public documents wait for', async () => {
+  const schemaOf = (name: string, attributes: object) => ({
+    kind: 'collectionType',
+    collectionName: `${name}s`,
+    info: { singularName: name, pluralName: `${name}s`, displayName: name },
+    options: { draftAndPublish: true },
+    attributes: { title: { type: 'string' }, ...attributes },
+  })
+  const quote = { sources: { type: 'relation', relation: 'oneToMany', target: 'api::source.source' } }
+  const local = await serveProject({
+    'src/api/story/content-types/story/schema.json': schemaOf('story', {
+      quote: { type: 'component', component: 'shared.quote' },
+      lead: { type: 'relation', relation: 'oneToOne', target: 'api::source.source' },
+    }),
+    'src/api/source/content-types/source/schema.json': schemaOf('source', {}),
+    'src/components/shared/quote.json': { collectionName: 'quotes', info: { displayName: 'Quote' }, attributes: quote },
+  })
+  try {
+    const [story, source] = ['api::story.story', 'api::source.source']
+    await addAdministrator(local, 'ada@admins.example')
+    for (const [role, ...types] of [
+      ['sources', source],
+      ['stories', story],
+      ['both', source, story],
+    ] as const) {
+      await addAdministrator(local, `${role}@admins.example`, [role])
+      await allowAdmins(local, role!, ...types.map((type) => `plugin::content-manager.explorer.read ${type}`))
+    }
+    const tokenOf = async (name: string) => (await signInAdmin(local, `${name}@admins.example`)).accessToken
+    const [token, sources, stories, both] = await Promise.all(['ada', 'sources', 'stories', 'both'].map(tokenOf))
+    const homeOf = async (by: string | undefined, query = '') => (await requestAdmin(local, `/home${query}`, { token: by! })).body.data
+    const create = async (type: string, data: object): Promise<string> => {
+      const made = await requestAdmin(local, `/content/${type}`, { method: 'POST', token: token!, body: { data } })
+      expect(made.status, made.text).toBe(201)
+      return made.body.data.documentId
+    }
+    const act = async (path: string) => {
+      const headers = { 'if-match': (await requestAdmin(local, `/content/${path}`, { token: token! })).headers.get('etag')! }
+      const done = await requestAdmin(local, `/content/${path}/publish`, { method: 'POST', token: token!, headers })
+      expect(done.status, done.text).toBeLessThan(300)
+    }
+    const lead = await create(source, { title: 'Lead' })
+    const quoted = await create(source, { title: 'Quoted' })
+    await create(source, { title: 'Nobody links to it' })
+    const shown = await create(story, { title: 'Shown', lead, quote: { sources: [quoted] } })
+    const namesIn = async (by: string | undefined) => (await homeOf(by)).waiting.map(({ name }: { name: string }) => name).toSorted()
+    expect(await namesIn(token)).toEqual([])
+    await act(`${story}/${shown}`)
+    expect(await namesIn(token)).toEqual(['Lead', 'Quoted'])
+    expect(await namesIn(both)).toEqual(['Lead', 'Quoted'])
+    for (const one of [sources, stories]) expect(await namesIn(one)).toEqual([])
+    await act(`${source}/${lead}`)
+    expect(await namesIn(token)).toEqual(['Quoted'])
+
+    const { days } = await homeOf(token)
+    expect(days).toHaveLength(14)
+    expect(days.at(-1)).toEqual({ day: new Date().toISOString().slice(0, 10), draft: 2, changed: 0, published: 2, exact: true })
+    expect((await homeOf(stories)).days.at(-1)).toMatchObject({ draft: 0, published: 1 })
+    const day = 86_400_000
+    const noon = Math.floor(Date.now() / day) * day + day / 2
+    const move = (document: string, time: number) =>
+      local.sql('UPDATE sources SET updated_at = ? WHERE document_id = ? AND published_at IS NULL', time, document)
+    await move(lead, noon - 3 * day)
+    await move(quoted, noon - 14 * day)
+    const counts = (found: readonly { readonly draft: number; readonly published: number }[]) =>
+      found.map(({ draft, published }) => draft + published)
+    expect(counts((await homeOf(sources)).days)).toEqual([...Array<number>(10).fill(0), 1, 0, 0, 1])
+    await move(lead, noon - 3 * day + day / 2 - 1)
+    const dated = new Date(noon - 2 * day).toISOString().slice(0, 10)
+    const onThatDay = (found: readonly { readonly day: string }[]) => found.find((one) => one.day === dated)
+    expect(onThatDay((await homeOf(sources, '?offset=-60')).days)).toMatchObject({ draft: 0, published: 1 })
+    expect(onThatDay((await homeOf(sources)).days)).toMatchObject({ draft: 0, published: 0 })
+    await local.sql(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
+        INSERT INTO sources (document_id, title, created_at, updated_at) SELECT 'many' || i, 'Many', ?, ? FROM n`,
+      noon - 2 * day,
+      noon - 2 * day,
+    )
+    const many = (await homeOf(sources)).days
+    expect(many.map(({ exact }: { exact: boolean }) => exact)).toEqual([...Array<boolean>(12).fill(false), true, true])
+    expect(many[11].draft).toBe(499)
+    for (const offset of ['x', '841', '-841', '1.5'])
+      expect([offset, (await requestAdmin(local, `/home?offset=${offset}`, { token: token! })).status]).toEqual([offset, 400])
+  } finally {
+    await local.close()
+  }
+})

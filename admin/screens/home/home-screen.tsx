@@ -1,4 +1,5 @@
-// The home screen: scheduled actions, unfinished work, changes by others, latest changes, and documents by state.
+// The home screen: scheduled actions, unfinished work, changes by others, latest changes, drafts that links wait for, and documents by
+// state and day.
 import { useQuery } from '@tanstack/react-query'
 import { EyeOff, Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -15,13 +16,14 @@ import { homeQuery, scheduleQuery } from '../../server/queries.js'
 import { usePreference } from '../shell/preferences.js'
 import { useTitle } from '../shell/title.js'
 import { groupTypes, type Start } from '../shell/type-names.js'
+import { DayChart } from './day-chart.js'
 import { DocumentRows } from './document-rows.js'
 import styles from './home.module.css'
 import { ScheduledRows } from './scheduled-rows.js'
 import { StateChart } from './state-chart.js'
 
-type BoxName = 'scheduled' | 'mine' | 'theirs' | 'recent' | 'states'
-const boxNames: readonly BoxName[] = ['scheduled', 'mine', 'theirs', 'recent', 'states']
+const boxNames = ['scheduled', 'mine', 'theirs', 'waiting', 'recent', 'states', 'days'] as const
+type BoxName = (typeof boxNames)[number]
 
 export default function HomeScreen({ start }: { readonly start: Start }): ReactNode {
   const { shell } = useWords()
@@ -31,8 +33,7 @@ export default function HomeScreen({ start }: { readonly start: Start }): ReactN
   const isHidden = (name: BoxName) => hidden.split(' ').includes(name)
   const toggle = (name: BoxName) => setHidden(boxNames.filter((one) => isHidden(one) !== (one === name)).join(' '))
   useTitle(shell.home)
-  const { title, scheduled: scheduledTitle, mine, theirs, recent, states, mineEmpty, theirsEmpty, recentEmpty } = shell.startPage
-  const titles: Readonly<Record<BoxName, string>> = { scheduled: scheduledTitle, mine, theirs, recent, states }
+  const { title, waitingText, mineEmpty, theirsEmpty, recentEmpty, ...titles } = shell.startPage
   const home = data?.data
   const shared = { start, scheduled }
   const contentOf: Readonly<Record<BoxName, () => ReactNode>> = {
@@ -40,9 +41,21 @@ export default function HomeScreen({ start }: { readonly start: Start }): ReactN
     mine: () => <DocumentRows {...shared} documents={home!.mine} empty={mineEmpty} />,
     theirs: () => <DocumentRows {...shared} documents={home!.theirs} empty={theirsEmpty} showsAuthor />,
     recent: () => <DocumentRows {...shared} documents={home!.recent} empty={recentEmpty} showsAuthor />,
+    waiting: () => (
+      <>
+        <p className={styles.note}>{waitingText}</p>
+        <DocumentRows {...shared} documents={home!.waiting} empty="" />
+      </>
+    ),
     states: () => <StateChart start={start} states={home!.states} />,
+    days: () => <DayChart days={home!.days} />,
   }
-  const isEmpty: Partial<Record<BoxName, boolean>> = { scheduled: scheduled.length === 0, states: home?.states.length === 0 }
+  const isEmpty: Partial<Record<BoxName, boolean>> = {
+    scheduled: scheduled.length === 0,
+    waiting: home === undefined || home.waiting.length === 0,
+    states: home?.states.length === 0,
+    days: home?.days.every(({ draft, changed, published }) => draft + changed + published === 0),
+  }
   const shown = boxNames.filter((name) => !isHidden(name) && isEmpty[name] !== true)
   return (
     <div className={styles.page}>

@@ -11,26 +11,35 @@ import styles from './home.module.css'
 
 type TypeStates = Data<'/home', 'GET'>['states'][number]
 
-const order = ['published', 'changed', 'draft'] as const
+/** States from the bottom of a bar to its top. */
+export const order = ['published', 'changed', 'draft'] as const
 
 const totalOf = (states: TypeStates): number => order.reduce((sum, name) => sum + states[name].total, 0)
 
+/** The colours of the states. */
+export function Legend(): ReactNode {
+  const { parts } = useWords()
+  return (
+    <ul className={styles.legend} aria-hidden="true">
+      {order.map((name) => (
+        <li key={name} className={styles.key}>
+          <span className={classes(styles.swatch, styles[name])} />
+          {parts.state[name]}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** Bars whose lengths are relative to the largest type; each part leads to its list. */
 export function StateChart({ start, states }: { readonly start: Start; readonly states: readonly TypeStates[] }): ReactNode {
-  const { shell, parts } = useWords()
+  const { shell } = useWords()
   const { number } = useFormat()
   const used = states.filter((one) => totalOf(one) > 0).toSorted((one, other) => totalOf(other) - totalOf(one))
   const most = Math.max(1, ...used.map(totalOf))
   return (
     <>
-      <ul className={styles.legend} aria-hidden="true">
-        {order.map((name) => (
-          <li key={name} className={styles.key}>
-            <span className={classes(styles.swatch, styles[name])} />
-            {parts.state[name]}
-          </li>
-        ))}
-      </ul>
+      <Legend />
       <ul className={styles.chart}>
         {used.map((one) => {
           const { type, displayName, draft, changed, published } = one

@@ -146,12 +146,12 @@ function useFoundGroups({ onClose }: Pick<PaletteProps, 'onClose'>, text: string
       },
       {
         title: shell.palette.files,
-        entries: files.map(({ id, name, thumbnail }) => ({
+        entries: files.map(({ id, name, mime, url, thumbnail }) => ({
           id: `file ${id}`,
           label: name,
-          picture: thumbnail?.url,
+          picture: mime?.startsWith('image/') === true ? thumbnail?.url : undefined,
           Icon: File,
-          run: closing(onClose, () => thumbnail !== null && window.open(thumbnail.url, '_blank', 'noopener')),
+          run: closing(onClose, () => url !== null && window.open(url, '_blank', 'noopener')),
         })),
       },
     ]

@@ -47,6 +47,7 @@ interface SearchedFile {
   readonly name: string
   readonly alternativeText: string | null
   readonly mime: string | null
+  readonly url: string | null
   readonly thumbnail: Thumbnail | null
 }
 
@@ -145,6 +146,7 @@ async function searchFiles(access: ContentAccess, type: ContentType, text: strin
     name: String(file.name),
     alternativeText: typeof file.alternativeText === 'string' ? file.alternativeText : null,
     mime: typeof file.mime === 'string' ? file.mime : null,
+    url: typeof file.url === 'string' ? file.url : null,
     thumbnail: toThumbnail(file),
   }))
 }

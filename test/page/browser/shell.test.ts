@@ -32,6 +32,43 @@ describeWith(['Chromium'], 'the shell in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('the home screen has changes by day, and drafts that public documents link to', async () => {
+    const title = 'The Ferry Timetable as Literature'
+    const [draft] = await served.sql('SELECT document_id FROM articles WHERE title = ?', title)
+    const document = draft!.document_id as string
+    await served.sql('UPDATE articles SET updated_at = ? WHERE document_id = ?', Date.now(), document)
+    await served.sql(
+      `INSERT INTO octavo_pending_links (link_table, owner_id, target_type, target_document, target_locale)
+        VALUES ('articles_related_lnk', 1, 'api::article.article', ?, 'en') RETURNING id`,
+      document,
+    )
+    await open.go('/')
+    const box = (name: string) => open.page.getByRole('region', { name })
+    const days = box('Changes in the last 14 days').getByRole('listitem')
+    await expect.poll(() => days.last().textContent()).toContain('0 published, 0 changed, 1 drafts')
+    expect(await days.count()).toBe(14)
+    await expectAccessible(open.page)
+    await box('Drafts that public documents link to').getByRole('link', { name: title }).press('Enter')
+    await expect.poll(() => new URL(open.page.url()).pathname).toBe(`/admin/content/api::article.article/${document}`)
+    open.expectNoProblems()
+  })
+
+  test('the palette opens a file itself, in another tab', async () => {
+    await open.go('/')
+    const [file] = await served.sql("SELECT name, url FROM files WHERE mime LIKE 'image/%' ORDER BY id LIMIT 1")
+    await open.page.keyboard.press('Control+k')
+    await open.page.getByRole('combobox').fill(String(file!.name))
+    const opened = open.page.waitForEvent('popup')
+    await open.page
+      .getByRole('option', { name: String(file!.name) })
+      .first()
+      .click()
+    const tab = await opened
+    await expect.poll(() => new URL(tab.url()).pathname).toBe(file!.url)
+    await tab.close()
+    open.expectNoProblems()
+  })
+
   test('the palette finds a document and a type, with keys alone', async () => {
     await open.go('/')
     await open.page.keyboard.press('Control+k')

@@ -337,6 +337,7 @@ const found = z.strictObject({
       name: text,
       alternativeText: text.nullable(),
       mime: text.nullable(),
+      url: text.nullable().describe('Of the file itself'),
       thumbnail: thumbnailSchema.nullable(),
     }),
   ),

@@ -141,11 +141,26 @@ const home = z.strictObject({
   mine: homeDocuments.describe('Drafts that differ from what is public, last changed by me'),
   theirs: homeDocuments.describe('Documents created by me, last changed by others'),
   recent: homeDocuments,
+  waiting: homeDocuments.describe('Drafts without a public version that public documents link to'),
   states: z.array(
     z.strictObject({ type: z.string(), displayName: z.string(), draft: boundedTotal, changed: boundedTotal, published: boundedTotal }),
   ),
+  days: z
+    .array(z.strictObject({ day: z.string(), draft: z.int(), changed: z.int(), published: z.int(), exact: z.boolean() }))
+    .describe('Documents by the day of their latest change, and by their present state'),
   isComplete: z.boolean(),
 })
+
+const maxOffset = 14 * 60
+const offsetError = { error: `offset must be a number from -${maxOffset} to ${maxOffset}` }
+/** Minutes that a clock is behind UTC, as `Date` of JavaScript has them. */
+const clockOffset = z
+  .string()
+  .regex(/^-?\d{1,3}$/, offsetError)
+  .meta({ type: 'integer', minimum: -maxOffset, maximum: maxOffset, default: 0, pattern: undefined })
+  .transform(Number)
+  .pipe(z.number().min(-maxOffset, offsetError).max(maxOffset, offsetError))
+  .default(0)
 
 /** The resources of the shell and of its first screen. */
 export const startResources: readonly Resource[] = [
@@ -160,10 +175,12 @@ export const startResources: readonly Resource[] = [
   resource({
     method: 'GET',
     path: '/home',
-    summary: 'Read the home screen: own unfinished documents, changes by others, latest changes, documents by state',
+    summary:
+      'Read the home screen: own unfinished documents, changes by others, latest changes, awaited drafts, documents by state and day',
     who: 'administrator',
+    query: z.strictObject({ offset: clockOffset.describe('Minutes that the clock of the reader is behind UTC, for the days') }),
     response: z.strictObject({ data: home }),
-    handle: async (context) => cacheable(await readHome(await contentAccess(context))),
+    handle: async (context) => cacheable(await readHome(await contentAccess(context), context.administration.now(), context.query.offset)),
   }),
 ]
 
