@@ -1,5 +1,6 @@
 // The page for editors next to the panel of Strapi 5.54, on the same database and in the same browser: what the first load of a screen takes,
-// and the processor time of its process for what editors do. Run: node bench/editors.mjs [--rounds 3] [--pictures FOLDER]
+// and the processor time for what editors do. The floor of a key press is a page of bare inputs without a script. Run: node
+// bench/editors.mjs [--rounds 3] [--pictures FOLDER] [--without-strapi]
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -9,7 +10,13 @@ import { createAdministrator, openBrowser, pageHeaders, signIn, startPage, start
 import { median } from './report.mjs'
 import { copyDatabase } from './servers.mjs'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, pictures: { type: 'string' } } })
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    pictures: { type: 'string' },
+    'without-strapi': { type: 'boolean', default: false },
+  },
+})
 const rounds = Number(values.rounds)
 
 /** Types that a real project would not have so large. */
@@ -24,7 +31,9 @@ const long = {
 }
 
 /** @typedef {import('playwright-core').Page} Page */
+/** @typedef {import('playwright-core').CDPSession} Session */
 /** @typedef {(what: string, value: number) => void} Note */
+/** @typedef {'floor' | 'page' | 'panel'} Side */
 
 /** Creates the administrator and the documents; returns the ids of these. @param {string} database */
 async function fill(database) {
@@ -45,23 +54,27 @@ async function fill(database) {
   return ids
 }
 
-/** Processor milliseconds of the process that shows the page. @param {import('playwright-core').CDPSession} session */
-async function processorTime(session) {
+/**
+ * Processor milliseconds of the process that shows the page, or of its main thread alone.
+ * @param {Session} session
+ * @param {'ProcessTime' | 'TaskDuration'} metric
+ */
+async function processorTime(session, metric) {
   const { metrics } = await session.send('Performance.getMetrics')
-  const found = metrics.find(({ name }) => name === 'ProcessTime')
-  if (found === undefined) throw new Error('This browser does not tell the time of a process')
+  const found = metrics.find(({ name }) => name === metric)
+  if (found === undefined) throw new Error(`This browser does not measure ${metric}`)
   return 1_000 * found.value
 }
 
 /** Longest wait for a calm moment, in half seconds. */
 const longestWait = 30
 
-/** Waits until the page has nothing more to do; resolves to the processor milliseconds so far. @param {import('playwright-core').CDPSession} session */
+/** Waits until the page has nothing more to do; resolves to the processor milliseconds of its process so far. @param {Session} session */
 async function untilIdle(session) {
-  let [before, calm] = [await processorTime(session), 0]
+  let [before, calm] = [await processorTime(session, 'ProcessTime'), 0]
   for (let wait = 0; calm < 2 && wait < longestWait; wait++) {
     await setTimeout(500)
-    const now = await processorTime(session)
+    const now = await processorTime(session, 'ProcessTime')
     calm = now - before < 25 ? calm + 1 : 0
     before = now
   }
@@ -92,6 +105,36 @@ async function firstLoad(page, address, shown) {
   await setTimeout(3_000)
   page.off('response', note)
   return { requests, kilobytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) / 1_000 }
+}
+
+/**
+ * Notes the time of the main thread for each of some letters.
+ * @param {Session} session
+ * @param {Note} note
+ * @param {string} what
+ * @param {import('playwright-core').Locator} box
+ */
+async function typeLetters(session, note, what, box) {
+  const letters = 'abcdefghijklmnopqrst'
+  await box.click()
+  await untilIdle(session)
+  const before = await processorTime(session, 'TaskDuration')
+  await box.pressSequentially(letters, { delay: 80 })
+  await untilIdle(session)
+  note(what, ((await processorTime(session, 'TaskDuration')) - before) / letters.length)
+}
+
+const keyOf200 = 'a key in a field of 200: main thread (ms)'
+
+/** As many bare inputs. @param {Note} note */
+async function measureFloor(note) {
+  const { page, context, close } = await openBrowser()
+  const field = '<p><label>A field<br><input style="width: 600px; padding: 8px" value="The value"></label></p>'
+  await page.setContent(`<body style="font: 14px sans-serif">${field.repeat(200)}`)
+  const session = await context.newCDPSession(page)
+  await session.send('Performance.enable')
+  await typeLetters(session, note, keyOf200, page.locator('input').nth(99))
+  await close()
 }
 
 /**
@@ -126,14 +169,12 @@ async function measure(origin, isPanel, ids, note) {
 
     const session = await page.context().newCDPSession(page)
     await session.send('Performance.enable')
-    /** @param {string} what @param {() => Promise<unknown>} act @param {number} [times] */
-    const cost = async (what, act, times = 1) => {
+    const cost = async (/** @type {string} */ what, /** @type {() => Promise<unknown>} */ act) => {
       const before = await untilIdle(session)
       await act()
-      note(what, ((await untilIdle(session)) - before) / times)
+      note(what, (await untilIdle(session)) - before)
     }
-    const key = (/** @type {import('playwright-core').Locator} */ box) => box.pressSequentially('abcdefghijklmnopqrst', { delay: 30 })
-    await cost('a key in a field of 200 (ms)', () => key(field), 20)
+    await typeLetters(session, note, keyOf200, field)
     /** Opens a screen as a new page in the same process, from the cache. */
     const open = async (/** @type {string} */ what, /** @type {string} */ address, /** @type {() => Promise<unknown>} */ shown) => {
       page.once('dialog', (dialog) => void dialog.accept())
@@ -145,6 +186,10 @@ async function measure(origin, isPanel, ids, note) {
     await open('opening a list of 50 rows (ms)', articles, rows)
     if (isPanel) await page.getByRole('button', { name: 'Search', exact: true }).first().click()
     const search = isPanel ? page.locator('input[name=search]') : page.getByRole('searchbox').first()
+    if (!isPanel) {
+      await typeLetters(session, note, 'a key in the search above 50 rows: main thread (ms)', search)
+      await search.fill('')
+    }
     await cost('a word of 5 letters in the search, and its rows (ms)', async () => {
       await search.pressSequentially('story', { delay: 100 })
       await search.press('Enter')
@@ -153,7 +198,7 @@ async function measure(origin, isPanel, ids, note) {
     const name = page.getByRole('textbox', { name: /^name\b/i })
     await open('opening a dynamic zone of 300 (ms)', `${content}/api::long.long/${ids.long}`, () => name.waitFor())
     await picture('long')
-    await cost('a key in a field above a dynamic zone of 300 (ms)', () => key(name), 20)
+    await typeLetters(session, note, 'a key in a field above a dynamic zone of 300: main thread (ms)', name)
   } finally {
     await browser.close()
   }
@@ -161,24 +206,33 @@ async function measure(origin, isPanel, ids, note) {
 
 const database = copyDatabase(temporaryFolder())
 const ids = await fill(database)
-/** @type {Map<string, { page: number[], panel: number[] }>} */
+/** @type {Map<string, Record<Side, number[]>>} */
 const figures = new Map()
-for (let round = 0; round < rounds; round++)
-  for (const side of /** @type {const} */ (['page', 'panel'])) {
+/** @type {(side: Side) => Note} */
+const noteOf = (side) => (what, value) => {
+  console.error(`${side}: ${what} ${value.toFixed(1)}`)
+  const found = figures.get(what) ?? { floor: [], page: [], panel: [] }
+  found[side].push(value)
+  figures.set(what, found)
+}
+for (let round = 0; round < rounds; round++) {
+  await measureFloor(noteOf('floor'))
+  for (const side of /** @type {const} */ (values['without-strapi'] ? ['page'] : ['page', 'panel'])) {
     // One service at a time, on the same file.
     const server = side === 'panel' ? await startPanel(database, types) : await startPage(database, { types })
-    await measure(server.origin, side === 'panel', ids, (what, value) => {
-      console.error(`${side}: ${what} ${value.toFixed(1)}`)
-      const found = figures.get(what) ?? { page: [], panel: [] }
-      found[side].push(value)
-      figures.set(what, found)
-    })
+    await measure(server.origin, side === 'panel', ids, noteOf(side))
     await server.stop()
   }
+}
 
-console.log(`| what, median of ${rounds} | page | panel | panel / page |\n| --- | --- | --- | --- |`)
-for (const [what, { page, panel }] of figures) {
-  const [own, theirs] = [median(page), median(panel)]
-  const digits = own < 10 && !Number.isInteger(own) ? 1 : 0
-  console.log(`| ${what} | ${own.toFixed(digits)} | ${theirs.toFixed(digits)} | ${(theirs / own).toFixed(1)} |`)
+/** @param {readonly number[]} measured */
+const shown = (measured) => {
+  if (measured.length === 0) return ''
+  const value = median(measured)
+  return value.toFixed(value < 10 && !Number.isInteger(value) ? 1 : 0)
+}
+console.log(`| what, median of ${rounds} | floor | page | panel | panel / page |\n| --- | --- | --- | --- | --- |`)
+for (const [what, { floor, page, panel }] of figures) {
+  const ratio = panel.length === 0 ? '' : (median(panel) / median(page)).toFixed(1)
+  console.log(`| ${what} | ${shown(floor)} | ${shown(page)} | ${shown(panel)} | ${ratio} |`)
 }
