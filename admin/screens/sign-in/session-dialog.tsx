@@ -13,11 +13,38 @@ import { PasswordField } from './password-field.js'
 import styles from './sign-in.module.css'
 import { FormError, useSubmission } from './submission.js'
 
+/** Milliseconds without a key before a dialog opens. */
+const pauseMs = 1_000
+
+/** True once nobody has typed for a second: a dialog takes the focus, and would take the letters of a word. */
+function useTypingPause(): boolean {
+  const [isPause, setPause] = useState(false)
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>
+    const wait = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => {
+        removeEventListener('keydown', wait, true)
+        setPause(true)
+      }, pauseMs)
+    }
+    addEventListener('keydown', wait, true)
+    wait()
+    return () => {
+      clearTimeout(timer)
+      removeEventListener('keydown', wait, true)
+    }
+  }, [])
+  return isPause
+}
+
 /** The dialog that the session needs, if any. The page below stays as it is. */
 export function SessionDialog(): ReactNode {
   const session = useSession()
+  const isPause = useTypingPause()
   const { data } = useQuery({ ...startQuery(), enabled: false })
   const email = data?.data.me.email ?? null
+  if (!isPause) return null
   if (session.kind === 'replaced') return <Replaced />
   if (session.kind === 'ended') return <SignInAgain email={email} isEnded />
   return session.kind === 'signedIn' ? <Ending endsAt={session.endsAt} email={email} /> : null

@@ -10,8 +10,11 @@ import { isThorough } from '../../support/thorough.js'
 import { patience, until } from '../../support/until.js'
 import { ada, type OpenPage, openPage, servePage } from './page.js'
 
-/** Kills and lost requests during one text: few, or with FAULTS=all a thousand. */
-const kills = isThorough ? 1_000 : 6
+/** What ends while somebody types. */
+const ends = ['closed', 'crashed', 'crashed later', 'reloaded', 'service restarted', 'session ended'] as const
+
+/** Ends during one text: each once, or with FAULTS=all a thousand. */
+const kills = isThorough ? 1_000 : ends.length
 
 const type = 'api::article.article'
 /** A type with few fields, which a tab shows soon. */
@@ -288,21 +291,24 @@ describeWith(['Chromium'], 'saving in a browser', () => {
   })
 
   test(`typing through ${kills} kills, with lost, repeated and slow requests, loses no letter, and fields never jump`, async () => {
-    const way = await openLossyWay(served.origin)
     const counts: Record<string, number> = {}
     const count = (name: string) => {
       counts[name] = (counts[name] ?? 0) + 1
     }
     let left = kills
 
-    /** Types into a document of its own, in a browser of its own whose tab is killed again and again. */
+    /** Types into a document of a service of its own, in a browser of its own. Tab, service and session end again and again. */
     const typeAndKill = async (seed: number) => {
       const random = createRandom(seed)
       const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
-      const made = await api('POST', `/content/${letterType}`, { data: { heading: 'Mill' } })
+      const home = await servePage()
+      const way = await openLossyWay(home.origin)
+      const { accessToken } = await signInAdmin(home, ada)
+      const data = { heading: 'Mill' }
+      const made = await requestAdmin(home, `/content/${letterType}`, { method: 'POST', token: accessToken, body: { data } })
       const { documentId } = made.body.data
       const address = `${way.origin}/admin/content/${letterType}/${documentId}`
-      const own = await openPage(served)
+      const own = await openPage(home)
       const context = own.page.context()
       context.setDefaultTimeout(patience.timeout)
       let tab = await context.newPage()
@@ -334,25 +340,41 @@ describeWith(['Chromium'], 'saving in a browser', () => {
           () => false,
         )
       }
+      const type = async () => {
+        if (text.length > 90) {
+          text = 'Mill'
+          await field().fill(text)
+          await leaveTimeToCopy()
+        }
+        await field().press('End')
+        const letters = ` ${pick(words).slice(0, 3)}`
+        await field().pressSequentially(letters)
+        text += letters
+        expect(await field().inputValue()).toBe(text)
+        await tab.waitForTimeout(700 * random())
+      }
+      const restart = async () => {
+        await home.service.close()
+        await type()
+        Object.assign(home, await serveExisting(home, { PORT: new URL(home.origin).port }), { close: home.close })
+      }
+      const endSession = async () => {
+        await home.sql('DELETE FROM strapi_sessions')
+        await type()
+        const password = tab.getByRole('textbox', { name: 'Password' })
+        await password.fill(adminPassword)
+        await password.press('Enter')
+        await password.waitFor({ state: 'detached' })
+      }
       await show()
       while (left-- > 0) {
         const presses = 1 + Math.floor(4 * random())
-        for (let pressed = 0; pressed < presses; pressed++) {
-          if (text.length > 90) {
-            text = 'Mill'
-            await field().fill(text)
-            await leaveTimeToCopy()
-          }
-          await field().press('End')
-          const letters = ` ${pick(words).slice(0, 3)}`
-          await field().pressSequentially(letters)
-          text += letters
-          expect(await field().inputValue()).toBe(text)
-          await tab.waitForTimeout(700 * random())
-        }
-        const end = pick(['closed', 'crashed', 'crashed later', 'reloaded'] as const)
+        for (let pressed = 0; pressed < presses; pressed++) await type()
+        const end = isThorough ? pick(ends) : ends[left]!
         if (end === 'crashed later') await leaveTimeToCopy()
         if (end === 'reloaded') await tab.reload()
+        else if (end === 'service restarted') await restart()
+        else if (end === 'session ended') await endSession()
         else {
           const killed = tab
           tab = await context.newPage()
@@ -385,17 +407,16 @@ describeWith(['Chromium'], 'saving in a browser', () => {
         count('kills')
         if (isThorough && counts.kills! % 10 === 0) console.log(JSON.stringify(counts))
       }
-      return async () => {
-        const heading = async () => (await api('GET', `/content/${letterType}/${documentId}`)).body.data.draft.heading
-        await until(`"${text}" is stored`, async () => (await heading()) === text)
-        await own.close()
-      }
+      way.mend()
+      const reader = await signInAdmin(home, ada)
+      const heading = async () =>
+        (await requestAdmin(home, `/content/${letterType}/${documentId}`, { token: reader.accessToken })).body.data.draft.heading
+      await until(`"${text}" is stored`, async () => (await heading()) === text)
+      await own.close()
+      way.close()
+      await home.close()
     }
-    const ends = await Promise.all(Array.from({ length: isThorough ? 4 : 1 }, (_, index) => typeAndKill(29 + index)))
-    way.mend()
-    token = (await signInAdmin(served, ada)).accessToken
-    for (const end of ends) await end()
-    way.close()
+    await Promise.all(Array.from({ length: isThorough ? 4 : 1 }, (_, index) => typeAndKill(29 + index)))
   })
 
   describe('two people', () => {
