@@ -17,7 +17,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   content: { files: 106, lines: 16029, prose: 3 },
   // Up by 30: the errors of users have codes and parameters.
   identity: { files: 20, lines: 3395, prose: 3 },
-  project: { files: 31, lines: 5382, prose: 3 },
+  project: { files: 31, lines: 5385, prose: 3 },
   operations: { files: 38, lines: 7608, prose: 3 },
   // Up by 600: publications at a later time. Up by 54: lists and the home screen know them.
   // Up by 3: links are described without uids. Up by 123: awaited drafts and changes by day on the home screen.
@@ -27,7 +27,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5232, prose: 3 },
   // The page for editors, in admin/.
-  page: { files: 223, lines: 22293, prose: 3 },
+  page: { files: 223, lines: 22317, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

@@ -19,7 +19,7 @@ import { Toolbar, type ToolbarActions, type ToolbarState } from './toolbar.js'
 import { type Editor, useEditor } from './use-editor.js'
 
 /** Rich text as a field. */
-export interface BlocksEditorProps {
+interface BlocksEditorProps {
   /** Attributes of the field, and the text's language. */
   readonly control: FieldControl
   readonly value: unknown

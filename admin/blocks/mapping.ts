@@ -4,7 +4,7 @@ import { type Attrs, Mark, type Node } from 'prosemirror-model'
 import { type Flag, flags, levels, type Members, markOn, schema, textNodes } from './schema.js'
 
 /** A stored value as a document, and the way back. */
-export interface OpenedBlocks {
+interface OpenedBlocks {
   readonly doc: Node
   /** The value of an edited document; the stored one itself where nothing differs. */
   valueOf(doc: Node): unknown

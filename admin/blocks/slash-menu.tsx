@@ -78,7 +78,7 @@ export function SlashMenu({ id, label, menu, position }: SlashMenuProps) {
 }
 
 /** The items of an open menu, the active one, and the keys. */
-export interface OpenSlashMenu {
+interface OpenSlashMenu {
   readonly from: number
   readonly items: readonly SlashItem[]
   readonly active: number

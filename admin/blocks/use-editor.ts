@@ -13,7 +13,7 @@ import { nodeViews, type ViewClasses, type ViewTexts } from './views.js'
 const undoDepth = 500
 
 /** Options of a view; the latest functions are called. */
-export interface EditorOptions {
+interface EditorOptions {
   readonly value: unknown
   readonly onChange: (value: unknown) => void
   readonly isReadOnly: boolean

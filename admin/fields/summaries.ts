@@ -34,7 +34,7 @@ export const plainMarkdown = (text: string): string =>
     .replace(/[#*_`>~[\]]/g, '')
 
 /** A line about a value; empty: there is nothing to say. */
-export function summaryOf(type: TypeDescription, attribute: FormAttribute, value: unknown): string {
+function summaryOf(type: TypeDescription, attribute: FormAttribute, value: unknown): string {
   return shortened(textOf(type, attribute, value))
 }
 

@@ -5,7 +5,7 @@ import { TextInput } from '../parts/text-input.js'
 import { type FieldProps, useDocumentFields } from './document.js'
 
 /** A text field as props of an input. An emptied field has no value, unless an empty text is stored. */
-export function useText(path: string): { readonly value: string; readonly onChange: (text: string) => void } {
+function useText(path: string): { readonly value: string; readonly onChange: (text: string) => void } {
   const { store } = useDocumentFields()
   const value = useValue(store, path)
   return {

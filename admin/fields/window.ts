@@ -12,10 +12,10 @@ const step = 100
 const usualHeight = 48
 
 /** A part of a list: a row by its index, or the height of rows that are not drawn. */
-export type WindowPart = { readonly index: number } | { readonly gap: number }
+type WindowPart = { readonly index: number } | { readonly gap: number }
 
 /** The window of a list, whose rows have their keys in `data-row`. */
-export interface ListWindow {
+interface ListWindow {
   readonly isLong: boolean
   readonly list: RefObject<HTMLUListElement | null>
   readonly parts: readonly WindowPart[]

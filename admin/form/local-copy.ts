@@ -143,7 +143,7 @@ export async function findCopies(
 }
 
 /** A form from a copy, and what its saver begins with. */
-export interface RestoredForm {
+interface RestoredForm {
   readonly store: DocumentStore
   readonly revision: string | null
   readonly doubtful: DoubtfulRequest | null

@@ -146,7 +146,7 @@ function similarity(one: Entry, other: Entry): number {
 }
 
 /** An entry of mine that they have under another name. */
-export interface MatchedEntry {
+interface MatchedEntry {
   readonly path: string
   readonly name: string
 }

@@ -8,7 +8,7 @@ export interface Placement {
 }
 
 /** Difference of two orders: keys without a position in the second, and placements in their order. */
-export interface OrderChanges {
+interface OrderChanges {
   readonly removed: readonly string[]
   readonly placed: readonly Placement[]
 }

@@ -26,7 +26,7 @@ export interface StoredForm {
 }
 
 /** The outcome of a request that the server has carried out. */
-export interface StoredRequest {
+interface StoredRequest {
   readonly next: Entry
   readonly inserted?: ReadonlyMap<string, string>
   /** Errors of values that were not stored, by paths of the form. */

@@ -96,7 +96,7 @@ export function createEntry(shape: Shape, attributes: FormAttributes, values: En
 }
 
 /** The key of a stored entry by its component and id. */
-export type KeyFor = (uid: string, id: number, isInZone: boolean) => string
+type KeyFor = (uid: string, id: number, isInZone: boolean) => string
 
 /** The name of a stored entry in requests, and its key unless the page created it. */
 export const storedName: KeyFor = (uid, id, isInZone) => `${isInZone ? uid : ''}#${id}`

@@ -7,7 +7,7 @@ import { tags } from '@lezer/highlight'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 /** A text area of CodeMirror. */
-export interface CodeAreaOptions {
+interface CodeAreaOptions {
   readonly value: string
   readonly onChange: (text: string) => void
   readonly label: string
@@ -143,7 +143,7 @@ export function useCodeArea(mount: RefObject<HTMLElement | null>, options: CodeA
 }
 
 /** The line end that all lines of a text have; mixed ones stay as characters of their lines. */
-export function lineEndOf(text: string): string {
+function lineEndOf(text: string): string {
   const ends = new Set(text.match(/\r\n|\r|\n/g) ?? [])
   return ends.size === 1 ? [...ends][0]! : '\n'
 }

@@ -15,14 +15,14 @@ import { Preview } from './preview.js'
 import styles from './preview.module.css'
 
 /** Members of a file that a picture in a text needs. */
-export interface PictureFile {
+interface PictureFile {
   readonly url?: unknown
   readonly alternativeText?: unknown
   readonly name?: unknown
 }
 
 /** Markdown as a field. */
-export interface MarkdownEditorProps {
+interface MarkdownEditorProps {
   readonly control: FieldControl
   readonly label: string
   readonly value: string

@@ -9,7 +9,7 @@ import { useWords } from '../parts/words.js'
 import { useCodeArea } from './code-area.js'
 
 /** JSON as a text. */
-export interface JsonEditorProps {
+interface JsonEditorProps {
   readonly control: FieldControl
   readonly label: string
   readonly value: string

@@ -6,7 +6,7 @@ import { Dialog } from './dialog.js'
 import { useWords } from './words.js'
 
 /** A question with one answer that acts. */
-export interface AlertDialogProps {
+interface AlertDialogProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly title: string

@@ -7,7 +7,7 @@ import { Hidden } from './hidden.js'
 import { useWords } from './words.js'
 
 /** Weight of a button: one main action per screen, danger for what removes. */
-export type ButtonKind = 'main' | 'plain' | 'quiet' | 'danger'
+type ButtonKind = 'main' | 'plain' | 'quiet' | 'danger'
 
 /** A button with a text. */
 export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'style' | 'children' | 'isPending'> {

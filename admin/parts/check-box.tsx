@@ -4,7 +4,7 @@ import styles from './check-box.module.css'
 import { classes } from './classes.js'
 
 /** A check box; without `children` give it `aria-label` or a field's control. */
-export interface CheckBoxProps extends Omit<ComponentProps<'input'>, 'onChange' | 'checked' | 'className' | 'style' | 'type' | 'ref'> {
+interface CheckBoxProps extends Omit<ComponentProps<'input'>, 'onChange' | 'checked' | 'className' | 'style' | 'type' | 'ref'> {
   readonly isSelected: boolean
   /** Selected for some of its items. */
   readonly isPartly?: boolean

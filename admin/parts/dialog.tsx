@@ -9,7 +9,7 @@ import { IconButton } from './icon-button.js'
 import { useWords } from './words.js'
 
 /** A window over the page. */
-export interface DialogProps {
+interface DialogProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly title: ReactNode

@@ -5,7 +5,7 @@ import { classes } from './classes.js'
 import styles from './disclosure.module.css'
 
 /** A head and its content. */
-export interface DisclosureProps {
+interface DisclosureProps {
   /** The text of the head, inside its button. */
   readonly head: ReactNode
   /** Before the button: handles. */

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import styles from './empty-state.module.css'
 
 /** A text for an empty list or box, with its actions. */
-export interface EmptyStateProps {
+interface EmptyStateProps {
   readonly icon?: ReactNode
   readonly title: string
   readonly text?: ReactNode

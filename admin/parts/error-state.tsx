@@ -6,7 +6,7 @@ import { EmptyState } from './empty-state.js'
 import { useWords } from './words.js'
 
 /** A failed load, with a button to try again. */
-export interface ErrorStateProps {
+interface ErrorStateProps {
   readonly title?: string
   readonly text?: ReactNode
   readonly onRetry?: () => void

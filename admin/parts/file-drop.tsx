@@ -8,7 +8,7 @@ import styles from './file-drop.module.css'
 import { useFormat, useWords } from './words.js'
 
 /** A box that takes files. */
-export interface FileDropProps {
+interface FileDropProps {
   readonly onFiles: (files: File[]) => void
   /** Kinds of files as in `accept` of an input, such as `image/*`. */
   readonly accept?: string

@@ -6,7 +6,7 @@ import styles from './icon-button.module.css'
 import { Tooltip } from './tooltip.js'
 
 /** A button that shows an icon. */
-export interface IconButtonProps extends Omit<AriaButtonProps, 'className' | 'style' | 'children' | 'aria-label'> {
+interface IconButtonProps extends Omit<AriaButtonProps, 'className' | 'style' | 'children' | 'aria-label'> {
   /** Name of the action, for the tooltip and for screen readers. */
   readonly label: string
   /** Keys that do the same, shown in the tooltip. */

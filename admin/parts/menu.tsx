@@ -39,7 +39,7 @@ export function Menu({ trigger, label, placement = 'bottom end', onOpenChange, c
 }
 
 /** An action of a menu, or with `href` a link. */
-export interface MenuItemProps {
+interface MenuItemProps {
   readonly id?: string
   readonly onPress?: () => void
   readonly href?: string
@@ -81,7 +81,7 @@ export function MenuItem({ onPress, icon, keys, description, isDanger, text, chi
 export const MenuLine = () => <Separator className={styles.line} />
 
 /** A setting in a menu; the menu stays open. */
-export interface CheckMenuItemProps {
+interface CheckMenuItemProps {
   readonly isSelected: boolean
   readonly onChange: (isSelected: boolean) => void
   readonly icon?: ReactNode
@@ -110,7 +110,7 @@ interface MenuChoice {
 }
 
 /** Choices in a menu, one or many of them. */
-export interface MenuChoicesProps {
+interface MenuChoicesProps {
   readonly label: string
   /** The label is shown above the choices. */
   readonly isTitled?: boolean

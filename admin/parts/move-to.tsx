@@ -8,7 +8,7 @@ import { NumberInput } from './number-input.js'
 import { useWords } from './words.js'
 
 /** The item, its position and the number of items. */
-export interface MoveToProps {
+interface MoveToProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly name: string

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useState } from 'react'
 import { TextInput, type TextInputProps } from './text-input.js'
 
 /** A number; spread a field's control on it. */
-export interface NumberInputProps extends Omit<TextInputProps, 'value' | 'onChange' | 'inputMode' | 'type' | 'step' | 'isCode'> {
+interface NumberInputProps extends Omit<TextInputProps, 'value' | 'onChange' | 'inputMode' | 'type' | 'step' | 'isCode'> {
   /** A text where the value is not, or not yet, a number: it stays as typed. */
   readonly value: number | string | null
   readonly onChange: (value: number | string | null) => void

@@ -5,7 +5,7 @@ import { Popover as AriaPopover, type Placement } from 'react-aria-components/Po
 import styles from './popover.module.css'
 
 /** Something that opens at its button. */
-export interface PopoverProps {
+interface PopoverProps {
   /** A Button or IconButton. */
   readonly trigger: ReactElement
   readonly label: string

@@ -22,7 +22,7 @@ export interface Choice<Value extends string = string> {
 }
 
 /** A choice of one; spread a field's control on it, or give it `aria-label`. */
-export interface SelectProps<Value extends string> extends Partial<FieldControl> {
+interface SelectProps<Value extends string> extends Partial<FieldControl> {
   readonly choices: readonly Choice<Value>[]
   readonly value: Value | null
   readonly onChange: (value: Value) => void

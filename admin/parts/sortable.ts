@@ -4,7 +4,7 @@ import { announce } from './announce.js'
 import { useWords } from './words.js'
 
 /** Items that can be moved within their list. */
-export interface SortableOptions {
+interface SortableOptions {
   readonly ids: readonly string[]
   /** Name of an item for screen readers. */
   readonly labelOf: (id: string) => string

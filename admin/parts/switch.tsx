@@ -3,7 +3,7 @@ import type { ComponentProps, ReactNode } from 'react'
 import styles from './switch.module.css'
 
 /** A switch; spread a field's control on it, or give it a text. */
-export interface SwitchProps extends Omit<ComponentProps<'input'>, 'onChange' | 'checked' | 'className' | 'style' | 'type' | 'role'> {
+interface SwitchProps extends Omit<ComponentProps<'input'>, 'onChange' | 'checked' | 'className' | 'style' | 'type' | 'role'> {
   readonly isOn: boolean
   readonly onChange: (isOn: boolean) => void
   readonly children?: ReactNode

@@ -33,7 +33,7 @@ export interface Column<Row> {
 }
 
 /** Order of a table. */
-export interface TableSort {
+interface TableSort {
   readonly column: string
   readonly isDescending: boolean
 }
@@ -47,7 +47,7 @@ export interface TableHandle {
 }
 
 /** Rows of one kind. */
-export interface TableProps<Row> {
+interface TableProps<Row> {
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]

@@ -4,7 +4,7 @@ import { classes } from './classes.js'
 import styles from './text-area.module.css'
 
 /** Several lines of text; spread a field's control on it. */
-export interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'onChange' | 'value' | 'className' | 'style'> {
+interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'onChange' | 'value' | 'className' | 'style'> {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly isCode?: boolean

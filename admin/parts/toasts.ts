@@ -3,7 +3,7 @@ import { useEffect, useSyncExternalStore } from 'react'
 import { announce } from './announce.js'
 
 /** Kind of a message, by colour and icon. */
-export type ToastKind = 'info' | 'good' | 'wrong'
+type ToastKind = 'info' | 'good' | 'wrong'
 
 /** Options of a message. */
 export interface ToastOptions {
@@ -14,7 +14,7 @@ export interface ToastOptions {
 }
 
 /** Ways to show messages. */
-export interface Toasts {
+interface Toasts {
   /** Shows a message; the returned function takes it away. */
   readonly say: (text: string, options?: ToastOptions) => () => void
 }

@@ -7,7 +7,7 @@ import styles from './tooltip.module.css'
 const delay = 500
 
 /** A text for a control; `children` is a button of `parts/`. */
-export interface TooltipProps {
+interface TooltipProps {
   readonly text: string
   readonly keys?: string
   readonly children: ReactElement

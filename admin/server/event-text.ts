@@ -1,7 +1,7 @@
 // Server-sent events in a stream of text.
 
 /** One event of a stream. */
-export interface StreamEvent {
+interface StreamEvent {
   readonly id: string | null
   readonly data: string
 }

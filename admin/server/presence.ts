@@ -12,7 +12,7 @@ const repeatMs = 20_000
 const settleMs = 400
 
 /** A document that this tab has open. */
-export interface OpenPresence {
+interface OpenPresence {
   /** Reports the path of the attribute with the focus, such as `sections.0.title`; null: none. */
   at(field: string | null): void
   close(): void

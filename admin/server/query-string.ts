@@ -1,8 +1,5 @@
 // Nested data as a query string in the notation of the API, and back: `filters[title][$eq]=Tea`.
 
-/** A value of a query: texts, and objects and lists of them. Numbers and booleans are written as texts. */
-export type QueryValue = string | number | boolean | null | undefined | readonly QueryValue[] | { readonly [name: string]: QueryValue }
-
 /** A parsed value. */
 export type QueryData = string | readonly QueryData[] | { readonly [name: string]: QueryData }
 

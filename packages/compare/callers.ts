@@ -58,17 +58,17 @@ function readToken(text: string): string {
 }
 
 /** Headers with credentials. */
-export const credentialHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
+const credentialHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
 
 /** Keys of credentials in responses and bodies. */
 const secretKey = /^(?:jwt|secret|api[-_]?key|accessKey|\w*password\w*|\w*[Tt]oken)$/i
 /** URL parameters that grant access. */
 const secretParameter = /^(?:code|key|confirmation|signature|x-amz-(?:signature|credential|security-token)|oauth_\w+)$/i
 
-export const isSecretKey = (name: string): boolean => secretKey.test(name)
+const isSecretKey = (name: string): boolean => secretKey.test(name)
 
 /** Replaces the values of secret parameters by "…". */
-export const withoutSecrets = (path: string): string =>
+const withoutSecrets = (path: string): string =>
   path.replace(/([?&])([^=&#]+)=([^&#]*)/g, (whole, sign: string, name: string) => {
     const parts = decodeEscapes(name)
       .split(/[[\]]+/)

@@ -19,7 +19,7 @@ export interface Difference {
 }
 
 /** Maximum number of distinct patterns. */
-export const maxPatterns = 50
+const maxPatterns = 50
 
 type Add = (kind: Difference['kind'], path: JsonPath, strapi: unknown, octavo: unknown) => void
 

@@ -96,7 +96,7 @@ const populatable = new Set(['relation', 'media', 'component', 'dynamiczone'])
 export const isPopulatable = (attribute: AttributeSource | undefined): boolean => attribute !== undefined && populatable.has(attribute.type)
 
 /** Uids of the target or component of an attribute, or of all components of a dynamic zone. */
-export function getContentUids({ type, target, component, components }: AttributeSource): readonly string[] {
+function getContentUids({ type, target, component, components }: AttributeSource): readonly string[] {
   if (type === 'media') return ['plugin::upload.file']
   if (type === 'dynamiczone') return Array.isArray(components) ? components.filter((uid) => typeof uid === 'string') : []
   return [target, component].filter((uid) => typeof uid === 'string')
@@ -122,7 +122,7 @@ export function findTarget({ types }: KnownModel, prefix: string, path: string):
 }
 
 /** Populate of one attribute; true: no nested populate. */
-export type PopulatedPart =
+type PopulatedPart =
   | true
   | {
       readonly populate?: PopulateTree

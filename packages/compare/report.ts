@@ -15,17 +15,17 @@ const growth = 1.04
 const smallest = 0.05
 
 /** Response times of one service in milliseconds; null without any. */
-export interface ResponseTimes {
+interface ResponseTimes {
   readonly median: number | null
   readonly p95: number | null
 }
 
-export interface Stopwatch {
+interface Stopwatch {
   add(milliseconds: number): void
   times(): ResponseTimes
 }
 
-export function createStopwatch(): Stopwatch {
+function createStopwatch(): Stopwatch {
   const buckets = new Map<number, number>()
   let total = 0
   const percentile = (part: number): number | null => {
@@ -47,7 +47,7 @@ export function createStopwatch(): Stopwatch {
 }
 
 /** A difference as printed. */
-export interface ShownDifference {
+interface ShownDifference {
   readonly kind: string
   readonly path: string
   /** Number of occurrences. */
@@ -56,7 +56,7 @@ export interface ShownDifference {
   readonly octavo: string
 }
 
-export interface ShownRequest {
+interface ShownRequest {
   readonly method: string
   readonly path: string
   readonly as: string
@@ -84,7 +84,7 @@ export interface Defaults {
 }
 
 /** Differences documented in docs/differences.md. */
-export interface DocumentedGroup extends DocumentedRow {
+interface DocumentedGroup extends DocumentedRow {
   readonly requests: number
   readonly example: ShownRequest
 }
@@ -104,7 +104,7 @@ const maxGroups = 200
 const maxDifferences = 8
 
 /** `mostExamples`: maximum number of examples per cause. `hide` removes credentials from texts. */
-export function createGroups(mostExamples: number, hide: (text: string) => string) {
+function createGroups(mostExamples: number, hide: (text: string) => string) {
   const groups = new Map<string, Group>()
   const documented = new Map<string, DocumentedGroup>()
   const counts = { same: 0, accepted: 0, different: 0 }
@@ -214,7 +214,7 @@ function mergeDefaults(one: Defaults | null, other: Defaults | null): Defaults |
  * `equal`: the responses are now the same; `sufficient`: remaining differences have other causes; `unknown`: the request could not be sent,
  * for example because the query would be too long.
  */
-export type Verified = 'equal' | 'sufficient' | 'different' | 'unknown'
+type Verified = 'equal' | 'sufficient' | 'different' | 'unknown'
 
 /** Maximum length of paths that all services accept. */
 const maxPathCharacters = 12_000
@@ -337,7 +337,7 @@ function adviceFor({ cause, subject, sample }: Group): string {
 }
 
 /** Defaults as lines to paste into octavo.config. */
-export function formatDefaults({ defaults }: Pick<Group, 'defaults'>): readonly string[] {
+function formatDefaults({ defaults }: Pick<Group, 'defaults'>): readonly string[] {
   if (defaults === null) return []
   const { uid, ...rest } = defaults
   return JSON.stringify({ types: { [uid]: { defaults: rest } } }, null, 2)
@@ -375,7 +375,7 @@ const toConfig = ({ uid, ...defaults }: NonNullable<Group['defaults']>) => ({ ty
 
 const pluralize = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly servers: Servers
   readonly callers: readonly ComparedCaller[]
   readonly run: RunOptions

@@ -47,7 +47,7 @@ export const getPath = (path: string): string => /^[^?#]*/.exec(path)![0]
 export const getQuery = (path: string): string => /^[^?#]*\??([^#]*)/.exec(path)![1]!
 
 /** Extracts path and query of a path or URL, without origin and fragment, encoding non-ASCII characters. Null if it is neither. */
-export function parseTarget(target: string): string | null {
+function parseTarget(target: string): string | null {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/#.*$/s, '')
   const whole = path.startsWith('?') || (path === '' && target !== '') ? `/${path}` : path
   if (!whole.startsWith('/')) return null
@@ -143,7 +143,7 @@ function parseJsonLine(text: string, fail: Fail): ComparedRequest {
 }
 
 /** The requests of a log, and the numbers of omitted lines by reason. */
-export interface LoggedRequests {
+interface LoggedRequests {
   /** Distinct requests, most frequent first. */
   readonly requests: readonly ComparedRequest[]
   readonly leftOut: ReadonlyMap<string, number>
@@ -255,7 +255,7 @@ function at(value: unknown, path: readonly string[]): string | null {
 }
 
 /** Reads from Strapi as a caller; null unless the response is 200 with JSON. */
-export type ReadStrapi = (path: string, caller: string) => Promise<unknown>
+type ReadStrapi = (path: string, caller: string) => Promise<unknown>
 
 /** Maximum number of sort keys per type, and of locales. */
 const maxOrders = 3

@@ -97,7 +97,7 @@ function describe(content: BodyContent): string {
 }
 
 /** The JSON value of a body; undefined if it is not JSON. */
-export const getJson = ({ content }: ServiceResponse): unknown => (content.kind === 'json' ? content.value : undefined)
+const getJson = ({ content }: ServiceResponse): unknown => (content.kind === 'json' ? content.value : undefined)
 
 /** The message of an API error; empty for other bodies. */
 export function getErrorMessage(half: ServiceResponse): string {
@@ -126,7 +126,7 @@ export function sortKeys({ parameters }: ResponsePair): readonly string[] {
   return names(parameters.sort, []).filter((name) => name !== '')
 }
 
-export type BodyContent =
+type BodyContent =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'bytes'; readonly bytes: number; readonly digest: string }
@@ -136,7 +136,7 @@ export type BodyContent =
 const decoders = { gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) }
 
 /** Reads the body of a response, decompressed to at most `most` bytes. */
-export async function parseContent({ body, headers }: Pick<ServiceAnswer, 'body' | 'headers'>, most: number): Promise<BodyContent> {
+async function parseContent({ body, headers }: Pick<ServiceAnswer, 'body' | 'headers'>, most: number): Promise<BodyContent> {
   if (body === null) return { kind: 'too large' }
   if (body.length === 0) return { kind: 'none' }
   const decoded = await decode(body, headers, most)
@@ -166,7 +166,7 @@ function parseBody(body: Buffer, mediaType: string): BodyContent {
 }
 
 /** The media type without parameters, in lower case; empty without one. */
-export const getMediaType = (headers: IncomingHttpHeaders): string => (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+const getMediaType = (headers: IncomingHttpHeaders): string => (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
 
 type ListedDocument = Readonly<Record<string, unknown>>
 

@@ -151,7 +151,7 @@ export interface Ids {
   translate(value: unknown): unknown
 }
 
-export function createIdMap(): Ids {
+function createIdMap(): Ids {
   const known = new Map<string, string>()
   const learn = (strapi: unknown, octavo: unknown): void => {
     if (Array.isArray(strapi) && Array.isArray(octavo)) for (const [index, entry] of strapi.entries()) learn(entry, octavo[index])
@@ -174,7 +174,7 @@ export function createIdMap(): Ids {
 export type Sharing = 'shared' | 'separate' | 'unknown'
 
 /** The outcome, and the created document if Octavo did not let the caller delete it. */
-export interface SharingCheck {
+interface SharingCheck {
   readonly sharing: Sharing
   /** Path of the remaining document; null if there is none. */
   readonly left: string | null

@@ -21,7 +21,7 @@ export interface ServiceAnswer {
 }
 
 /** No response: the service is unreachable, or took too long. */
-export interface ServiceFailure {
+interface ServiceFailure {
   readonly kind: 'failure'
   readonly message: string
 }
@@ -37,7 +37,7 @@ export interface Server {
   close(): void
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   /** Time limit for a response, in milliseconds. */
   readonly timeout: number
   /** Maximum number of retries of a read. */

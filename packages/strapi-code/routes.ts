@@ -21,7 +21,7 @@ interface CodeRoute extends CodePlace {
 }
 
 /** The routes of a file. */
-export interface RouteFile {
+interface RouteFile {
   readonly path: string
   readonly routes: readonly CodeRoute[]
   /** Options of the router of a type that change which routes there are: `only`, `except`, `prefix`. Computed ones are undefined. */

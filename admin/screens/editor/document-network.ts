@@ -9,7 +9,7 @@ import { type Person, personName } from '../../words/format.js'
 export type DocumentView = Data<'/content/{type}/{document}', 'GET'>
 
 /** Facts in the response to a write. */
-export interface DocumentFacts {
+interface DocumentFacts {
   readonly documentId: string
   readonly state: DocumentView['state']
   readonly updatedAt: string | null
@@ -75,7 +75,7 @@ async function untilSessionEnds<Value>(work: (signal: AbortSignal) => Promise<Va
 }
 
 /** Receivers of what responses contain apart from values of the form. */
-export interface DocumentListener {
+interface DocumentListener {
   noteFacts(facts: DocumentFacts): void
   noteView(view: DocumentView): void
 }

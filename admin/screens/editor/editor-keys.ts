@@ -2,7 +2,7 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
 /** Actions that have keys. */
-export interface EditorKeys {
+interface EditorKeys {
   readonly onSave: () => void
   readonly onPublish: () => void
   readonly onUndo: (isRedo: boolean) => void

@@ -28,7 +28,7 @@ const controlOf = (element: HTMLElement): HTMLElement | null =>
 const drawingFrames = 20
 
 /** Goes to a field, or to the nearest thing above it that is drawn. */
-export function focusPath(folding: Revealing, idPrefix: string, path: string): void {
+function focusPath(folding: Revealing, idPrefix: string, path: string): void {
   folding.reveal(path)
   const attempt = (left: number): void => {
     const element = ofPath(idPrefix, path) ?? (left === 0 ? nearestTo(idPrefix, path) : null)

@@ -15,7 +15,7 @@ type Present = PresenceEvent['people'][number]
 const nobody: readonly Present[] = []
 
 /** The other tabs at the document of a form in its language. */
-export function usePeople(form: DocumentForm): readonly Present[] {
+function usePeople(form: DocumentForm): readonly Present[] {
   const { type, locale, saver } = form
   const all = useSyncExternalStore(subscribeToEvents, () => {
     const { documentId } = saver.state

@@ -21,7 +21,7 @@ import {
 import type { DocumentView } from './document-network.js'
 
 /** A form, or its state before that. */
-export type OpenedForm =
+type OpenedForm =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly error: Error }
   | { readonly kind: 'open'; readonly form: DocumentForm }

@@ -29,7 +29,7 @@ export interface BulkProgress {
 }
 
 /** An action on many documents. */
-export interface BulkRun {
+interface BulkRun {
   /** The documents, in batches of any size. */
   readonly documents: AsyncIterable<readonly BulkDocument[]>
   /** Acts on some documents; the key makes a repeated request harmless. */

@@ -17,7 +17,7 @@ export interface ConditionGroup {
 }
 
 /** A part of an address that the form cannot edit; it stays as it is. */
-export interface RawCondition {
+interface RawCondition {
   readonly kind: 'raw'
   readonly filters: Filters
 }

@@ -3,14 +3,14 @@ import { useEffect } from 'react'
 import { preference } from './preferences.js'
 
 /** Keys by name: `mod+k`, `?`. `mod` is Ctrl, or Cmd on Apple's computers. */
-export type KeyTable = Readonly<Record<string, () => void>>
+type KeyTable = Readonly<Record<string, () => void>>
 
 /** True where a letter is text. */
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
 /** The name of a key press. */
-export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): string {
+function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): string {
   const name = key.length === 1 ? key.toLowerCase() : key
   const isLetter = /^[a-z]$/.test(name) || key.length > 1
   return [ctrlKey || metaKey ? 'mod' : '', altKey ? 'alt' : '', shiftKey && isLetter ? 'shift' : '', name].filter(Boolean).join('+')

@@ -5,7 +5,7 @@ import { useSyncExternalStore } from 'react'
 const defaults = { theme: 'system', density: 'comfortable', letterKeys: 'on', hiddenBoxes: '' } as const
 
 /** The name of a preference. */
-export type PreferenceName = keyof typeof defaults
+type PreferenceName = keyof typeof defaults
 
 const listeners = new Set<() => void>()
 const keyOf = (name: PreferenceName): string => `octavo.${name}`

@@ -5,7 +5,7 @@ import type { Data } from '../../server/client.js'
 export type Start = Data<'/start', 'GET'>
 
 /** A type as the shell knows it. */
-export type ShownType = Start['types'][number]
+type ShownType = Start['types'][number]
 
 const slug = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-')
 const words = (text: string): string => {
@@ -18,7 +18,7 @@ export const listName = ({ kind, displayName, singularName, pluralName }: ShownT
   kind === 'collectionType' && slug(displayName) === singularName ? words(pluralName) : displayName
 
 /** A group of the menu. */
-export interface TypeGroup {
+interface TypeGroup {
   readonly name: 'content' | 'single'
   readonly types: readonly ShownType[]
 }

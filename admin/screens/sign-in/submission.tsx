@@ -9,7 +9,7 @@ import type { Words } from '../../words/catalog.js'
 import styles from './sign-in.module.css'
 
 /** The state of a form. */
-export interface Submission {
+interface Submission {
   readonly isBusy: boolean
   /** True after the first attempt: empty and invalid fields are errors. */
   readonly isChecked: boolean

@@ -9,7 +9,7 @@ import { localeStates } from './document-view.js'
 import { decideVersions, type VersionReader } from './visible-versions.js'
 
 /** A report of a tab. `field`: the path of an attribute. */
-export interface PresenceReport {
+interface PresenceReport {
   readonly type: string
   readonly document: string
   readonly locale?: string | null | undefined

@@ -16,7 +16,7 @@ import { publicPath } from '../../identity/accounts/email.js'
 import { type ContentAccess, type DocumentName, findVersion, parseLocale, readableType, type VersionData } from './content-access.js'
 
 /** The address of a preview. */
-export interface PreviewAddress {
+interface PreviewAddress {
   /** Absolute, or a path of this service; null: the document has none. */
   readonly url: string | null
   /** The attribute that the address lacks a value of. */
@@ -26,7 +26,7 @@ export interface PreviewAddress {
 }
 
 /** The version of a document to preview. */
-export interface PreviewedVersion extends DocumentName {
+interface PreviewedVersion extends DocumentName {
   readonly status: 'draft' | 'published'
 }
 

@@ -51,7 +51,7 @@ export interface ScheduledAction {
 export type RowAction = Pick<ScheduledAction, 'locale' | 'action' | 'at'>
 
 /** A scheduled action with its document. */
-export interface ListedAction extends ScheduledAction {
+interface ListedAction extends ScheduledAction {
   readonly type: string
   readonly displayName: string
   readonly documentId: string

@@ -6,7 +6,7 @@ import { type ContentAccess, findDrafts } from './content-access.js'
 import { idFields } from './link-view.js'
 
 /** A version by the uid of its type; locale null: the type has none. */
-export interface VersionName {
+interface VersionName {
   readonly uid: string
   readonly documentId: string
   readonly locale: string | null
@@ -18,7 +18,7 @@ export interface VersionReader extends Pick<ContentAccess, 'documents' | 'grants
 }
 
 /** True if the administrator may know of a version. `isGone`: it no longer exists, so that no condition can be checked. */
-export type MayKnow = (version: VersionName, isGone?: boolean) => boolean
+type MayKnow = (version: VersionName, isGone?: boolean) => boolean
 
 const keyOf = ({ uid, documentId, locale }: VersionName): string => JSON.stringify([uid, documentId, locale])
 

@@ -85,7 +85,7 @@ export function readRoles(database: RowReader, id: number): Promise<readonly Adm
 }
 
 /** An administrator who may sign in, apart from any session. */
-export interface ActiveAdministrator {
+interface ActiveAdministrator {
   readonly id: number
   readonly email: string
   readonly roles: readonly AdministratorRole[]

@@ -9,7 +9,7 @@ import type { ContentType } from '../../model/schema/types.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
 
 /** A change of a document or of its scheduled actions. */
-export type ChangeName = EntryEventName | 'schedule'
+type ChangeName = EntryEventName | 'schedule'
 
 /** A change of a version of a document. */
 export interface DocumentChange {
@@ -32,7 +32,7 @@ export interface ChangeCause {
 }
 
 /** Changes after a sequence. */
-export interface ChangeBatch {
+interface ChangeBatch {
   readonly changes: readonly DocumentChange[]
   /** Sequence of the last change read. */
   readonly readTo: number

@@ -5,7 +5,7 @@ import { databaseVariables } from './database.js'
 import { storageVariables } from './storage.js'
 
 /** A setting in force. */
-export interface EffectiveSetting {
+interface EffectiveSetting {
   /** Its path in octavo.config, such as `api.rest.maxLimit`, or an environment variable without one. */
   readonly name: string
   /** Its value; `null` if it is not set, the length for a list of code. A secret is masked. */

@@ -11,7 +11,7 @@ export interface TraceIds {
 }
 
 /** The span of a request. */
-export interface RequestTrace {
+interface RequestTrace {
   /** Null: the trace has no valid ids. */
   readonly ids: TraceIds | null
   /** Runs work and its asynchronous continuations as a part of the request. */
@@ -21,7 +21,7 @@ export interface RequestTrace {
 }
 
 /** A part of a request with a separate span. */
-export type TracedPart = 'auth' | 'plan' | 'serialize' | 'db query' | 'db transaction'
+type TracedPart = 'auth' | 'plan' | 'serialize' | 'db query' | 'db transaction'
 
 /** Adds spans to traces. */
 export interface Tracing {

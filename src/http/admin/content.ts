@@ -36,7 +36,7 @@ export const documentStateOrNew: HeaderInput = { state: { of: 'the document', or
 /** Attributes of a document. */
 export const attributesInput = z.record(z.string().max(500), z.unknown())
 /** A version of a document in a response. */
-export const versionSchema = z.looseObject({ id: z.int(), documentId: z.string() })
+const versionSchema = z.looseObject({ id: z.int(), documentId: z.string() })
 /** `meta` of a list with pages in both directions. */
 export const cursorMeta = z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() })
 /** A total; `exact` false: there are more. */

@@ -56,7 +56,7 @@ async function narrow(scope: ArchiveScope, archive: UnpackedArchive, model: Mode
   }
 }
 
-export interface ImportOptions {
+interface ImportOptions {
   /** Media library, with the database in addition to the one whose rows are replaced. */
   readonly library: LibrarySwaps
   readonly command: CommandDatabase

@@ -7,7 +7,7 @@ import { type OctavoColumnType, octavoTables } from '../../model/tables/octavo-t
 
 export type OwnValue = string | number | null
 
-export interface OwnTable {
+interface OwnTable {
   readonly name: string
   /** All columns except the row id. */
   readonly columns: Readonly<Record<string, OctavoColumnType>>

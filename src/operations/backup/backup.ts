@@ -38,7 +38,7 @@ export interface BackupReport {
   readonly total: number
 }
 
-export interface BackupOptions {
+interface BackupOptions {
   /** Path of the backup. */
   readonly to: string
   readonly version: string

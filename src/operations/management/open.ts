@@ -19,13 +19,13 @@ import {
 } from './server.js'
 
 /** State of the service, which is opened after the port. */
-export interface WatchedService extends ServingState {
+interface WatchedService extends ServingState {
   /** Null until the service is open. */
   sources(): MetricSources | null
 }
 
 /** The port, and the measurement of the service. */
-export interface OpenedManagement extends ManagementPort {
+interface OpenedManagement extends ManagementPort {
   readonly measuring: Measuring
 }
 

@@ -340,7 +340,7 @@ describeWith(['Chromium'], 'saving in a browser', () => {
           () => false,
         )
       }
-      const type = async () => {
+      const typeWord = async () => {
         if (text.length > 90) {
           text = 'Mill'
           await field().fill(text)
@@ -355,12 +355,12 @@ describeWith(['Chromium'], 'saving in a browser', () => {
       }
       const restart = async () => {
         await home.service.close()
-        await type()
+        await typeWord()
         Object.assign(home, await serveExisting(home, { PORT: new URL(home.origin).port }), { close: home.close })
       }
       const endSession = async () => {
         await home.sql('DELETE FROM strapi_sessions')
-        await type()
+        await typeWord()
         const password = tab.getByRole('textbox', { name: 'Password' })
         await password.fill(adminPassword)
         await password.press('Enter')
@@ -369,7 +369,7 @@ describeWith(['Chromium'], 'saving in a browser', () => {
       await show()
       while (left-- > 0) {
         const presses = 1 + Math.floor(4 * random())
-        for (let pressed = 0; pressed < presses; pressed++) await type()
+        for (let pressed = 0; pressed < presses; pressed++) await typeWord()
         const end = isThorough ? pick(ends) : ends[left]!
         if (end === 'crashed later') await leaveTimeToCopy()
         if (end === 'reloaded') await tab.reload()

@@ -31,7 +31,7 @@ export function connectionOptions({ url, host, port, name, user, password, schem
   }
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly max: number
   /** Sends statements before earlier ones have been executed. */
   readonly pipelined: boolean
