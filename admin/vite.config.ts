@@ -13,9 +13,9 @@ const isCommon =
 const isOfShell =
   /lucide-react|admin.(?:parts.(?:dialog|alert-dialog|menu|relative-time|color-text)|screens.shell.(?:title|actions)|server.presence|screens.list.list.module)/
 
-/** Links are found by the editor and by the filters of lists; the small modules compress better with them than alone. */
+/** Links are found by the editor and by the filters of lists; these small modules compress better with them than alone. */
 const isOfLinks =
-  /admin.(?:form.values|fields.(?:document|link-name|link-view|error-text|file-card)|screens.editor.(?:word-difference|comparison|presence|path-labels|editor.module)|parts.(?:number-input|progress|select|combo-box))\./
+  /admin.(?:form.values|fields.(?:document|date-values|summaries|link-name|link-view|error-text|file-card)|screens.editor.(?:word-difference|comparison|presence|path-labels|editor.module)|parts.(?:number-input|progress|select|combo-box))\./
 
 const service = 'http://localhost:1337'
 

@@ -352,12 +352,10 @@ rule('administration-page.8', 'the home screen has changes by day, and drafts th
     const onThatDay = (found: readonly { readonly day: string }[]) => found.find((one) => one.day === dated)
     expect(onThatDay((await homeOf(sources, '?offset=-60')).days)).toMatchObject({ draft: 0, published: 1 })
     expect(onThatDay((await homeOf(sources)).days)).toMatchObject({ draft: 0, published: 0 })
-    await local.sql(
-      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
-        INSERT INTO sources (document_id, title, created_at, updated_at) SELECT 'many' || i, 'Many', ?, ? FROM n`,
-      noon - 2 * day,
-      noon - 2 * day,
-    )
+    const then = noon - 2 * day
+    const rows = Array.from({ length: 501 }, (_, index) => [`many${index}`, 'Many', then, then])
+    const places = rows.map(() => '(?, ?, ?, ?)').join(', ')
+    await local.sql(`INSERT INTO sources (document_id, title, created_at, updated_at) VALUES ${places}`, ...rows.flat())
     const many = (await homeOf(sources)).days
     expect(many.map(({ exact }: { exact: boolean }) => exact)).toEqual([...Array<boolean>(12).fill(false), true, true])
     expect(many[11].draft).toBe(499)

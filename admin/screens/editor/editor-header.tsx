@@ -1,7 +1,7 @@
 // The head of the editor: name, state, languages, second column, and actions.
 import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, Ellipsis, History, MonitorPlay, PanelRight, Redo2, Undo2 } from 'lucide-react'
-import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { Fragment, lazy, Suspense, useSyncExternalStore } from 'react'
 import { Link, useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { useFormState, useSaver, useValue } from '../../form/hooks.js'
@@ -14,6 +14,7 @@ import { State } from '../../parts/state.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
+import type { ScreenAction } from '../shell/actions.js'
 import { listName } from '../shell/type-names.js'
 import { cloneDocument, saveAll } from './document-actions.js'
 import { type DocumentForm, mayPublish } from './document-form.js'
@@ -23,10 +24,14 @@ import { People } from './presence.js'
 import { SavingStatus } from './saving-status.js'
 import { useMeta } from './use-document-form.js'
 
+const PaletteActions = lazy(() => import('./palette-actions.js'))
 const ScheduledMark = lazy(async () => ({ default: (await import('./scheduled.js')).ScheduledMark }))
 
 /** A window of the editor. */
 export type EditorWindow = 'publish' | 'schedule' | 'history' | 'delete' | 'unpublish' | 'discard' | 'panel' | `fill ${string}`
+
+/** An action of the menu, or with `href` a link. */
+type MenuAction = ScreenAction & { readonly href?: string }
 
 interface EditorHeaderProps {
   readonly form: DocumentForm
@@ -173,7 +178,8 @@ function Views({ form, locales, beside, onLocale, onBeside, onOpen, onPreview, i
   )
 }
 
-function MoreMenu({ form, locales, onOpen }: EditorHeaderProps) {
+function MoreMenu(props: EditorHeaderProps) {
+  const { form, locales, onOpen } = props
   const words = useWords().editor
   const format = useFormat()
   const [, navigate] = useLocation()
@@ -195,36 +201,41 @@ function MoreMenu({ form, locales, onOpen }: EditorHeaderProps) {
   }
   const others = locales.filter(({ code }) => code !== locale && view?.locales.some((one) => one.locale === code))
   if (documentId === null) return null
+  const opening = (id: EditorWindow, label: string): MenuAction => ({ id, label, run: () => onOpen(id) })
+  const compare = addresses.compare(type.uid, documentId, locale === null ? {} : { locale })
+  const actions: readonly (MenuAction | false)[] = [
+    opening('history', words.history.open),
+    published != null && { id: 'compare', label: words.compare.title, href: compare, run: () => navigate(compare) },
+    ...(type.localized ? others.map(({ code }) => opening(`fill ${code}`, words.fill.action(format.languageName(code)))) : []),
+    type.kind === 'collectionType' &&
+      type.actions.includes('create') && { id: 'clone', label: words.clone.action, run: () => void clone() },
+    may?.discardDraft === true && state === 'changed' && opening('discard', words.publish.discard),
+    may?.unpublish === true && published != null && opening('unpublish', words.publish.unpublish),
+    may?.delete === true && opening('delete', words.remove.action),
+  ]
+  const offered = actions.filter((action) => action !== false)
   return (
-    <Menu
-      label={words.more}
-      trigger={
-        <IconButton label={words.more}>
-          <Ellipsis />
-        </IconButton>
-      }
-    >
-      <MenuItem onPress={() => onOpen('history')}>{words.history.open}</MenuItem>
-      {published != null && (
-        <MenuItem href={addresses.compare(type.uid, documentId, locale === null ? {} : { locale })}>{words.compare.title}</MenuItem>
-      )}
-      {type.localized &&
-        others.map(({ code }) => (
-          <MenuItem key={code} onPress={() => onOpen(`fill ${code}`)}>
-            {words.fill.action(format.languageName(code))}
-          </MenuItem>
+    <>
+      <Menu
+        label={words.more}
+        trigger={
+          <IconButton label={words.more}>
+            <Ellipsis />
+          </IconButton>
+        }
+      >
+        {offered.map(({ id, label, href, run }) => (
+          <Fragment key={id}>
+            {id === 'delete' && <MenuLine />}
+            <MenuItem href={href} isDanger={id === 'delete'} onPress={href === undefined ? run : undefined}>
+              {label}
+            </MenuItem>
+          </Fragment>
         ))}
-      {type.kind === 'collectionType' && type.actions.includes('create') && (
-        <MenuItem onPress={() => void clone()}>{words.clone.action}</MenuItem>
-      )}
-      {may?.discardDraft === true && state === 'changed' && <MenuItem onPress={() => onOpen('discard')}>{words.publish.discard}</MenuItem>}
-      {may?.unpublish === true && published != null && <MenuItem onPress={() => onOpen('unpublish')}>{words.publish.unpublish}</MenuItem>}
-      {may?.delete === true && <MenuLine />}
-      {may?.delete === true && (
-        <MenuItem isDanger onPress={() => onOpen('delete')}>
-          {words.remove.action}
-        </MenuItem>
-      )}
-    </Menu>
+      </Menu>
+      <Suspense>
+        <PaletteActions {...props} more={offered} />
+      </Suspense>
+    </>
   )
 }

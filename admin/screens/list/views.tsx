@@ -10,6 +10,7 @@ import { useToasts } from '../../parts/toasts.js'
 import { useWords } from '../../parts/words.js'
 import { type Data, request } from '../../server/client.js'
 import { readQuery } from '../../server/queries.js'
+import { personName } from '../../words/format.js'
 import { preference } from '../shell/preferences.js'
 import type { Start } from '../shell/type-names.js'
 import type { TypeInfo } from './list-query.js'
@@ -56,6 +57,8 @@ export function ViewsMenu({ type, state, change, me }: ViewsMenuProps): ReactNod
   const isChanged = current !== undefined && !isSame(current, state)
   const save = useSaveView(type, state)
   const roles = me.roles.map(({ id }) => id)
+  const sharingOf = ({ visibility, owner }: View) =>
+    [list.views.visibilities[visibility], ...(owner.id === me.id ? [] : [personName(owner)])].join(' · ')
   const open = (id: string | undefined) => {
     const view = views.find((one) => String(one.id) === id)
     if (view === undefined) return
@@ -81,7 +84,7 @@ export function ViewsMenu({ type, state, change, me }: ViewsMenuProps): ReactNod
             choices={views.map((view) => ({
               value: String(view.id),
               label: view.name,
-              ...(view.visibility === 'mine' ? {} : { description: list.views.visibilities[view.visibility] }),
+              ...(view.visibility === 'mine' ? {} : { description: sharingOf(view) }),
             }))}
             value={current === undefined ? [] : [String(current.id)]}
             onChange={([id]) => open(id ?? state.view ?? undefined)}

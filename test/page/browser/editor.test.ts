@@ -42,6 +42,30 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     document = (await api('POST', `/content/${type}?locale=en`, { data })).body.data.documentId
   })
 
+  test('the palette has the actions of the open document', async () => {
+    await openDocument()
+    const run = async (text: string, name: RegExp) => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog').getByRole('combobox').fill(text)
+      await page.getByRole('option', { name }).waitFor()
+      await page.keyboard.press('Enter')
+    }
+    await run('publ', /^Publish/)
+    await page.getByRole('dialog').getByText('Ready to publish').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await run('second', /^Second column: German/)
+    await page.waitForURL(/beside=de/)
+    await run('no second', /^No second column/)
+    await page.waitForURL((url) => url.searchParams.get('beside') === null)
+    await run('dupl', /^Duplicate/)
+    await page.waitForURL((url) => !url.pathname.endsWith(document))
+    await field('Title').waitFor()
+    await run('delete', /^Delete…/)
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
+    open.expectNoProblems()
+  })
+
   test('Ctrl+Enter shows what becomes public, and Enter publishes it', async () => {
     await openDocument()
     await page.keyboard.press('Control+Enter')
