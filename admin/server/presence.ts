@@ -13,26 +13,28 @@ const settleMs = 400
 
 /** A document that this tab has open. */
 interface OpenPresence {
-  /** Reports the path of the attribute with the focus, such as `sections.0.title`; null: none. */
-  at(field: string | null): void
+  /** Reports the path of the attribute with the focus, such as `sections.0.title`, and its language; null: none. */
+  at(field: string | null, locale: string | null): void
   close(): void
 }
 
 /** Reports that this tab has a document open, until it is closed. A tab is at one document. */
 export function openPresence(type: string, document: string, locale: string | null): OpenPresence {
   let field: string | null = null
+  let shown = locale
   let settle: ReturnType<typeof setTimeout> | undefined
   const report = (): void => {
     // Presence is a courtesy: a failed report is repeated with the next one.
-    request('POST', '/presence', { body: { type, document, locale, field, tab: tabId } }).catch(() => {})
+    request('POST', '/presence', { body: { type, document, locale: shown, field, tab: tabId } }).catch(() => {})
   }
   const repeat = setInterval(() => globalThis.document.visibilityState === 'visible' && report(), repeatMs)
   addEventListener('pagehide', leave)
   report()
   return {
-    at: (next) => {
-      if (next === field) return
+    at: (next, nextLocale) => {
+      if (next === field && nextLocale === shown) return
       field = next
+      shown = nextLocale
       clearTimeout(settle)
       settle = setTimeout(report, settleMs)
     },

@@ -55,6 +55,14 @@ export interface FormOptions {
   readonly onCreated: (documentId: string) => void
 }
 
+const openForms = new Set<DocumentForm>()
+
+/** The open forms of the same document in other languages. */
+export const siblingsOf = ({ type, locale, saver }: DocumentForm): readonly DocumentForm[] =>
+  [...openForms].filter(
+    (one) => one.type.uid === type.uid && one.locale !== locale && one.saver.state.documentId === saver.state.documentId,
+  )
+
 /** Copies of all forms of the page. */
 export const copyStorage = createBrowserStorage()
 
@@ -184,7 +192,7 @@ function startForm(
     void keeper.flush()
   }
   globalThis.addEventListener?.('pagehide', leave)
-  return {
+  const form: DocumentForm = {
     type,
     locale,
     user,
@@ -200,6 +208,7 @@ function startForm(
     },
     update,
     close() {
+      openForms.delete(form)
       globalThis.removeEventListener?.('pagehide', leave)
       const isSaved = saver.state.phase === 'saved' || saver.state.phase === 'held' || !type.draftAndPublish
       const end = async () => {
@@ -212,6 +221,8 @@ function startForm(
       void end()
     },
   }
+  openForms.add(form)
+  return form
 }
 
 /**

@@ -99,7 +99,7 @@ export function EditorHeader(props: EditorHeaderProps) {
   )
 }
 
-const isInRichText = () => document.activeElement instanceof HTMLElement && document.activeElement.isContentEditable
+const hasOwnUndo = () => document.activeElement?.closest('[contenteditable="true"], [data-undo]') != null
 
 function onFocus(listener: () => void): () => void {
   const moves = ['focusin', 'focusout'] as const
@@ -109,17 +109,17 @@ function onFocus(listener: () => void): () => void {
   }
 }
 
-/** Undo and redo of the text with the focus, otherwise of the form. A press leaves the focus where it is. */
+/** Undo and redo of the text or of the column with the focus, otherwise of the form. A press leaves the focus where it is. */
 function UndoButtons({ form, onUndo }: EditorHeaderProps) {
   const words = useWords().editor
-  const isRich = useSyncExternalStore(onFocus, isInRichText)
+  const isOwn = useSyncExternalStore(onFocus, hasOwnUndo)
   const { canUndo, canRedo } = useFormState(form.store, (store) => ({ canUndo: store.canUndo, canRedo: store.canRedo }))
   return (
     <span className={styles.undo}>
-      <IconButton label={words.undo} keys="Ctrl Z" isDisabled={!canUndo && !isRich} preventFocusOnPress onPress={() => onUndo(false)}>
+      <IconButton label={words.undo} keys="Ctrl Z" isDisabled={!canUndo && !isOwn} preventFocusOnPress onPress={() => onUndo(false)}>
         <Undo2 />
       </IconButton>
-      <IconButton label={words.redo} keys="Ctrl Shift Z" isDisabled={!canRedo && !isRich} preventFocusOnPress onPress={() => onUndo(true)}>
+      <IconButton label={words.redo} keys="Ctrl Shift Z" isDisabled={!canRedo && !isOwn} preventFocusOnPress onPress={() => onUndo(true)}>
         <Redo2 />
       </IconButton>
     </span>

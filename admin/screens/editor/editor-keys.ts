@@ -1,7 +1,7 @@
 // Keys of the editor, which work in fields too.
 import { type RefObject, useEffect, useRef } from 'react'
 
-/** Actions that have keys. */
+/** Actions that have keys; those of the second column that are missing are left to the editor around it. */
 interface EditorKeys {
   readonly onSave: () => void
   readonly onPublish: () => void
@@ -17,8 +17,14 @@ const ownUndo = '[contenteditable="true"], .cm-editor'
 
 const windows = '[role="dialog"], [role="alertdialog"]'
 
-/** Handles keys while the editor is open, apart from those in windows over it; `within`: an element of the window that has these keys. */
-export function useEditorKeys(keys: EditorKeys, within?: RefObject<Element | null>): void {
+/** Limits of keys: `within`, an element of the window that has them; `only`, the element in which they are pressed. */
+export interface KeyPlace {
+  readonly within?: RefObject<Element | null>
+  readonly only?: RefObject<HTMLElement | null>
+}
+
+/** Handles keys while the editor is open, apart from those in windows over it. */
+export function useEditorKeys(keys: EditorKeys, { within, only }: KeyPlace = {}): void {
   const latest = useRef(keys)
   useEffect(() => {
     latest.current = keys
@@ -35,28 +41,24 @@ export function useEditorKeys(keys: EditorKeys, within?: RefObject<Element | nul
         return
       const action = actionOf(event, target.closest(ownUndo) !== null)
       if (action === null) return
+      const run = latest.current[action]
+      if (run === undefined && only !== undefined) return
       event.preventDefault()
-      if (action === 'save') latest.current.onSave()
-      else if (action === 'publish') latest.current.onPublish()
-      else if (action === 'language') latest.current.onLanguage?.()
-      else if (action === 'preview') latest.current.onPreview?.()
-      else if (action === 'error') latest.current.onError(shiftKey)
-      else latest.current.onUndo(shiftKey || key.toLowerCase() === 'y')
+      run?.(shiftKey || key.toLowerCase() === 'y')
     }
-    document.addEventListener('keydown', listen)
-    return () => document.removeEventListener('keydown', listen)
-  }, [within])
+    const place = only?.current ?? document
+    place.addEventListener('keydown', listen as EventListener)
+    return () => place.removeEventListener('keydown', listen as EventListener)
+  }, [within, only])
 }
 
-type Action = 'save' | 'publish' | 'undo' | 'error' | 'language' | 'preview'
-
-function actionOf({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent, hasOwnUndo: boolean): Action | null {
-  if (key === 'F8') return 'error'
+function actionOf({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent, hasOwnUndo: boolean): keyof EditorKeys | null {
+  if (key === 'F8') return 'onError'
   if (!(ctrlKey || metaKey) || altKey) return null
   const letter = key.toLowerCase()
-  if (letter === 's' && !shiftKey) return 'save'
-  if (letter === 'enter') return 'publish'
-  if (letter === 'l' && shiftKey) return 'language'
-  if (letter === 'p' && shiftKey) return 'preview'
-  return (letter === 'z' || letter === 'y') && !hasOwnUndo ? 'undo' : null
+  if (letter === 's' && !shiftKey) return 'onSave'
+  if (letter === 'enter') return 'onPublish'
+  if (letter === 'l' && shiftKey) return 'onLanguage'
+  if (letter === 'p' && shiftKey) return 'onPreview'
+  return (letter === 'z' || letter === 'y') && !hasOwnUndo ? 'onUndo' : null
 }

@@ -16,7 +16,7 @@ import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { readQuery } from '../../server/query-string.js'
 import { listName } from '../shell/type-names.js'
-import type { DocumentForm } from './document-form.js'
+import { type DocumentForm, mayPublish } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
 import { EditorHeader, type EditorWindow } from './editor-header.js'
@@ -124,6 +124,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   const close = () => setOpen(null)
   const { documentId } = form.saver.state
   const panes = useRef<HTMLDivElement>(null)
+  const second = useRef<DocumentForm>(null)
   const goTo = async (locale: string | null, beside: string | null) => {
     const { keepInView } = await import('./keep-in-view.js')
     if (panes.current !== null) keepInView(panes.current, mainPrefix, beside === null ? null : besidePrefix)
@@ -137,16 +138,16 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
     focusAfterClosing(folding, mainPrefix, path)
   }
   const onUndo = (isRedo: boolean) => {
-    // A rich text has its own steps.
+    // A rich text and the second column have their own steps.
     const text = globalThis.document.activeElement
     if (text?.dispatchEvent(new CustomEvent('octavo-undo', { bubbles: true, cancelable: true, detail: isRedo })) === false) return
     undoAt(form.store, folding, mainPrefix, isRedo)
   }
-  useFollowing(form, mainPrefix)
+  useFollowing(form, mainPrefix, second, besidePrefix)
   const onPreview = form.type.previewed && documentId !== null ? () => setPreviewed(!isPreviewed) : null
   useEditorKeys({
     onSave: () => void form.saver.save(),
-    onPublish: () => (form.type.draftAndPublish ? setOpen('publish') : void form.saver.save()),
+    onPublish: () => (mayPublish(form.type, form.meta.view) ? setOpen('publish') : void form.saver.save()),
     onUndo,
     onError: (isBackwards) => goToError(form.store, mainPrefix, onGo, isBackwards),
     onPreview,
@@ -179,11 +180,9 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
             >
               <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} isAligned={isBeside} />
               {isBeside && (
-                <div className={styles.besidePane}>
-                  <Suspense>
-                    <SecondColumn form={form} shown={address.beside!} document={documentId} idPrefix={besidePrefix} />
-                  </Suspense>
-                </div>
+                <Suspense>
+                  <SecondColumn {...{ form, second }} shown={address.beside!} document={documentId} idPrefix={besidePrefix} />
+                </Suspense>
               )}
             </div>
           </LinkedDocuments>
@@ -193,7 +192,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
             <PreviewPane form={form} document={documentId!} onGo={onGo} onClose={onPreview} />
           </Suspense>
         ) : (
-          <aside className={styles.aside} aria-label={words.panel}>
+          <aside className={styles.aside} aria-label={words.panel} data-region="panel">
             {panel}
           </aside>
         )}

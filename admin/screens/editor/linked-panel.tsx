@@ -1,7 +1,7 @@
 // The editor of a linked document in a panel, with its own form, saver, and copy in the browser.
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink } from 'lucide-react'
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Link } from '../../fields/document.js'
 import { createFolding } from '../../fields/folding.js'
 import { useSaver, useValue } from '../../form/hooks.js'
@@ -15,20 +15,17 @@ import { State } from '../../parts/state.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { saveAll } from './document-actions.js'
-import { type DocumentForm, mayPublish } from './document-form.js'
+import type { DocumentForm } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
-import { useEditorKeys } from './editor-keys.js'
-import { focusAfterClosing, goToError, undoAt } from './focus-path.js'
 import { type LinkedDocument, LinkedDocuments, openInTab } from './linked-documents.js'
 import { Notices } from './notices.js'
 import { nameOfDocument } from './path-labels.js'
 import { useMerging } from './presence.js'
 import { SavingStatus } from './saving-status.js'
+import { useSideForm } from './side-form.js'
+import { Conflicts } from './side-panel.js'
 import { isMissing, useDocumentForm, useMeta } from './use-document-form.js'
-
-const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.js')).PublishDialog }))
-const ScheduleDialog = lazy(async () => ({ default: (await import('./scheduled.js')).ScheduleDialog }))
 
 const panelPrefix = 'panel-'
 
@@ -97,11 +94,9 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
   const format = useFormat()
   const { view } = useMeta(form)
   const { documentId, phase } = useSaver(form.saver)
-  const [open, setOpen] = useState<'publish' | 'schedule' | null>(null)
-  const close = () => setOpen(null)
   const folding = useMemo(() => createFolding(), [])
   const body = useRef<HTMLDivElement>(null)
-  const { type, store, saver, locale } = form
+  const { type, store, locale } = form
   const mainField = naming ?? String(type.layout.settings.mainField)
   useValue(store, mainField)
   // Without presence: a tab reports one document, that of the screen.
@@ -115,20 +110,7 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
     if (wanted.name !== '' && type.fields.create?.includes(mainField) === true) store.set(mainField, wanted.name)
     body.current?.querySelector<HTMLElement>(`[id^="${panelPrefix}"]`)?.focus()
   }, [wanted, store, type, mainField])
-  const go = (path: string) => {
-    close()
-    focusAfterClosing(folding, panelPrefix, path)
-  }
-  const isPublishable = mayPublish(type, view)
-  useEditorKeys(
-    {
-      onSave: () => void saver.save(),
-      onPublish: () => (isPublishable ? setOpen('publish') : void saver.save()),
-      onUndo: (isRedo) => undoAt(store, folding, panelPrefix, isRedo),
-      onError: (isBackwards) => goToError(store, panelPrefix, go, isBackwards),
-    },
-    body,
-  )
+  const { go, publish, isPublishable, windows } = useSideForm({ form, folding, idPrefix: panelPrefix, within: body })
   const finish = async () => {
     if ((documentId === null || phase !== 'saved') && !(await saveAll(form))) return
     onClose()
@@ -155,7 +137,7 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
       footer={
         <>
           {isPublishable && (
-            <Button isDisabled={documentId === null && phase === 'saved'} onPress={() => setOpen('publish')}>
+            <Button isDisabled={documentId === null && phase === 'saved'} onPress={publish}>
               {words.publish.publish}
             </Button>
           )}
@@ -167,6 +149,7 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
     >
       <div className={styles.sheet} ref={body}>
         <Notices form={form} replace={replace} onCreated={onCreated} />
+        <Conflicts form={form} onGo={go} isBeside />
         <LinkedDocuments value={null}>
           <DocumentPane
             form={form}
@@ -176,10 +159,7 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
           />
         </LinkedDocuments>
       </div>
-      <Suspense>
-        {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={go} onLater={() => setOpen('schedule')} />}
-        {open === 'schedule' && <ScheduleDialog form={form} onClose={close} />}
-      </Suspense>
+      {windows}
     </Panel>
   )
 }

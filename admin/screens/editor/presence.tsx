@@ -1,5 +1,5 @@
 // People at the document of the editor, and their fields; changes of others are merged as they come.
-import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { type RefObject, useEffect, useMemo, useSyncExternalStore } from 'react'
 import { useSaver } from '../../form/hooks.js'
 import { splitPath } from '../../form/paths.js'
 import { isKeyed, keyOf } from '../../form/values.js'
@@ -7,7 +7,7 @@ import { useFormat, useWords } from '../../parts/words.js'
 import { type PresenceEvent, peopleAt, subscribeToEvents } from '../../server/events.js'
 import { openPresence, tabId } from '../../server/presence.js'
 import { personName } from '../../words/format.js'
-import type { DocumentForm } from './document-form.js'
+import { type DocumentForm, siblingsOf } from './document-form.js'
 import styles from './editor.module.css'
 
 type Present = PresenceEvent['people'][number]
@@ -57,23 +57,26 @@ function fieldOf({ store }: DocumentForm, path: string): string {
     .join('.')
 }
 
-/** Reports the field with the focus, and merges documents that others have saved. */
-export function useFollowing(form: DocumentForm, idPrefix: string): void {
+/** Reports the field with the focus, which may be one of the second form, and merges documents that others have saved. */
+export function useFollowing(form: DocumentForm, idPrefix: string, second: RefObject<DocumentForm | null>, secondPrefix: string): void {
   const { documentId } = useSaver(form.saver)
   const { type, locale } = form
   useEffect(() => {
     if (documentId === null) return
     const presence = openPresence(type.uid, documentId, locale)
     const note = ({ target }: FocusEvent): void => {
-      const field = target instanceof Element ? target.closest(`[id^="${idPrefix}"]`) : null
-      presence.at(field === null ? null : fieldOf(form, field.id.slice(idPrefix.length)))
+      const find = (prefix: string) =>
+        target instanceof Element ? target.closest(`[id^="${prefix}"]`)?.id.slice(prefix.length) : undefined
+      const path = find(idPrefix) ?? find(secondPrefix)
+      const there = find(idPrefix) === undefined ? second.current : form
+      presence.at(there === null || path === undefined ? null : fieldOf(there, path), there?.locale ?? locale)
     }
     document.addEventListener('focusin', note)
     return () => {
       document.removeEventListener('focusin', note)
       presence.close()
     }
-  }, [form, type, documentId, locale, idPrefix])
+  }, [form, type, documentId, locale, idPrefix, second, secondPrefix])
   useMerging(form)
 }
 
@@ -86,8 +89,11 @@ export function useMerging(form: DocumentForm): void {
     return subscribeToEvents((event) => {
       if (event.event === 'reset') void form.saver.refresh()
       if (event.event !== 'content' || event.type !== type.uid || event.documentId !== documentId) return
-      // My own saves, unless I have the document open elsewhere.
-      const isAlone = String(event.administrator?.id) === user && peopleAt(type.uid, documentId).every(({ tab }) => tab === tabId)
+      // My own saves, unless I have the document open elsewhere, or in the other column.
+      const isAlone =
+        String(event.administrator?.id) === user &&
+        siblingsOf(form).length === 0 &&
+        peopleAt(type.uid, documentId).every(({ tab }) => tab === tabId)
       if (!isAlone && (event.locales === null || event.locales.includes(locale ?? ''))) void form.saver.refresh()
     })
   }, [form, type, documentId, locale, user])

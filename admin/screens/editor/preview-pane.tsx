@@ -101,7 +101,7 @@ export function PreviewPane({ form, document, onGo, onClose }: PreviewPaneProps)
       </Panel>
     )
   return (
-    <aside className={styles.preview} aria-label={words.title}>
+    <aside className={styles.preview} aria-label={words.title} data-region="panel">
       <div className={styles.previewBar}>
         <h2>{words.title}</h2>
         <span className={styles.spring} />

@@ -12,7 +12,7 @@ import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { differingAttributes } from './comparison.js'
 import { checkPublication, type PublicationCheck, publish, saveAll } from './document-actions.js'
-import type { DocumentForm } from './document-form.js'
+import { type DocumentForm, siblingsOf } from './document-form.js'
 import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
 import { FieldLinks, nameOfDocument } from './path-labels.js'
@@ -27,28 +27,53 @@ interface PublishDialogProps {
   readonly onGo: (path: string) => void
 }
 
+/** What holds back an open form of the document, by its language. */
+type Held = ReadonlyMap<string | null, string>
+
+/** Saves the open forms of the document; the second column's draft would otherwise become public without what is written there. */
+async function saveForms(form: DocumentForm, words: ReturnType<typeof useWords>['editor']['publish']): Promise<Held> {
+  const held = new Map<string | null, string>()
+  const save = async (one: DocumentForm) => {
+    if (await saveAll(one)) return
+    const conflicts = one.store.conflicts().length
+    held.set(one.locale, conflicts > 0 ? words.conflictsFirst(conflicts) : words.refusedFirst)
+  }
+  const siblings = siblingsOf(form)
+  for (const one of siblings) await save(one)
+  // Languages share values and a list of states.
+  if (siblings.length > 0) await form.saver.refresh()
+  await save(form)
+  return held
+}
+
 /** Loads what a publication would do, after everything is saved. */
 function useChecks(form: DocumentForm) {
   const [checks, setChecks] = useState<readonly PublicationCheck[] | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const words = useWords().editor
+  const [held, setHeld] = useState<Held>(new Map())
+  const [failure, setFailure] = useState<string | null>(null)
+  const words = useWords().editor.publish
   useEffect(() => {
     let isCurrent = true
     const load = async () => {
-      const isSaved = await saveAll(form)
-      const conflicts = form.store.conflicts().length
-      if (!isSaved && isCurrent) setProblem(conflicts > 0 ? words.publish.conflictsFirst(conflicts) : words.publish.refusedFirst)
+      const unsaved = await saveForms(form, words)
+      if (isCurrent) setHeld(unsaved)
       const found = await checkPublication(form)
       if (isCurrent) setChecks(found)
     }
     load().catch((error: Error) => {
-      if (isCurrent) setProblem(error.message)
+      if (isCurrent) setFailure(error.message)
     })
     return () => {
       isCurrent = false
     }
   }, [form, words])
-  return { checks, problem }
+  /** Saves what has come since; true if nothing is held back in these languages. */
+  const saveAgain = async (locales: readonly (string | null)[]) => {
+    const unsaved = await saveForms(form, words)
+    setHeld(unsaved)
+    return !locales.some((locale) => unsaved.has(locale))
+  }
+  return { checks, held, problem: failure ?? held.get(form.locale) ?? null, saveAgain }
 }
 
 /** Shows what a publication would do, and publishes. */
@@ -58,8 +83,9 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
   const format = useFormat()
   const { say } = useToasts()
   const { view } = useMeta(form)
-  const { checks, problem } = useChecks(form)
-  const [others, setOthers] = useState<readonly string[]>([])
+  const { checks, held, problem, saveAgain } = useChecks(form)
+  const [chosen, setOthers] = useState<readonly string[]>([])
+  const others = chosen.filter((locale) => !held.has(locale))
   const [isBusy, setBusy] = useState(false)
   const own = checks?.find(({ locale }) => locale === form.locale)
   const candidates = (view?.locales ?? []).filter(({ locale, state }) => locale !== form.locale && locale !== null && state !== 'published')
@@ -72,6 +98,7 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
   const confirm = async () => {
     setBusy(true)
     try {
+      if (!(await saveAgain([form.locale, ...others]))) return setBusy(false)
       await publish(form, [...(form.locale === null ? [] : [form.locale]), ...others])
       say(words.done(name), { kind: 'good' })
       onClose()
@@ -133,6 +160,7 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
                 candidates={candidates}
                 scheduled={view?.scheduled ?? []}
                 checks={checks ?? []}
+                held={held}
                 chosen={others}
                 onChange={setOthers}
               />
@@ -174,11 +202,12 @@ interface OtherLanguagesProps {
   readonly candidates: readonly { readonly locale: string | null; readonly state: 'draft' | 'changed' | 'published' }[]
   readonly scheduled: DocumentView['scheduled']
   readonly checks: readonly PublicationCheck[]
+  readonly held: Held
   readonly chosen: readonly string[]
   readonly onChange: (chosen: readonly string[]) => void
 }
 
-function OtherLanguages({ candidates, scheduled, checks, chosen, onChange }: OtherLanguagesProps) {
+function OtherLanguages({ candidates, scheduled, checks, held, chosen, onChange }: OtherLanguagesProps) {
   const words = useWords().editor.publish
   const format = useFormat()
   return (
@@ -192,8 +221,8 @@ function OtherLanguages({ candidates, scheduled, checks, chosen, onChange }: Oth
           <CheckBox
             key={code}
             isSelected={chosen.includes(code)}
-            disabled={count > 0}
-            description={count > 0 ? words.missing(count) : undefined}
+            disabled={count > 0 || held.has(locale)}
+            description={held.get(locale) ?? (count > 0 ? words.missing(count) : undefined)}
             onChange={(isChosen) => onChange(isChosen ? [...chosen, code] : chosen.filter((one) => one !== code))}
           >
             {format.languageName(code)} <State state={state} isQuiet /> {planned && <PlannedMark {...planned} />}

@@ -1,8 +1,8 @@
 // The second column of the editor: another language to write in, or the public version with the changes since, which cannot be written.
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { lazy, type ReactNode, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { DocumentFieldsProvider, documentSection } from '../../fields/document.js'
 import { FieldRows } from '../../fields/field-rows.js'
-import { createFolding } from '../../fields/folding.js'
+import { createFolding, type Folding } from '../../fields/folding.js'
 import { useFormState, useSaver, useValue } from '../../form/hooks.js'
 import { createDocumentStore } from '../../form/store.js'
 import type { Entry } from '../../form/values.js'
@@ -15,8 +15,12 @@ import { differingAttributes, WordDifference } from './comparison.js'
 import { type DocumentForm, shapeOf } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
+import { undoAt } from './focus-path.js'
 import { Notices } from './notices.js'
+import { useMerging } from './presence.js'
 import { SavingStatus } from './saving-status.js'
+import { useSideForm } from './side-form.js'
+import { Conflicts } from './side-panel.js'
 import { useDocumentForm, useMeta } from './use-document-form.js'
 import { textOf } from './word-difference.js'
 
@@ -24,6 +28,8 @@ const FillDialog = lazy(async () => ({ default: (await import('./fill-dialog.js'
 
 interface SecondColumnProps {
   readonly form: DocumentForm
+  /** Holds the form of this column while it has one. */
+  readonly second: RefObject<DocumentForm | null>
   /** A locale, or `published`. */
   readonly shown: string
   readonly document: string
@@ -33,11 +39,22 @@ interface SecondColumnProps {
 
 /** The second column of the editor. */
 export function SecondColumn(props: SecondColumnProps) {
-  return props.shown === 'published' ? <PublishedPane {...props} /> : <LanguagePane {...props} />
+  const isPublished = props.shown === 'published'
+  const area = useRef<HTMLDivElement>(null)
+  return (
+    <div ref={area} className={styles.besidePane} data-undo={isPublished ? undefined : true}>
+      {isPublished ? <PublishedPane {...props} /> : <LanguagePane {...props} area={area} />}
+    </div>
+  )
 }
 
-function LanguagePane({ form, shown: locale, document, idPrefix }: SecondColumnProps) {
-  const format = useFormat()
+interface LanguagePaneProps extends SecondColumnProps {
+  /** The whole column. */
+  readonly area: RefObject<HTMLDivElement | null>
+}
+
+function LanguagePane(props: LanguagePaneProps) {
+  const { form, shown: locale, document } = props
   const nothing = useCallback(() => {}, [])
   const folding = useMemo(() => createFolding(), [])
   const { opened, replace } = useDocumentForm(form.type.uid, document, locale, nothing)
@@ -48,12 +65,49 @@ function LanguagePane({ form, shown: locale, document, idPrefix }: SecondColumnP
       </div>
     )
   return (
+    <LanguageForm {...{ ...props, folding }} form={opened.form} main={form}>
+      <Notices form={opened.form} replace={replace} onCreated={nothing} />
+    </LanguageForm>
+  )
+}
+
+interface LanguageFormProps extends LanguagePaneProps {
+  readonly main: DocumentForm
+  readonly folding: Folding
+  readonly children: ReactNode
+}
+
+function LanguageForm({ form, main, second, area, shown, folding, idPrefix, children }: LanguageFormProps) {
+  const format = useFormat()
+  const { go, windows } = useSideForm({ form, folding, idPrefix, only: area })
+  useMerging(form)
+  useEffect(() => {
+    second.current = form
+    return () => {
+      second.current = null
+    }
+  }, [second, form])
+  const { store } = form
+  useEffect(() => {
+    const column = area.current
+    // From the buttons in the head of the screen.
+    const turn = (event: Event): void => {
+      if (event.defaultPrevented) return
+      event.preventDefault()
+      undoAt(store, folding, idPrefix, (event as CustomEvent<boolean>).detail)
+    }
+    column?.addEventListener('octavo-undo', turn)
+    return () => column?.removeEventListener('octavo-undo', turn)
+  }, [area, store, folding, idPrefix])
+  return (
     <>
       <div className={styles.besideNotes}>
-        <Notices form={opened.form} replace={replace} onCreated={nothing} />
-        <LanguageHead form={opened.form} main={form} />
+        {children}
+        <Conflicts form={form} onGo={go} isBeside />
+        <LanguageHead form={form} main={main} />
       </div>
-      <DocumentPane form={opened.form} folding={folding} idPrefix={idPrefix} label={format.languageName(locale)} isAligned />
+      <DocumentPane form={form} folding={folding} idPrefix={idPrefix} label={format.languageName(shown)} isAligned />
+      {windows}
     </>
   )
 }
@@ -61,8 +115,9 @@ function LanguagePane({ form, shown: locale, document, idPrefix }: SecondColumnP
 /** State of the other language, or how to begin it; the main form learns of a new one for its publication. */
 function LanguageHead({ form, main }: { readonly form: DocumentForm; readonly main: DocumentForm }) {
   const words = useWords().editor
+  const { saving } = words
   const format = useFormat()
-  const { revision } = useSaver(form.saver)
+  const { revision, phase } = useSaver(form.saver)
   const { view } = useMeta(form)
   const [isFilling, setFilling] = useState(false)
   const isNew = revision === null
@@ -85,9 +140,14 @@ function LanguageHead({ form, main }: { readonly form: DocumentForm; readonly ma
       ) : (
         <>
           <p>{language}</p>
-          {view?.state != null && <State state={view.state} isQuiet />}
+          {form.type.draftAndPublish && view?.state != null && <State state={view.state} isQuiet />}
           <SavingStatus form={form} />
         </>
+      )}
+      {!form.type.draftAndPublish && (
+        <Button isSmall kind="main" isBusy={phase === 'saving'} isDisabled={phase === 'saved'} onPress={() => void form.saver.save()}>
+          {saving.saveLanguage(language)}
+        </Button>
       )}
       {isFilling && (
         <Suspense>

@@ -116,11 +116,16 @@ interface GoingProps {
 /** Conflicts of fields are shown under these; those about the removal of an entry only here. */
 const hasOwnPlace = ({ mine, theirs }: Conflict): boolean => mine !== undefined && theirs !== undefined
 
+interface ConflictsProps extends GoingProps {
+  /** Only those without a place of their own, next to a form. */
+  readonly isBeside?: boolean
+}
+
 /** Conflicts with links to their fields. */
-function Conflicts({ form, onGo }: GoingProps) {
+export function Conflicts({ form, onGo, isBeside = false }: ConflictsProps) {
   const words = useWords().editor.conflict
   const { store, type } = form
-  const paths = useFormState(store, (all) => all.conflicts().map(({ path }) => path))
+  const paths = useFormState(store, (all) => all.conflicts().flatMap((one) => (isBeside && hasOwnPlace(one) ? [] : one.path)))
   if (paths.length === 0) return null
   return (
     <section className={styles.box}>

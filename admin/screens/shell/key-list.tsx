@@ -44,7 +44,6 @@ export default function KeyList({ onClose }: { readonly onClose: () => void }): 
         [keyList.moveItem, 'Alt ↑', 'Alt ↓'],
         [keyList.locale, `${mod} Shift L`],
         [keyList.preview, `${mod} Shift P`],
-        [keyList.sibling, '[', ']'],
       ],
     ],
   ]

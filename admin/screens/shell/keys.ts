@@ -37,10 +37,10 @@ export function useKeys(table: KeyTable): void {
 
 const isInDialog = (): boolean => document.querySelector('dialog[open], [role="dialog"], [role="alertdialog"]') !== null
 
-/** Moves the focus to the next region, or to the previous one. */
+/** Moves the focus to the next region, or to the previous one; a region inside another one comes after it. */
 export function focusRegion(step: 1 | -1): void {
   const regions = [...document.querySelectorAll<HTMLElement>('[data-region]')].filter((region) => region.checkVisibility())
-  const at = regions.findIndex((region) => region.contains(document.activeElement))
+  const at = regions.findLastIndex((region) => region.contains(document.activeElement))
   const next = regions[(at + step + regions.length) % regions.length] ?? regions[0]
   if (next === undefined) return
   if (!next.hasAttribute('tabindex')) next.tabIndex = -1

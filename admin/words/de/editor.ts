@@ -29,6 +29,7 @@ export const editor = {
     gone: 'Von jemand anderem gelöscht',
     failed: 'Nicht gespeichert',
     save: 'Speichern',
+    saveLanguage: (language: string) => `${language} speichern`,
     unsavedPublic: 'Änderungen werden mit dem Speichern öffentlich.',
   },
   notices: {

@@ -178,6 +178,5 @@ export const shell = {
     moveItem: 'Eintrag verschieben',
     locale: 'Nächste Sprache',
     preview: 'Vorschau',
-    sibling: 'Vorheriges, nächstes Dokument der Liste',
   },
 } satisfies typeof en

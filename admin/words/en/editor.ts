@@ -28,6 +28,7 @@ export const editor = {
     gone: 'Deleted by someone else',
     failed: 'Not saved',
     save: 'Save',
+    saveLanguage: (language: string) => `Save ${language}`,
     unsavedPublic: 'Changes become public when you save.',
   },
   notices: {

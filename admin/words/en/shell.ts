@@ -171,6 +171,5 @@ export const shell = {
     moveItem: 'Move the item',
     locale: 'Next language',
     preview: 'Preview',
-    sibling: 'Previous, next document in the list',
   },
 }

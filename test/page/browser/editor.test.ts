@@ -21,6 +21,12 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     requestAdmin(served, path, { method, token, body, headers })
   const read = async (locale = 'en') => (await api('GET', `/content/${type}/${document}?locale=${locale}`)).body.data
   const revision = async () => (await api('GET', `/content/${type}/${document}?locale=en`)).headers.get('etag')!
+  /** Gives the document a German version. */
+  const translate = async (values: object) => {
+    const changes = { slug: `muehle-${Date.now()}`, ...values }
+    const { status } = await api('PATCH', `/content/${type}/${document}?locale=de`, { changes }, { 'if-none-match': '*' })
+    expect(status).toBe(200)
+  }
   const field = (name: string, within = page.locator('main')) => within.getByRole('textbox', { name }).first()
   const openDocument = async (search = '') => {
     await page.goto(`${served.origin}/admin/content/${type}/${document}${search}`)
@@ -199,6 +205,92 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('keys and the buttons of the head act on the column with the focus', async () => {
+    await translate({ title: 'Die Mühle' })
+    await openDocument('?beside=de')
+    const german = page.getByRole('region', { name: 'German' })
+    await field('Title').fill('One')
+    await field('Title', german).fill('Eins')
+    await field('Kicker', german).fill('Wasser')
+    await page.keyboard.press('Control+z')
+    await expect.poll(() => field('Kicker', german).inputValue(), patience).toBe('')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => field('Title', german).inputValue(), patience).toBe('Die Mühle')
+    await page.keyboard.press('Control+Shift+z')
+    await expect.poll(() => field('Title', german).inputValue(), patience).toBe('Eins')
+    expect(await field('Title').inputValue()).toBe('One')
+    await until('both are saved', async () => (await read('de')).draft?.title === 'Eins' && (await read()).draft.title === 'One')
+    await page.keyboard.press('Control+Enter')
+    const dialog = page.getByRole('dialog', { name: 'Publish German' })
+    await dialog.getByRole('button', { name: 'Summary' }).click()
+    const isFocused = (element: SVGElement | HTMLElement) => element.ownerDocument.activeElement === element
+    await expect.poll(() => field('Summary', german).evaluate(isFocused), patience).toBe(true)
+    await field('Title', german).focus()
+    await page.keyboard.press('F8')
+    await expect.poll(() => field('Summary', german).evaluate(isFocused), patience).toBe(true)
+    for (const region of ['complementary', 'navigation', 'main'] as const) {
+      await page.keyboard.press('F6')
+      await expect.poll(() => page.getByRole(region).first().evaluate(isFocused), patience).toBe(true)
+    }
+    open.expectNoProblems()
+  })
+
+  test('the second column of a type without drafts is saved by its button and by Ctrl+S, and takes the changes of others', async () => {
+    const category = 'api::category.category'
+    const names = { name: 'Mills', slug: `mills-${Date.now()}` }
+    const { documentId } = (await api('POST', `/content/${category}?locale=en`, { data: names })).body.data
+    const address = `/content/${category}/${documentId}?locale=de`
+    const german = async () => (await api('GET', address)).body.data
+    await page.goto(`${served.origin}/admin/content/${category}/${documentId}?beside=de`)
+    const column = page.getByRole('region', { name: 'German' })
+    await field('Name', column).fill('Mühlen')
+    await field('Slug', column).fill(`muehlen-${Date.now()}`)
+    await page.getByRole('button', { name: 'Save German' }).click()
+    await until('the German version', async () => (await german()).draft?.name === 'Mühlen')
+    await field('Description', column).fill('Am Meer')
+    await page.keyboard.press('Control+s')
+    await until('the German text', async () => (await german()).draft.description === 'Am Meer')
+    await until('nothing is left to save', () => page.getByRole('button', { name: 'Save German' }).isDisabled())
+    const match = { 'if-match': `"${(await german()).revision}"` }
+    expect((await api('PATCH', address, { changes: { name: 'Räder' } }, match)).status).toBe(200)
+    await expect.poll(() => field('Name', column).inputValue(), patience).toBe('Räder')
+    open.expectNoProblems()
+  })
+
+  test('a removed entry is decided about in the second column, and until then its language cannot be published', async () => {
+    await translate({ title: 'Die Mühle', summary, extras: [{ __component: 'block.gallery', title: 'Bilder' }] })
+    await openDocument('?beside=de')
+    const german = page.getByRole('region', { name: 'German' })
+    await german
+      .getByRole('group', { name: /^Extras/ })
+      .getByRole('button', { expanded: false })
+      .first()
+      .click()
+    const caption = german.locator('[id^="beside-extras/"][id$="/title"]')
+    await caption.waitFor()
+    await page.context().setOffline(true)
+    await caption.fill('Meine Bilder')
+    await page.getByText('No connection to the service.').waitFor()
+    const match = { 'if-match': `"${(await read('de')).revision}"` }
+    expect((await api('PATCH', `/content/${type}/${document}?locale=de`, { changes: { extras: [] } }, match)).status).toBe(200)
+    await page.context().setOffline(false)
+    await page.getByRole('button', { name: 'Keep it' }).waitFor()
+    await page.getByRole('complementary').getByRole('button', { name: 'Publish' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Resolve 1 conflict first.').waitFor()
+    expect(await dialog.getByRole('checkbox', { name: /^German/ }).isDisabled()).toBe(true)
+    expect(await dialog.getByRole('button', { name: 'Publish now' }).isEnabled()).toBe(true)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    await until('the entry is kept', async () => (await read('de')).draft.extras[0]?.title === 'Meine Bilder')
+    await page.getByRole('complementary').getByRole('button', { name: 'Publish' }).click()
+    await dialog.getByText('German').first().click()
+    await dialog.getByRole('button', { name: 'Publish 2 languages' }).click()
+    await until('German is public', async () => (await read('de')).published?.extras[0]?.title === 'Meine Bilder')
+    open.expectNoProblems(/ERR_INTERNET_DISCONNECTED|Failed to load resource|412/)
+  })
+
   test('the same fields of two columns begin at one height, also where a component is open in one of them', async () => {
     await api(
       'PATCH',
@@ -298,6 +390,23 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     await page.getByRole('main').getByRole('link', { name: 'All Articles' }).click()
     await page.waitForURL((url) => url.pathname.endsWith(`/content/${type}`))
     open.expectNoProblems(/404/)
+  })
+
+  test('Ctrl+Enter saves where there is no right to publish', async () => {
+    await addAdministrator(served, 'writer@example.com', ['writer'])
+    const rights = ['read', 'update'].map((action) => `plugin::content-manager.explorer.${action} ${type}`)
+    await allowAdmins(served, 'writer', ...rights)
+    const properties = JSON.stringify({ fields: ['title'], locales: ['en'] })
+    await served.sql('update admin_permissions set properties = ? where subject = ? and properties = ?', properties, type, '{}')
+    const writer = await openPage(served, 'writer@example.com')
+    await writer.page.goto(`${served.origin}/admin/content/${type}/${document}`)
+    await field('Title', writer.page.locator('main')).fill('Written')
+    await writer.page.keyboard.press('Control+Enter')
+    await until('the title is saved', async () => (await read()).draft.title === 'Written')
+    await writer.page.getByText(/^Saved \d/).waitFor()
+    expect(await writer.page.getByRole('dialog').count()).toBe(0)
+    writer.expectNoProblems()
+    await writer.close()
   })
 
   test('whoever may not change a document is told once, not at each field', async () => {
