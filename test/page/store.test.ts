@@ -17,7 +17,7 @@ import {
   unfinishedText,
   unpack,
 } from '../../admin/form/values.js'
-import { textOf } from '../../admin/screens/editor/word-difference.js'
+import { textOf } from '../../admin/screens/editor/values-as-text.js'
 import { anyEdit, draft, perform, section } from './support/drafts.js'
 import { createModelServer, shape } from './support/model-server.js'
 

@@ -2,14 +2,15 @@
 
 import type { ReactNode } from 'react'
 import { labelOf } from '../../fields/document.js'
-import { type Entry, isEqual, readDocument } from '../../form/values.js'
+import type { Entry } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { classes } from '../../parts/classes.js'
 import { Hidden } from '../../parts/hidden.js'
 import { useWords } from '../../parts/words.js'
 import styles from './comparison.module.css'
-import { shapeOf, type TypeDescription } from './document-form.js'
-import { compareWords, textOf } from './word-difference.js'
+import type { TypeDescription } from './document-form.js'
+import { differingAttributes, textOf } from './values-as-text.js'
+import { compareWords } from './word-difference.js'
 
 /** Words of two texts: those of one of them are marked. */
 export function WordDifference({
@@ -62,32 +63,6 @@ interface ComparisonProps {
   readonly mayRestore?: (name: string) => boolean
   readonly isEverything?: boolean
   readonly same: string
-}
-
-/** Results for values of the right side, which never change: a list of thousands is not compared at each key elsewhere. */
-const compared = new WeakMap<object, { readonly left: unknown; readonly isDifferent: boolean }>()
-
-/** Attributes that differ between two versions, without regard to ids. */
-export function differingAttributes(type: TypeDescription, left: Entry, right: Entry): readonly string[] {
-  const shape = shapeOf(type)
-  let position = 0
-  const byPosition = () => `p${position++}`
-  const read = (data: Entry): Entry => {
-    position = 0
-    return readDocument(shape, data, byPosition)
-  }
-  const names = type.layout.layouts.edit.flat().map(({ name }) => name)
-  const others = Object.keys(type.attributes).filter((name) => !names.includes(name) && (name in left || name in right))
-  return [...names, ...others].filter((name) => {
-    if (type.attributes[name] === undefined || !(name in left) || !(name in right)) return false
-    const [before, after] = [left[name], right[name]]
-    const key = typeof after === 'object' ? after : null
-    const known = key === null ? undefined : compared.get(key)
-    if (known !== undefined && known.left === before) return known.isDifferent
-    const isDifferent = !isEqual(read({ [name]: before })[name], read({ [name]: after })[name])
-    if (key !== null) compared.set(key, { left: before, isDifferent })
-    return isDifferent
-  })
 }
 
 /** The attributes of two versions, in the order of the layout. */

@@ -1,23 +1,11 @@
 // The two sides of a conflict, and the choice between them.
-import { useConflict } from '../../form/hooks.js'
 import type { Conflict } from '../../form/merge.js'
 import type { DocumentStore } from '../../form/store.js'
 import { Button } from '../../parts/button.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { WordDifference } from './comparison.js'
 import styles from './conflict.module.css'
-import { textOf } from './word-difference.js'
-
-interface ConflictProps {
-  readonly store: DocumentStore
-  readonly path: string
-}
-
-/** The other side of a conflict, under its field; nothing where there is none. */
-export function ConflictBelow({ store, path }: ConflictProps) {
-  const conflict = useConflict(store, path)
-  return conflict === undefined ? null : <ConflictChoice {...{ store, conflict }} />
-}
+import { textOf } from './values-as-text.js'
 
 interface ChoiceProps {
   readonly store: DocumentStore
@@ -25,7 +13,7 @@ interface ChoiceProps {
 }
 
 /** Both sides of a conflict with their buttons. */
-export function ConflictChoice({ store, conflict }: ChoiceProps) {
+export default function ConflictChoice({ store, conflict }: ChoiceProps) {
   const format = useFormat()
   const words = useWords().editor.conflict
   const { path, mine, theirs, by } = conflict

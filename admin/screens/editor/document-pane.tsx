@@ -1,17 +1,18 @@
 // The fields of one document in one language.
-import { use, useCallback, useMemo } from 'react'
+import { lazy, Suspense, use, useCallback, useMemo } from 'react'
 import { DocumentFieldsProvider, documentSection, type Link } from '../../fields/document.js'
 import { FieldRows } from '../../fields/field-rows.js'
 import type { Folding } from '../../fields/folding.js'
 import { useConflict, useRefused, useSaver } from '../../form/hooks.js'
 import { useWords } from '../../parts/words.js'
-import { ConflictBelow } from './conflict.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
 import { focusAfterClosing } from './focus-path.js'
 import { LinkedDocumentsContext, openInTab } from './linked-documents.js'
 import { PeopleAt } from './presence.js'
 import { useMeta } from './use-document-form.js'
+
+const ConflictChoice = lazy(() => import('./conflict.js'))
 
 interface DocumentPaneProps {
   readonly form: DocumentForm
@@ -88,6 +89,11 @@ function Below({ form: { store }, path }: BelowProps) {
   const words = useWords().editor.saving
   const isRefused = useRefused(store, path)
   const conflict = useConflict(store, path)
-  if (conflict !== undefined) return <ConflictBelow store={store} path={path} />
+  if (conflict !== undefined)
+    return (
+      <Suspense>
+        <ConflictChoice store={store} conflict={conflict} />
+      </Suspense>
+    )
   return isRefused ? <p className={styles.unsaved}>{words.waiting}</p> : null
 }

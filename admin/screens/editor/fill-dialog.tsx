@@ -14,7 +14,7 @@ import type { Start } from '../shell/type-names.js'
 import { fillFrom, saveAll } from './document-actions.js'
 import type { DocumentForm, TypeDescription } from './document-form.js'
 import styles from './editor.module.css'
-import { textOf } from './word-difference.js'
+import { textOf } from './values-as-text.js'
 
 /** False for targets that only one document can have, unless each language has its own. */
 function mayShareTargets({ relation, target, inversedBy, mappedBy }: FormAttribute, types: Start['types']): boolean {

@@ -14,11 +14,12 @@ import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { ApiFailure, request } from '../../server/client.js'
 import { type Person, personName } from '../../words/format.js'
-import { Comparison, differingAttributes } from './comparison.js'
+import { Comparison } from './comparison.js'
 import { readView, restoreVersion, saveAll } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './history-panel.module.css'
 import { useMeta } from './use-document-form.js'
+import { differingAttributes } from './values-as-text.js'
 
 interface HistoryPanelProps {
   readonly form: DocumentForm

@@ -10,13 +10,13 @@ import { Skeleton } from '../../parts/skeleton.js'
 import { PlannedMark, State } from '../../parts/state.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
-import { differingAttributes } from './comparison.js'
 import { checkPublication, type PublicationCheck, publish, saveAll } from './document-actions.js'
 import { type DocumentForm, siblingsOf } from './document-form.js'
 import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
 import { FieldLinks, nameOfDocument } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
+import { differingAttributes } from './values-as-text.js'
 
 interface PublishDialogProps {
   readonly form: DocumentForm

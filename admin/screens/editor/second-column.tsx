@@ -11,7 +11,7 @@ import { ErrorState } from '../../parts/error-state.js'
 import { Skeleton } from '../../parts/skeleton.js'
 import { State } from '../../parts/state.js'
 import { useFormat, useWords } from '../../parts/words.js'
-import { differingAttributes, WordDifference } from './comparison.js'
+import { WordDifference } from './comparison.js'
 import { type DocumentForm, shapeOf } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
@@ -22,7 +22,7 @@ import { SavingStatus } from './saving-status.js'
 import { useSideForm } from './side-form.js'
 import { Conflicts } from './side-panel.js'
 import { useDocumentForm, useMeta } from './use-document-form.js'
-import { textOf } from './word-difference.js'
+import { differingAttributes, textOf } from './values-as-text.js'
 
 const FillDialog = lazy(async () => ({ default: (await import('./fill-dialog.js')).FillDialog }))
 

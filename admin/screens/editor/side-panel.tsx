@@ -1,7 +1,7 @@
 // Side panel: publication, errors and conflicts, outline, and documents that link here.
 
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { labelOf } from '../../fields/document.js'
@@ -14,14 +14,14 @@ import { RelativeTime } from '../../parts/relative-time.js'
 import { PlannedMark, State } from '../../parts/state.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
-import { differingAttributes } from './comparison.js'
-import { ConflictChoice } from './conflict.js'
 import { readUses } from './document-actions.js'
 import { type DocumentForm, mayPublish } from './document-form.js'
 import styles from './editor.module.css'
 import { FieldLinks, labelOfPath } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
-import { nameOf, textOf } from './word-difference.js'
+import { differingAttributes, nameOf, textOf } from './values-as-text.js'
+
+const ConflictChoice = lazy(() => import('./conflict.js'))
 
 interface SidePanelProps {
   readonly form: DocumentForm
@@ -138,7 +138,7 @@ export function Conflicts({ form, onGo, isBeside = false }: ConflictsProps) {
             <button type="button" className={styles.link} onClick={() => onGo(path)}>
               {labelOfPath(type, store, path)}
             </button>
-            {hasOwnPlace(conflict) ? null : <ConflictChoice store={store} conflict={conflict} />}
+            <Suspense>{hasOwnPlace(conflict) ? null : <ConflictChoice store={store} conflict={conflict} />}</Suspense>
           </div>
         )
       })}

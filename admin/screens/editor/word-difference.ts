@@ -1,6 +1,4 @@
 // The difference of two texts, word by word.
-import { type Entry, unfinishedText } from '../../form/values.js'
-
 /** A part of a text: in both, or in one of them alone. */
 export interface TextPart {
   readonly kind: 'same' | 'removed' | 'added'
@@ -80,40 +78,4 @@ function join(parts: readonly TextPart[]): readonly TextPart[] {
   }
   push('same', 'removed', 'added')
   return joined
-}
-
-/** Deepest level of a value that is shown as a text. */
-const maxDepth = 12
-
-/** Any value as a text that can be compared: links and files by their names, entries by their members, blocks by their texts. */
-export function textOf(value: unknown, depth = 0): string {
-  if (value === null || value === undefined || depth > maxDepth) return ''
-  if (Array.isArray(value))
-    return value
-      .map((item) => textOf(item, depth + 1))
-      .filter(Boolean)
-      .join(depth === 0 ? '\n' : ' ')
-  if (typeof value !== 'object') return String(value)
-  const unfinished = unfinishedText(value)
-  if (unfinished !== undefined) return unfinished
-  const entry = value as Entry
-  if (typeof entry.text === 'string' && entry.type === 'text') return entry.text
-  if (Array.isArray(entry.children)) return entry.children.map((child) => textOf(child, depth + 1)).join('')
-  if (typeof entry.documentId === 'string' || typeof entry.mime === 'string') return nameOf(entry)
-  const members = Object.entries(entry).filter(([name]) => name !== 'id' && name !== '__component')
-  return members
-    .map(([, member]) => textOf(member, depth + 1))
-    .filter(Boolean)
-    .join('\n')
-}
-
-/** The name of a linked document or a file. */
-export function nameOf(link: Entry): string {
-  const name =
-    link.name ??
-    link.title ??
-    Object.entries(link).find(
-      ([key, value]) => typeof value === 'string' && !/^(documentId|locale|__type|type|publishedAt)$/.test(key),
-    )?.[1]
-  return String(name ?? link.documentId ?? link.id ?? '')
 }
