@@ -15,7 +15,7 @@ const isOfShell =
 
 /** Links are found by the editor and by the filters of lists; these small modules compress better with them than alone. */
 const isOfLinks =
-  /admin.(?:form.values|fields.(?:document|date-values|summaries|link-name|link-view|error-text|file-card)|screens.editor.(?:values-as-text|presence|path-labels|editor.module)|parts.(?:number-input|progress|select|combo-box))\./
+  /admin.(?:form.values|fields.(?:document|date-values|summaries|link-name|link-view|error-text|file-card)|screens.editor.(?:values-as-text|presence|path-labels|editor.module)|parts.(?:number-input|progress|select|combo-box|safe-links))\./
 
 const service = 'http://localhost:1337'
 

@@ -5,7 +5,7 @@ import { Dialog } from '../parts/dialog.js'
 import { TextInput } from '../parts/text-input.js'
 import { useFormat, useWords } from '../parts/words.js'
 import styles from './component-picker.module.css'
-import type { TypeDescription } from './document.js'
+import { labelOf, type TypeDescription } from './document.js'
 
 /** Minimum number of components for a search field. */
 const manyComponents = 8
@@ -20,14 +20,16 @@ interface ComponentPickerProps {
 const groupOf = (uid: string): string => uid.slice(0, Math.max(0, uid.indexOf('.')))
 
 /** Components by their groups; the first one that is found is chosen by Enter. */
-export function ComponentPicker({ type, components, onChoose, onClose }: ComponentPickerProps) {
+export default function ComponentPicker({ type, components, onChoose, onClose }: ComponentPickerProps) {
   const words = useWords().fields.entries
   const { parts } = useWords()
   const format = useFormat()
   const [text, setText] = useState('')
   const known = components.flatMap((uid) => {
     const component = type.components[uid]
-    return component === undefined ? [] : [{ uid, name: component.displayName, fields: Object.keys(component.attributes) }]
+    if (component === undefined) return []
+    const fields = Object.keys(component.attributes).map((name) => labelOf(component.layout, name))
+    return [{ uid, name: component.displayName, fields }]
   })
   const found = known.filter(({ name, uid }) => `${name} ${uid}`.toLocaleLowerCase().includes(text.trim().toLocaleLowerCase()))
   const groups = [...new Set(found.map(({ uid }) => groupOf(uid)))]

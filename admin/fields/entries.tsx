@@ -1,22 +1,23 @@
 // Entries of a repeatable component or of a dynamic zone: folded, in any number and order.
 import { ClipboardPaste, Plus } from 'lucide-react'
-import { type ClipboardEvent, useCallback, useRef, useState } from 'react'
+import { type ClipboardEvent, lazy, Suspense, useCallback, useRef, useState } from 'react'
 import { useValue } from '../form/hooks.js'
 import { joinPath } from '../form/paths.js'
 import type { DocumentStore } from '../form/store.js'
 import { attributesOf, createEntry, type Entry, type FormAttribute, keyOf } from '../form/values.js'
 import { announce } from '../parts/announce.js'
 import { Button } from '../parts/button.js'
-import { MoveTo } from '../parts/move-to.js'
 import { useSortable } from '../parts/sortable.js'
 import { useToasts } from '../parts/toasts.js'
 import { useWords } from '../parts/words.js'
-import { ComponentPicker } from './component-picker.js'
 import { defaultsOf } from './defaults.js'
 import { type FieldProps, fieldId, useDocumentFields } from './document.js'
 import styles from './entries.module.css'
 import { type CopiedEntry, readEntries, writeEntries } from './entry-clipboard.js'
 import { type EntryActions, EntryRow } from './entry-row.js'
+
+const ComponentPicker = lazy(() => import('./component-picker.js'))
+const MoveTo = lazy(() => import('../parts/move-to.js'))
 
 const uidOf = (attribute: FormAttribute, entry: Entry): string => String(entry.__component ?? attribute.component)
 
@@ -90,24 +91,26 @@ export function Entries(props: FieldProps) {
           {list.length >= max && <span className={styles.nothing}>{words.full(max)}</span>}
         </div>
       )}
-      {adding !== null && isZone && (
-        <ComponentPicker
-          type={type}
-          components={allowedIn(attribute)}
-          onClose={() => setAdding(null)}
-          onChoose={(uid) => add(makeEntry(store, attribute, uid), adding, true)}
-        />
-      )}
-      {moved !== null && (
-        <MoveTo
-          isOpen
-          name={nameOf(moved)}
-          total={list.length}
-          position={list.findIndex((entry) => keyOf(entry) === moved)}
-          onMove={(to) => actions.sortable.moveTo(moved, to)}
-          onClose={() => setMoved(null)}
-        />
-      )}
+      <Suspense>
+        {adding !== null && isZone && (
+          <ComponentPicker
+            type={type}
+            components={allowedIn(attribute)}
+            onClose={() => setAdding(null)}
+            onChoose={(uid) => add(makeEntry(store, attribute, uid), adding, true)}
+          />
+        )}
+        {moved !== null && (
+          <MoveTo
+            isOpen
+            name={nameOf(moved)}
+            total={list.length}
+            position={list.findIndex((entry) => keyOf(entry) === moved)}
+            onMove={(to) => actions.sortable.moveTo(moved, to)}
+            onClose={() => setMoved(null)}
+          />
+        )}
+      </Suspense>
     </div>
   )
 }

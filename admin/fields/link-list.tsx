@@ -1,6 +1,6 @@
 // The links of a relation in their order.
 import { Clock, ExternalLink, MoreHorizontal, X } from 'lucide-react'
-import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, memo, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { joinPath } from '../form/paths.js'
 import { keyOf } from '../form/values.js'
 import { Button } from '../parts/button.js'
@@ -8,7 +8,6 @@ import { classes } from '../parts/classes.js'
 import { DragHandle } from '../parts/drag-handle.js'
 import { IconButton } from '../parts/icon-button.js'
 import { Menu, MenuItem } from '../parts/menu.js'
-import { MoveTo } from '../parts/move-to.js'
 import { type Sortable, useSortable } from '../parts/sortable.js'
 import { useToasts } from '../parts/toasts.js'
 import { useWords } from '../parts/words.js'
@@ -19,6 +18,8 @@ import { linkName, linkState } from './link-name.js'
 import { LinkView } from './link-view.js'
 import { useIsNear } from './near.js'
 import { useWindow } from './window.js'
+
+const MoveTo = lazy(() => import('../parts/move-to.js'))
 
 /** Links of one request, and requests for one press of the button. */
 const pageSize = 200
@@ -87,16 +88,18 @@ export function LinkList({ path, names, links, isMany, mayChange, onRemove }: Li
           isNear={last !== undefined && last.index >= links.length - nearEnd && links.length > nearEnd}
         />
       )}
-      {moved !== null && (
-        <MoveTo
-          isOpen
-          name={labelOf(moved)}
-          total={links.length}
-          position={keys.indexOf(moved)}
-          onMove={(to) => sortable.moveTo(moved, to)}
-          onClose={() => setMoved(null)}
-        />
-      )}
+      <Suspense>
+        {moved !== null && (
+          <MoveTo
+            isOpen
+            name={labelOf(moved)}
+            total={links.length}
+            position={keys.indexOf(moved)}
+            onMove={(to) => sortable.moveTo(moved, to)}
+            onClose={() => setMoved(null)}
+          />
+        )}
+      </Suspense>
     </>
   )
 }

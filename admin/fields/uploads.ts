@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { announce } from '../parts/announce.js'
 import { useToasts } from '../parts/toasts.js'
 import { useWords } from '../parts/words.js'
-import { type MediaFile, uploadFile } from '../server/upload.js'
+import type { MediaFile } from '../server/upload.js'
 
 /** Uploads under way at once. */
 const maxAtOnce = 3
@@ -47,6 +47,7 @@ export function useUploads(): Uploads {
       const change = (share: number) => setRunning((all) => all.map((upload) => (upload.id === id ? { ...upload, share } : upload)))
       setRunning((all) => [...all, { id, name: file.name, share: 0, cancel: () => controller.abort() }])
       try {
+        const { uploadFile } = await import('../server/upload.js')
         return await uploadFile({
           file,
           folder,

@@ -19,7 +19,7 @@ interface MoveToProps {
 }
 
 /** A dialog that asks for a position, counted from 1. */
-export function MoveTo(props: MoveToProps) {
+export default function MoveTo(props: MoveToProps) {
   const { parts } = useWords()
   return (
     <Dialog size="small" isOpen={props.isOpen} onClose={props.onClose} title={parts.moveToTitle(props.name)}>

@@ -1,15 +1,17 @@
-// A choice of one among a few.
-import { Check, ChevronDown } from 'lucide-react'
-import type { ReactNode } from 'react'
+// A choice of one among a few. Its list is loaded once the button is shown.
+import { ChevronDown } from 'lucide-react'
+import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
-import { Popover } from 'react-aria-components/Popover'
-import { Select as AriaSelect, SelectValue } from 'react-aria-components/Select'
-import shared from './choice-list.module.css'
 import { classes } from './classes.js'
 import type { FieldControl } from './field.js'
 import styles from './select.module.css'
 import { useWords } from './words.js'
+
+const load = () => import('./select-list.js')
+const SelectList = lazy(load)
+
+/** Longest pause between two letters of one search, in milliseconds. */
+const letterPause = 1_000
 
 /** One of the choices. */
 export interface Choice<Value extends string = string> {
@@ -32,63 +34,94 @@ interface SelectProps<Value extends string> extends Partial<FieldControl> {
   /** As wide as its text, without a border: for bars and heads. */
   readonly isQuiet?: boolean
   readonly 'aria-label'?: string
-  readonly name?: string
 }
 
 /** A button with the chosen label that opens the list of choices. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
+  const { choices, value, onChange } = props
   const { parts } = useWords()
+  const own = useId()
+  const id = props.id ?? own
+  const button = useRef<HTMLButtonElement>(null)
+  const [isOpen, setIsOpen] = useState(false)
+  const [wasOpen, setWasOpen] = useState(false)
+  // Before it is needed, so that it opens without a network too.
+  useEffect(() => {
+    load().catch(() => {})
+  }, [])
+  const onLetter = useLetters(choices, value, onChange)
+  const chosen = choices.find((choice) => choice.value === value)
+  const label = props['aria-labelledby'] ?? (props['aria-label'] === undefined ? undefined : id)
+  const open = () => {
+    setIsOpen(true)
+    setWasOpen(true)
+  }
+  /** Chooses the neighbour that can be chosen. */
+  const step = (by: 1 | -1) => {
+    const possible = choices.filter((choice) => choice.isDisabled !== true)
+    const next = possible[possible.findIndex((choice) => choice.value === value) + by]
+    if (next !== undefined) onChange(next.value)
+  }
   return (
-    <AriaSelect
-      className={classes(styles.select, props.isQuiet && styles.narrow)}
-      aria-label={props['aria-label']}
-      aria-labelledby={props['aria-labelledby']}
-      aria-describedby={props['aria-describedby']}
-      isInvalid={props['aria-invalid'] === true}
-      isDisabled={props.isDisabled}
-      name={props.name}
-      value={props.value}
-      onChange={(key) => key !== null && props.onChange(key as Value)}
-      placeholder={props.placeholder ?? parts.choose}
-    >
-      <Button id={props.id} className={classes(styles.button, props.isSmall && styles.small, props.isQuiet && styles.quiet)}>
-        <SelectValue className={styles.value} lang={props.lang}>
-          {({ defaultChildren, isPlaceholder }) => {
-            const chosen = isPlaceholder ? undefined : props.choices.find(({ value }) => value === props.value)
-            if (chosen === undefined) return <span className={styles.placeholder}>{defaultChildren}</span>
-            return (
-              <>
-                {chosen.icon}
-                <span className={styles.text}>{chosen.label}</span>
-              </>
-            )
-          }}
-        </SelectValue>
+    <div className={classes(styles.select, props.isQuiet && styles.narrow)} data-invalid={props['aria-invalid'] === true || undefined}>
+      <Button
+        ref={button}
+        id={id}
+        className={classes(styles.button, props.isSmall && styles.small, props.isQuiet && styles.quiet)}
+        aria-haspopup="listbox"
+        aria-expanded={isOpen}
+        aria-label={props['aria-label']}
+        aria-labelledby={[`${own}value`, label].join(' ')}
+        aria-describedby={props['aria-describedby']}
+        isDisabled={props.isDisabled ?? false}
+        onPress={open}
+        onKeyDown={(event) => {
+          const { key } = event
+          if (key === 'ArrowDown' || key === 'ArrowUp') open()
+          else if (key === 'ArrowRight' || key === 'ArrowLeft') step(key === 'ArrowRight' ? 1 : -1)
+          else if (event.ctrlKey || event.metaKey || event.altKey || !onLetter(key)) return event.continuePropagation()
+          event.preventDefault()
+        }}
+      >
+        <span id={`${own}value`} className={styles.value} lang={props.lang}>
+          {chosen?.icon}
+          <span className={chosen === undefined ? styles.placeholder : styles.text}>
+            {chosen?.label ?? props.placeholder ?? parts.choose}
+          </span>
+        </span>
         <ChevronDown size={16} className={styles.arrow} aria-hidden="true" />
       </Button>
-      <Popover className={classes(shared.popover, styles.popover)} offset={4}>
-        <ListBox className={classes(shared.list, styles.list)} items={props.choices.map((choice) => ({ ...choice, id: choice.value }))}>
-          {(choice) => (
-            <ListBoxItem
-              id={choice.id}
-              textValue={choice.label}
-              className={classes(shared.item, styles.item)}
-              isDisabled={choice.isDisabled}
-            >
-              {({ isSelected }) => (
-                <>
-                  {choice.icon}
-                  <span className={shared.words} lang={choice.lang}>
-                    {choice.label}
-                    {choice.description !== undefined && <span className={shared.description}>{choice.description}</span>}
-                  </span>
-                  {isSelected && <Check size={16} className={shared.check} aria-hidden="true" />}
-                </>
-              )}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
-    </AriaSelect>
+      {wasOpen && (
+        <Suspense>
+          <SelectList
+            {...{ button, choices, value, isOpen, label }}
+            onClose={() => setIsOpen(false)}
+            onChoose={(next) => next !== value && onChange(next as Value)}
+          />
+        </Suspense>
+      )}
+    </div>
   )
+}
+
+/** Chooses by the first letters of a label, as the browser's own element does. Returns whether a key was a letter. */
+function useLetters<Value extends string>(
+  choices: readonly Choice<Value>[],
+  value: Value | null,
+  onChange: (value: Value) => void,
+): (key: string) => boolean {
+  const typed = useRef({ text: '', time: 0 })
+  return (key) => {
+    if (key.length !== 1 || key === ' ') return false
+    const isNew = Date.now() - typed.current.time > letterPause
+    const text = `${isNew ? '' : typed.current.text}${key.toLocaleLowerCase()}`
+    typed.current = { text, time: Date.now() }
+    // The first letter again leads to the next choice.
+    const start = choices.findIndex((choice) => choice.value === value) + (text.length === 1 ? 1 : 0)
+    const found = [...choices.slice(start), ...choices.slice(0, start)].find(
+      ({ label, isDisabled }) => isDisabled !== true && label.toLocaleLowerCase().startsWith(text),
+    )
+    if (found !== undefined) onChange(found.value)
+    return true
+  }
 }

@@ -190,6 +190,33 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('a choice is made in its list, by arrows and by letters, and has the focus afterwards', async () => {
+    const id = await create(article, { title: 'Choices', format: 'report' })
+    const button = page.getByRole('button', { name: /Format/ })
+    await button.focus()
+    const steps = [
+      { keys: ['ArrowRight'], format: 'essay' },
+      { keys: ['g'], format: 'guide' },
+      { keys: ['ArrowLeft'], format: 'interview' },
+    ]
+    for (const { keys, format } of steps) {
+      for (const key of keys) await page.keyboard.press(key)
+      await page.getByRole('button', { name: `${format} Format` }).waitFor()
+    }
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('listbox').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('listbox').waitFor({ state: 'detached' })
+    await expect.poll(() => button.evaluate((element) => element === document.activeElement), patience).toBe(true)
+    await page.keyboard.press('Space')
+    await page.getByRole('option', { name: 'interview', selected: true }).waitFor()
+    await page.keyboard.press('End')
+    await page.keyboard.press('Enter')
+    await expectStored(article, id, { format: 'portrait' })
+    await expect.poll(() => button.evaluate((element) => element === document.activeElement), patience).toBe(true)
+    open.expectNoProblems()
+  })
+
   test('a uid follows its source until it is edited by hand, and not after the publication', async () => {
     const id = await create(article, { title: 'First title' })
     await field('Title').fill('Zweiter Titel für alle')
@@ -517,9 +544,16 @@ describeWith(['Chromium'], 'fields in a browser', () => {
   })
 
   test('components of a zone are added, duplicated, moved, copied to another document, and removed with a way back', async () => {
+    const layout = '/types/block.quote/layout'
+    const { body } = await api(layout)
+    const { revision, ...given } = (body as { data: { revision: string; metadatas: Record<string, { edit: object }> } }).data
+    const speaker = { ...given.metadatas.speaker, edit: { ...given.metadatas.speaker?.edit, label: 'Said by' } }
+    const headers = { 'if-match': `"${revision}"` }
+    const { status } = await api(layout, { method: 'PUT', headers, body: { ...given, metadatas: { ...given.metadatas, speaker } } })
+    expect(status).toBe(200)
     const id = await create(article, { title: 'Zone' })
     const zone = group('Extras')
-    await addComponent(zone, /^Quote/)
+    await addComponent(zone, /^Quote.*Text, Said by and Person/)
     await expect.poll(() => hasFocus(field('Text')), patience).toBe(true)
     await page.keyboard.type('First quote')
     const act = async (entry: string, action: string | RegExp) => {
