@@ -11,7 +11,7 @@ const rules = ['src/query', 'src/content', 'test/spec']
 /** Areas: arguments of vitest, shards, the share of the time of each, and the beginnings of the paths that they guard. */
 const areas = {
   browser: { run: '--project browser', share: 10, guards: ['admin', 'src/admin', 'packages/client', 'test/page', 'test/browser'] },
-  attacks: { run: '--project attacks', share: 8, guards: ['src/identity', 'src/http', 'test/attacks'] },
+  attacks: { run: '--project attacks', share: 8, guards: ['src/foundation', 'src/identity', 'src/http', 'test/attacks'] },
   faults: { run: '--project faults', shards: 2, share: 12, guards: ['src/database/sqlite', 'test/faults', 'test/backup'] },
   servers: {
     run: '--project servers',
@@ -20,7 +20,7 @@ const areas = {
     guards: ['src/database', 'test/servers', 'test/postgres', 'test/mysql', 'test/instances'],
   },
   long: { run: '--project long', share: 12, guards: ['src/model', 'src/project', 'src/service', 'src/operations', 'packages'] },
-  engines: { run: '--project engines', share: 6, guards: ['deploy', 'test/engines', 'test/deploy'] },
+  engines: { run: '--project engines', share: 6, guards: ['deploy', 'src/database/server', 'test/engines', 'test/deploy'] },
   PostgreSQL: { run: 'test/spec --project fast --project spec --shard 1/2', client: 'postgres', share: 6, guards: rules },
   MariaDB: { run: 'test/spec --project fast --project spec --shard 2/2', client: 'mysql', share: 6, guards: rules },
 }
