@@ -175,7 +175,8 @@ export function pack(value: unknown): unknown {
 }
 
 function packMembers(value: object): unknown {
-  const [key, unfinished] = [tagOf(value, entryKey), unfinishedText(value)]
+  const key = tagOf(value, entryKey)
+  const unfinished = unfinishedText(value)
   if (unfinished !== undefined) return { unfinished }
   if (key !== undefined) return { entry: key, members: mapMembers(value as Entry, pack) }
   if (tagOf(value, linkKey) !== undefined) return { link: keyOf(value), value: { ...(value as Entry) } }

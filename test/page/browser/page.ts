@@ -91,6 +91,9 @@ export async function expectAccessible(page: Page, atWidths: readonly number[] =
     for (const width of atWidths) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 800 })
+      // What a head that stays in view covers in part depends on the position.
+      await evaluate(`for (const element of document.querySelectorAll('*')) if (element.scrollTop > 0) element.scrollTop = 0`)
+      await evaluate(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))`)
       await evaluate(`document.getAnimations().forEach((animation) => animation.finish())`)
       await evaluate(`globalThis.axe === undefined ? void (() => { ${axe} })() : undefined`)
       const violations = (await evaluate(
