@@ -70,7 +70,7 @@ export async function publish(form: DocumentForm, locales: readonly string[]): P
 }
 
 /** Shows at the fields what would refuse a publication. */
-function placePublicationErrors({ store }: DocumentForm, errors: readonly ServerError[]): void {
+export function placePublicationErrors({ store }: DocumentForm, errors: readonly ServerError[]): void {
   store.setErrors('publication', store.placeErrors('publication', errors))
 }
 

@@ -1,7 +1,7 @@
 // Preview of a publication: values that become public, missing values, and links that will wait.
 
 import { useEffect, useState } from 'react'
-import { labelOf } from '../../fields/document.js'
+import { type Layout, labelOf } from '../../fields/document.js'
 import type { Entry } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { CheckBox } from '../../parts/check-box.js'
@@ -10,13 +10,13 @@ import { Skeleton } from '../../parts/skeleton.js'
 import { PlannedMark, State } from '../../parts/state.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
-import { checkPublication, type PublicationCheck, publish, saveAll } from './document-actions.js'
+import { checkPublication, type PublicationCheck, placePublicationErrors, publish, saveAll } from './document-actions.js'
 import { type DocumentForm, siblingsOf } from './document-form.js'
 import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
 import { FieldLinks, nameOfDocument } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
-import { differingAttributes } from './values-as-text.js'
+import { differingAttributes, nameOf } from './values-as-text.js'
 
 interface PublishDialogProps {
   readonly form: DocumentForm
@@ -58,6 +58,7 @@ function useChecks(form: DocumentForm) {
       const unsaved = await saveForms(form, words)
       if (isCurrent) setHeld(unsaved)
       const found = await checkPublication(form)
+      for (const one of siblingsOf(form)) placePublicationErrors(one, found.find(({ locale }) => locale === one.locale)?.errors ?? [])
       if (isCurrent) setChecks(found)
     }
     load().catch((error: Error) => {
@@ -161,6 +162,7 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
                 scheduled={view?.scheduled ?? []}
                 checks={checks ?? []}
                 held={held}
+                layout={form.type.layout}
                 chosen={others}
                 onChange={setOthers}
               />
@@ -186,14 +188,32 @@ function Changes({ form }: { readonly form: DocumentForm }) {
   )
 }
 
+/** Names of the linked documents in a value, by id. */
+function namesOfLinks(value: unknown, names = new Map<string, string>()): ReadonlyMap<string, string> {
+  if (typeof value !== 'object' || value === null) return names
+  const { documentId } = value as Entry
+  if (typeof documentId === 'string') names.set(documentId, nameOf(value as Entry))
+  for (const member of Object.values(value)) namesOfLinks(member, names)
+  return names
+}
+
+/** Links that are named; more than these would hide what follows. */
+const maxNamed = 20
+
 function Waiting({ form, check }: { readonly form: DocumentForm; readonly check: PublicationCheck }) {
   const words = useWords().editor.publish
   const format = useFormat()
-  const labels = [...new Set(check.waiting.map(({ path }) => labelOf(form.type.layout, path[0] ?? '')))]
+  const names = namesOfLinks(form.store.get(''))
+  const labels = check.waiting.map(({ path, documentId }) => {
+    const label = labelOf(form.type.layout, path[0] ?? '')
+    const name = names.get(documentId)
+    return name === undefined ? label : `${name} (${label})`
+  })
+  const shown = [...new Set(labels)]
   return (
     <section className={styles.part}>
       <h3>{words.waiting(check.waiting.length)}</h3>
-      <p>{format.list(labels)}</p>
+      <p>{format.list(shown.length > maxNamed ? [...shown.slice(0, maxNamed), '…'] : shown)}</p>
     </section>
   )
 }
@@ -203,26 +223,30 @@ interface OtherLanguagesProps {
   readonly scheduled: DocumentView['scheduled']
   readonly checks: readonly PublicationCheck[]
   readonly held: Held
+  readonly layout: Layout
   readonly chosen: readonly string[]
   readonly onChange: (chosen: readonly string[]) => void
 }
 
-function OtherLanguages({ candidates, scheduled, checks, held, chosen, onChange }: OtherLanguagesProps) {
-  const words = useWords().editor.publish
+function OtherLanguages({ candidates, scheduled, checks, held, layout, chosen, onChange }: OtherLanguagesProps) {
+  const { editor } = useWords()
+  const words = editor.publish
   const format = useFormat()
   return (
     <fieldset className={styles.part}>
       <legend>{words.languages}</legend>
       {candidates.map(({ locale, state }) => {
         const code = locale ?? ''
-        const count = checks.find((check) => check.locale === locale)?.errors.length ?? 0
+        const errors = checks.find((check) => check.locale === locale)?.errors ?? []
+        const count = errors.length
+        const labels = [...new Set(errors.map(({ path }) => labelOf(layout, path?.[0] ?? '') || editor.errors.atDocument))]
         const planned = scheduled.find((one) => one.locale === locale && one.error === null)
         return (
           <CheckBox
             key={code}
             isSelected={chosen.includes(code)}
             disabled={count > 0 || held.has(locale)}
-            description={held.get(locale) ?? (count > 0 ? words.missing(count) : undefined)}
+            description={held.get(locale) ?? (count > 0 ? `${words.missing(count)}: ${format.list(labels)}` : undefined)}
             onChange={(isChosen) => onChange(isChosen ? [...chosen, code] : chosen.filter((one) => one !== code))}
           >
             {format.languageName(code)} <State state={state} isQuiet /> {planned && <PlannedMark {...planned} />}

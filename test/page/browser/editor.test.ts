@@ -93,12 +93,19 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
   })
 
   test('what is missing is listed before a publication, and each link and F8 go to its field', async () => {
+    await translate({ title: 'Die Mühle' })
+    const { documentId } = (await api('POST', `/content/${type}?locale=en`, { data: { title: 'The quiet sea' } })).body.data
+    const related = { connect: [{ documentId }] }
+    const linked = await api('PATCH', `/content/${type}/${document}?locale=en`, { changes: { related } }, { 'if-match': await revision() })
+    expect(linked.status).toBe(200)
     await openDocument()
     await field('Summary').fill('')
     await field('Title').fill('')
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('2 corrections needed').waitFor()
+    await dialog.getByText('1 correction needed: Summary').waitFor()
+    await dialog.getByText('The quiet sea (Related)').waitFor()
     expect(await dialog.getByRole('button', { name: 'Publish now' }).isDisabled()).toBe(true)
     await dialog.getByRole('button', { name: 'Summary' }).click()
     await until('the focus is in Summary', async () =>
