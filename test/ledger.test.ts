@@ -21,13 +21,13 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   operations: { files: 38, lines: 7608, prose: 3 },
   // Up by 600: publications at a later time. Up by 54: lists and the home screen know them.
   // Up by 3: links are described without uids. Up by 123: awaited drafts and changes by day on the home screen.
-  admin: { files: 62, lines: 10720, prose: 3 },
+  admin: { files: 62, lines: 10722, prose: 3 },
   http: { files: 78, lines: 13088, prose: 3 },
   service: { files: 57, lines: 6716, prose: 3 },
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5232, prose: 3 },
   // The page for editors, in admin/.
-  page: { files: 227, lines: 22650, prose: 3 },
+  page: { files: 227, lines: 22665, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

@@ -80,7 +80,7 @@ export function toLink(link: Entry): Entry {
 /** Marks a file as a link. */
 export const toFile = (file: Entry): Entry => ({ ...file, [linkKey]: `@file:${String(file.id)}` })
 
-/** A text that is no value yet, such as JSON without its last bracket. It is kept in the form and its copies, and never sent. */
+/** A text that does not parse yet, such as JSON without its last bracket. It is kept in the form and its copies, and never sent. */
 export const toUnfinished = (text: string): Entry => ({ [unfinishedKey]: text })
 
 /** The text of an unfinished value; undefined for other values. */

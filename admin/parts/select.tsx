@@ -94,7 +94,11 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
       {wasOpen && (
         <Suspense>
           <SelectList
-            {...{ button, choices, value, isOpen, label }}
+            button={button}
+            choices={choices}
+            value={value}
+            isOpen={isOpen}
+            label={label}
             onClose={() => setIsOpen(false)}
             onChoose={(next) => next !== value && onChange(next as Value)}
           />
@@ -104,7 +108,7 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
   )
 }
 
-/** Chooses by the first letters of a label, as the browser's own element does. Returns whether a key was a letter. */
+/** Chooses by the first letters of a label, as the browser's own element does. Returns whether a key was used. */
 function useLetters<Value extends string>(
   choices: readonly Choice<Value>[],
   value: Value | null,

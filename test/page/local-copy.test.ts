@@ -221,7 +221,9 @@ describe('copies', () => {
   })
 
   test('a new document that was sent without a response is made once', async () => {
-    const [clock, memory, server] = [createClock(), createMemory(), createModelServer(null)]
+    const clock = createClock()
+    const memory = createMemory()
+    const server = createModelServer(null)
     const store = createNewDocumentStore(shape, { sections: [], links: [], tags: [], gallery: [] }, clock.now)
     const page = openPage(clock, server, memory, { store, revision: null, doubtful: null }, () => 'lostResponse')
     store.set('title', 'a')
@@ -247,9 +249,11 @@ describe('copies', () => {
   })
 })
 
-describe('texts that are no values yet', () => {
+describe('texts that do not parse yet', () => {
   test('are in the copy, also in entries that were new, until they are values', async () => {
-    const [clock, memory, server] = [createClock(), createMemory(), createModelServer(draft())]
+    const clock = createClock()
+    const memory = createMemory()
+    const server = createModelServer(draft())
     const page = openDocument(clock, server, memory)
     const quote = createEntry(shape, shape.components['block.quote']!.attributes, { __component: 'block.quote', text: 'new' })
     page.store.insert('sections', quote, 0)

@@ -233,7 +233,7 @@ describe('requests', () => {
     expect(store.receive({ ...draft(), title: 'Mill' }).taken).toContain('sections')
   })
 
-  test('a text that is no value yet is a change that is never sent, is undone, and can be a side of a conflict', () => {
+  test('a text that does not parse yet is a change that is never sent, is undone, and can be a side of a conflict', () => {
     const store = open()
     store.set('data', toUnfinished('{'))
     expect([store.isChanged('data'), isEmptyPatch(store.patch(true))]).toEqual([true, true])

@@ -30,7 +30,11 @@ export function DeleteDialog({ form, onClose, onDeleted }: DeleteDialogProps) {
   const { view } = useMeta(form)
   const [isAll, setAll] = useState(true)
   const { data: uses = [] } = useQuery({ queryKey: ['uses of', form.saver.state.documentId], queryFn: () => readUses(form) })
-  const linking = uses.flatMap(({ documents }) => documents as readonly Entry[])
+  // A document may link through several attributes.
+  const linking = [
+    ...new Map(uses.flatMap(({ type, documents }) => documents.map((link) => [`${type} ${link.documentId}`, link as Entry]))),
+  ]
+  const isMore = uses.some(({ more }) => more)
   const name = nameOfDocument(form.type, form.store.get('') as Entry)
   const hasLanguages = (view?.locales ?? []).length > 1 && form.locale !== null
   const confirm = async () => {
@@ -49,10 +53,10 @@ export function DeleteDialog({ form, onClose, onDeleted }: DeleteDialogProps) {
         <p>{words.text}</p>
         {linking.length > 0 && (
           <div className={styles.problem}>
-            <p>{words.used(linking.length)}</p>
+            <p>{words.used(linking.length, isMore)}</p>
             <ul>
-              {linking.slice(0, maxNamed).map((link) => (
-                <li key={String(link.documentId)}>{linkName(link, untitled)}</li>
+              {linking.slice(0, maxNamed).map(([key, link]) => (
+                <li key={key}>{linkName(link, untitled)}</li>
               ))}
               {linking.length > maxNamed && <li>…</li>}
             </ul>

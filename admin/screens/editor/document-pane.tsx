@@ -1,5 +1,5 @@
 // The fields of one document in one language.
-import { lazy, Suspense, use, useCallback, useMemo } from 'react'
+import { lazy, Suspense, use, useCallback, useEffect, useMemo } from 'react'
 import { DocumentFieldsProvider, documentSection, type Link } from '../../fields/document.js'
 import { FieldRows } from '../../fields/field-rows.js'
 import type { Folding } from '../../fields/folding.js'
@@ -12,7 +12,9 @@ import { LinkedDocumentsContext, openInTab } from './linked-documents.js'
 import { PeopleAt } from './presence.js'
 import { useMeta } from './use-document-form.js'
 
-const ConflictChoice = lazy(() => import('./conflict.js'))
+const loadConflict = () => import('./conflict.js')
+/** The choice between two sides. It is loaded once a form is shown, so that it does not need a network then. */
+export const ConflictChoice = lazy(loadConflict)
 
 interface DocumentPaneProps {
   readonly form: DocumentForm
@@ -32,6 +34,7 @@ export function DocumentPane({ form, folding, idPrefix, label, isAligned = false
   const renderBelow = useCallback((path: string) => <Below form={form} path={path} />, [form])
   const renderAside = useCallback((path: string) => <PeopleAt form={form} path={path} />, [form])
   const show = use(LinkedDocumentsContext)
+  useEffect(() => void loadConflict().catch(() => {}), [])
   const openLink = useCallback(
     (link: Link) => {
       const { type: uid, documentId: id } = link

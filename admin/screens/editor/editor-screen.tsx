@@ -181,7 +181,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
               <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} isAligned={isBeside} />
               {isBeside && (
                 <Suspense>
-                  <SecondColumn {...{ form, second }} shown={address.beside!} document={documentId} idPrefix={besidePrefix} />
+                  <SecondColumn form={form} second={second} shown={address.beside!} document={documentId} idPrefix={besidePrefix} />
                 </Suspense>
               )}
             </div>

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'react'
 import { type Layout, labelOf } from '../../fields/document.js'
+import { linkName } from '../../fields/link-name.js'
 import type { Entry } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { CheckBox } from '../../parts/check-box.js'
@@ -16,7 +17,7 @@ import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
 import { FieldLinks, nameOfDocument } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
-import { differingAttributes, nameOf } from './values-as-text.js'
+import { differingAttributes } from './values-as-text.js'
 
 interface PublishDialogProps {
   readonly form: DocumentForm
@@ -192,7 +193,8 @@ function Changes({ form }: { readonly form: DocumentForm }) {
 function namesOfLinks(value: unknown, names = new Map<string, string>()): ReadonlyMap<string, string> {
   if (typeof value !== 'object' || value === null) return names
   const { documentId } = value as Entry
-  if (typeof documentId === 'string') names.set(documentId, nameOf(value as Entry))
+  const name = linkName(value as Entry, '')
+  if (typeof documentId === 'string' && name !== '') names.set(documentId, name)
   for (const member of Object.values(value)) namesOfLinks(member, names)
   return names
 }

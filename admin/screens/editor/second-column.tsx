@@ -65,7 +65,7 @@ function LanguagePane(props: LanguagePaneProps) {
       </div>
     )
   return (
-    <LanguageForm {...{ ...props, folding }} form={opened.form} main={form}>
+    <LanguageForm {...props} folding={folding} form={opened.form} main={form}>
       <Notices form={opened.form} replace={replace} onCreated={nothing} />
     </LanguageForm>
   )

@@ -1,7 +1,7 @@
 // Side panel: publication, errors and conflicts, outline, and documents that link here.
 
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { addresses } from '../../addresses.js'
 import { labelOf } from '../../fields/document.js'
@@ -16,12 +16,11 @@ import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { readUses } from './document-actions.js'
 import { type DocumentForm, mayPublish } from './document-form.js'
+import { ConflictChoice } from './document-pane.js'
 import styles from './editor.module.css'
 import { FieldLinks, labelOfPath } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
 import { differingAttributes, nameOf, textOf } from './values-as-text.js'
-
-const ConflictChoice = lazy(() => import('./conflict.js'))
 
 interface SidePanelProps {
   readonly form: DocumentForm

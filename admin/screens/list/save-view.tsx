@@ -11,7 +11,7 @@ import styles from './bulk-dialog.module.css'
 import type { View, Visibility } from './views.js'
 
 interface SaveViewProps {
-  /** A view that is there already. */
+  /** An existing view. */
   readonly view?: View
   /** The view belongs to another administrator, and would be hidden as a private one. */
   readonly isOthers?: boolean

@@ -18,14 +18,10 @@ function offer(actions: readonly ScreenAction[]): void {
   for (const listener of listeners) listener()
 }
 
-/** Offers actions while the screen is open; the list should be memoised. */
+/** Offers actions while the screen is open. */
 export function useScreenActions(actions: readonly ScreenAction[]): void {
-  useEffect(() => {
-    offer(actions)
-    return () => {
-      if (current === actions) offer([])
-    }
-  }, [actions])
+  useEffect(() => offer(actions), [actions])
+  useEffect(() => () => offer([]), [])
 }
 
 /** The actions of the current screen. */

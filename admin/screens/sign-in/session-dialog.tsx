@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { requestSession } from '../../server/client.js'
 import { startQuery } from '../../server/queries.js'
-import { renewSession } from '../../server/session.js'
+import { renewSession, type SessionState } from '../../server/session.js'
 import { useReached, useSession } from '../shell/session.js'
 import { PasswordField } from './password-field.js'
 import styles from './sign-in.module.css'
@@ -41,6 +41,11 @@ function useTypingPause(): boolean {
 /** The dialog that the session needs, if any. The page below stays as it is. */
 export function SessionDialog(): ReactNode {
   const session = useSession()
+  // A session ends after its end was announced: that waits for a pause again.
+  return <OpenDialog key={session.kind} session={session} />
+}
+
+function OpenDialog({ session }: { readonly session: SessionState }): ReactNode {
   const isPause = useTypingPause()
   const { data } = useQuery({ ...startQuery(), enabled: false })
   const email = data?.data.me.email ?? null

@@ -141,7 +141,8 @@ export const editor = {
     all: 'Alle Sprachen',
     one: (language: string) => `Nur ${language}`,
     text: 'Entwürfe und öffentliche Fassungen werden endgültig gelöscht.',
-    used: (count: number) => `${few(count, 'Dokument verweist', 'Dokumente verweisen')} darauf. Diese Verknüpfungen sind dann leer.`,
+    used: (count: number, isMore: boolean) =>
+      `${isMore ? 'Mehr als ' : ''}${few(count, 'Dokument verweist', 'Dokumente verweisen')} darauf. Diese Verknüpfungen sind dann leer.`,
     confirm: 'Löschen',
     done: (name: string) => `„${name}“ wurde gelöscht.`,
   },

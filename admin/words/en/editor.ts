@@ -135,7 +135,8 @@ export const editor = {
     all: 'All languages',
     one: (language: string) => `${language} only`,
     text: 'Drafts and public versions are deleted for good.',
-    used: (count: number) => `${few(count, 'document links', 'documents link')} to it. Those links will be left empty.`,
+    used: (count: number, isMore: boolean) =>
+      `${isMore ? 'More than ' : ''}${few(count, 'document links', 'documents link')} to it. Those links will be left empty.`,
     confirm: 'Delete',
     done: (name: string) => `“${name}” was deleted.`,
   },

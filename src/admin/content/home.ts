@@ -237,7 +237,7 @@ async function readPending(access: ContentAccess, types: readonly ContentType[])
   return pending
 }
 
-/** The tables of readable relations that may have pending links, in components too. */
+/** The tables of readable relations that may have pending links, in components too. Types of which only some documents may be read are left out. */
 function readableLinkTables({ documents, grants }: ContentAccess, types: readonly ContentType[]): ReadonlySet<string> {
   const { components } = documents.context.model
   const tables = new Set<string>()
@@ -251,10 +251,12 @@ function readableLinkTables({ documents, grants }: ContentAccess, types: readonl
       if (!isGranted(granted, name)) continue
       const inner = kind === 'component' ? [attribute.component] : kind === 'dynamiczone' ? attribute.components : []
       for (const uid of inner) visit(components.get(uid)!, grantedBelow(granted, name))
-      if ((kind === 'relation' || kind === 'morphTo') && 'table' in attribute.storage) tables.add(attribute.storage.table)
+      // The other side of a relation names the same table; the right to it is not that to the documents that link.
+      const isOwn = kind === 'morphTo' || (kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner)
+      if (isOwn && 'table' in attribute.storage) tables.add(attribute.storage.table)
     }
   }
-  for (const type of types) visit(type, grants.content.readable.get(type.uid) ?? noAttributes)
+  for (const type of types) if (!grants.scopes.has(type.uid)) visit(type, grants.content.readable.get(type.uid) ?? noAttributes)
   return tables
 }
 

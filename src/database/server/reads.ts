@@ -175,8 +175,8 @@ export function prepareResult(plan: ReadPlan, signer: Signer | null, nullsLast: 
 }
 
 /**
- * Limits the number of concurrent tasks. Others wait in a bounded queue for a free slot. `refusal`: error message if the queue is full. `isOver`: the error of a
- * cancelled task, or null.
+ * Limits the number of concurrent tasks. Others wait in a bounded queue for a free slot. `refusal`: error message if the queue is full.
+ * `isOver`: the error of a cancelled task, or null.
  */
 function createConcurrencyLimit(
   most: number,

@@ -264,7 +264,7 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     open.expectNoProblems()
   })
 
-  test('a removed entry is decided about in the second column, and until then its language cannot be published', async () => {
+  test('the second column has the choice about a removed entry, without which its language cannot be published', async () => {
     await translate({ title: 'Die Mühle', summary, extras: [{ __component: 'block.gallery', title: 'Bilder' }] })
     await openDocument('?beside=de')
     const german = page.getByRole('region', { name: 'German' })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
+import { patience } from '../../support/until.js'
 import { expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
 
 describeWith(['Chromium'], 'the shell in a browser', () => {
@@ -45,11 +46,11 @@ describeWith(['Chromium'], 'the shell in a browser', () => {
     await open.go('/')
     const box = (name: string) => open.page.getByRole('region', { name })
     const days = box('Changes in the last 14 days').getByRole('listitem')
-    await expect.poll(() => days.last().textContent()).toContain('0 published, 0 changed, 1 drafts')
+    await expect.poll(() => days.last().textContent(), patience).toContain('0 published, 0 changed, 1 drafts')
     expect(await days.count()).toBe(14)
     await expectAccessible(open.page)
     await box('Drafts that public documents link to').getByRole('link', { name: title }).press('Enter')
-    await expect.poll(() => new URL(open.page.url()).pathname).toBe(`/admin/content/api::article.article/${document}`)
+    await expect.poll(() => new URL(open.page.url()).pathname, patience).toBe(`/admin/content/api::article.article/${document}`)
     open.expectNoProblems()
   })
 
@@ -64,7 +65,7 @@ describeWith(['Chromium'], 'the shell in a browser', () => {
       .first()
       .click()
     const tab = await opened
-    await expect.poll(() => new URL(tab.url()).pathname).toBe(file!.url)
+    await expect.poll(() => new URL(tab.url()).pathname, patience).toBe(file!.url)
     await tab.close()
     open.expectNoProblems()
   })
