@@ -45,10 +45,10 @@ export const documentedRows: readonly Rule[] = [
     row: '`$not` below a relation',
     matches: (difference, pair) => statuses(500, 200)(difference, pair) && /"\$not":/.test(decodedUrl(pair)),
   },
-  { section: 'Around the answer', row: '`GET /`', matches: ({ kind }, { path }) => kind === 'status' && (path === '/' || path === '') },
-  { section: 'Around the answer', row: '`/admin`', matches: ({ kind }, { path }) => kind === 'status' && /^\/admin(?:\/|$)/.test(path) },
+  { section: 'Response metadata', row: '`GET /`', matches: ({ kind }, { path }) => kind === 'status' && (path === '/' || path === '') },
+  { section: 'Response metadata', row: '`/admin`', matches: ({ kind }, { path }) => kind === 'status' && /^\/admin(?:\/|$)/.test(path) },
   {
-    section: 'Around the answer',
+    section: 'Response metadata',
     row: '`GET /api/content-type-builder/content-types`',
     matches: ({ kind }, { addressed }) => kind !== 'status' && addressed?.segment === 'content-type-builder',
   },

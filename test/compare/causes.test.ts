@@ -122,7 +122,7 @@ const table: readonly (readonly [string, Response, Response, string])[] = [
     error(400, 'ValidationError', 'Invalid key bar'),
     'Repaired: a request with several errors',
   ],
-  ['/admin/init', ok({}), error(404, 'NotFoundError', 'Not Found'), 'Around the answer: `/admin`'],
+  ['/admin/init', ok({}), error(404, 'NotFoundError', 'Not Found'), 'Response metadata: `/admin`'],
 ]
 
 const pathOf = (path: string) => path.split('?')[0]!
