@@ -27,7 +27,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5232, prose: 3 },
   // The page for editors, in admin/.
-  page: { files: 227, lines: 22665, prose: 3 },
+  page: { files: 227, lines: 22669, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

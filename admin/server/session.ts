@@ -34,6 +34,8 @@ type Message = { readonly kind: 'tokens'; readonly held: Held } | { readonly kin
 /** Tokens are renewed this long before they expire. */
 const margin = 20_000
 const refreshTimeoutMs = 20_000
+/** Largest error of a time that is compared with the date of a response. */
+const headerError = 2_000
 
 const name = `octavo ${pagePath}`
 const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(name)
@@ -69,11 +71,13 @@ function become(next: SessionState): void {
 export function adoptTokens(tokens: Tokens, date: string | null): void {
   // Clocks of editors may be wrong: durations count.
   const skew = Date.now() - (date === null ? Date.now() : Date.parse(date))
+  const endsAt = Date.parse(tokens.sessionExpiresAt) + skew
   const next = {
     administrator: tokens.administrator,
     accessToken: tokens.accessToken,
     renewAt: Date.parse(tokens.accessTokenExpiresAt) + skew - margin,
-    endsAt: Date.parse(tokens.sessionExpiresAt) + skew,
+    // Headers have whole seconds: a renewal that leaves the end where it was does not move it.
+    endsAt: held !== null && Math.abs(endsAt - held.endsAt) < headerError ? held.endsAt : endsAt,
   }
   hold(next)
   channel?.postMessage({ kind: 'tokens', held: next } satisfies Message)
