@@ -17,7 +17,7 @@ const ownUndo = '[contenteditable="true"], .cm-editor'
 
 const windows = '[role="dialog"], [role="alertdialog"]'
 
-/** Limits of keys: `within`, an element of the window that has them; `only`, the element in which they are pressed. */
+/** Scope of keys: `within`, an element of their window; `only`, the element that listens. */
 export interface KeyPlace {
   readonly within?: RefObject<Element | null>
   readonly only?: RefObject<HTMLElement | null>

@@ -31,7 +31,7 @@ interface PublishDialogProps {
 /** What holds back an open form of the document, by its language. */
 type Held = ReadonlyMap<string | null, string>
 
-/** Saves the open forms of the document; the second column's draft would otherwise become public without what is written there. */
+/** Saves all open forms of the document, so that no language is published without its unsaved changes. */
 async function saveForms(form: DocumentForm, words: ReturnType<typeof useWords>['editor']['publish']): Promise<Held> {
   const held = new Map<string | null, string>()
   const save = async (one: DocumentForm) => {
@@ -69,7 +69,7 @@ function useChecks(form: DocumentForm) {
       isCurrent = false
     }
   }, [form, words])
-  /** Saves what has come since; true if nothing is held back in these languages. */
+  /** Saves again before publication; true if nothing is held back in these languages. */
   const saveAgain = async (locales: readonly (string | null)[]) => {
     const unsaved = await saveForms(form, words)
     setHeld(unsaved)

@@ -116,7 +116,7 @@ interface GoingProps {
 const hasOwnPlace = ({ mine, theirs }: Conflict): boolean => mine !== undefined && theirs !== undefined
 
 interface ConflictsProps extends GoingProps {
-  /** Only those without a place of their own, next to a form. */
+  /** Only conflicts that are not shown below a field. */
   readonly isBeside?: boolean
 }
 

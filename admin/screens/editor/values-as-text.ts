@@ -1,4 +1,4 @@
-// Values of documents as texts, and the attributes in which two versions differ.
+// Text of document values, and differing attributes of two versions.
 import { type Entry, isEqual, readDocument, unfinishedText } from '../../form/values.js'
 import { shapeOf, type TypeDescription } from './document-form.js'
 

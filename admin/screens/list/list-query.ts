@@ -92,7 +92,7 @@ export function orderOf(type: TypeInfo, sort: string | null): { readonly key: st
 }
 
 const usualSize = 50
-/** Strapi writes this size into all settings, whether or not somebody chose it. */
+/** Strapi's default, stored in every configuration. */
 const unchosenSize = 10
 
 /** Rows of a page: those of the saved settings. */

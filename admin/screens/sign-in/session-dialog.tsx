@@ -16,7 +16,7 @@ import { FormError, useSubmission } from './submission.js'
 /** Milliseconds without a key before a dialog opens. */
 const pauseMs = 1_000
 
-/** True once nobody has typed for a second: a dialog takes the focus, and would take the letters of a word. */
+/** True after a second without a key, so that a dialog does not take the focus in the middle of a word. */
 function useTypingPause(): boolean {
   const [isPause, setPause] = useState(false)
   useEffect(() => {
