@@ -40,31 +40,14 @@ export async function actOnDocuments(
 /** Attempts of a change that meets newer revisions. */
 const attempts = 3
 
-/** Sets fields of some documents, one after the other. */
-export async function editDocuments(
+/** Sets fields of a document; a repeated request does no harm. */
+export async function editDocument(
   type: string,
   locale: string | undefined,
   changes: Readonly<Record<string, unknown>>,
-  batch: readonly BulkDocument[],
-  signal: AbortSignal,
+  edited: BulkDocument,
 ): Promise<readonly BulkFailure[]> {
-  const failures: BulkFailure[] = []
-  for (const document of batch) {
-    if (signal.aborted) break
-    const errors = await editDocument(type, document.documentId, locale, changes)
-    if (errors !== null) failures.push({ ...document, locale: locale ?? null, errors })
-  }
-  return failures
-}
-
-/** Sets fields of a document; returns the errors of a refusal. */
-async function editDocument(
-  type: string,
-  document: string,
-  locale: string | undefined,
-  changes: Readonly<Record<string, unknown>>,
-): Promise<readonly BulkError[] | null> {
-  const path = { type, document }
+  const path = { type, document: edited.documentId }
   const query = locale === undefined ? {} : { locale }
   for (let attempt = 1; ; attempt++) {
     try {
@@ -75,10 +58,11 @@ async function editDocument(
         headers: { 'if-match': `"${data.revision ?? ''}"`, prefer: 'return=minimal' },
         body: { changes },
       })
-      return null
+      return []
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.status === 401 || error.status === 429) throw error
-      if (error.status !== 412 || attempt === attempts) return errorsOf(error.message, error.errors)
+      if (error.status !== 412 || attempt === attempts)
+        return [{ ...edited, locale: locale ?? null, errors: errorsOf(error.message, error.errors) }]
     }
   }
 }

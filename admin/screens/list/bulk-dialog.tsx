@@ -16,13 +16,13 @@ import {
   asksForPassword,
   type BulkAction,
   confirmPassword,
-  editDocuments,
+  editDocument,
   isAway,
   someDocuments,
 } from './bulk-actions.js'
 import type { BulkBarProps } from './bulk-bar.js'
 import styles from './bulk-dialog.module.css'
-import { type BulkError, type BulkFailure, type BulkProgress, runBulk } from './bulk-run.js'
+import { type BulkError, type BulkFailure, type BulkProgress, batchSize, noProgress, runBulk } from './bulk-run.js'
 import { columnLabel } from './columns.js'
 import { EditFields, type FieldChange } from './edit-fields.js'
 import { mainField, type TypeInfo } from './list-query.js'
@@ -37,9 +37,7 @@ interface BulkDialogProps extends BulkBarProps {
 type Step =
   | { readonly kind: 'question'; readonly needsPassword?: boolean; readonly isWrong?: boolean }
   | { readonly kind: 'running'; readonly progress: BulkProgress }
-  | { readonly kind: 'result'; readonly progress: BulkProgress; readonly message: string | null; readonly isStopped: boolean }
-
-const noProgress: BulkProgress = { done: 0, failures: [], isWaiting: false }
+  | { readonly kind: 'result'; readonly progress: BulkProgress; readonly message: string | null }
 
 /** The run of an action and its result. */
 function useRun({ action, isAll, type, selection, selected, names, onClear, onClose }: BulkDialogProps) {
@@ -50,13 +48,13 @@ function useRun({ action, isAll, type, selection, selected, names, onClear, onCl
   const toasts = useToasts()
   useEffect(() => () => stop.current?.abort(), [])
 
-  const finish = (progress: BulkProgress, message: string | null, isStopped: boolean) => {
+  const finish = (progress: BulkProgress, message: string | null) => {
     void cache.invalidateQueries()
-    if (progress.failures.length === 0 && message === null && !isStopped) {
+    if (progress.failures.length === 0 && message === null && !progress.isStopped) {
       toasts.say(list.bulk[action].done(list.count(progress.done)), { kind: 'good' })
       onClose()
       onClear()
-    } else setStep({ kind: 'result', progress, message, isStopped })
+    } else setStep({ kind: 'result', progress, message })
   }
   const run = async (locale: string | undefined, changes: FieldChange, password: string) => {
     if (password !== '' && !(await confirmPassword(password))) {
@@ -73,9 +71,9 @@ function useRun({ action, isAll, type, selection, selected, names, onClear, onCl
       const progress = await runBulk({
         documents: isAll ? allDocuments(type.uid, selection, mainField(type), list.untitled) : someDocuments(chosen),
         act: (batch, key) =>
-          action === 'edit'
-            ? editDocuments(type.uid, locale, changes, batch, signal)
-            : actOnDocuments(action, type.uid, locale, batch, key),
+          action === 'edit' ? editDocument(type.uid, locale, changes, batch[0]!) : actOnDocuments(action, type.uid, locale, batch, key),
+        // A change of fields has a request for each document.
+        size: action === 'edit' ? 1 : batchSize,
         isAway,
         signal,
         onProgress: (next) => {
@@ -83,10 +81,10 @@ function useRun({ action, isAll, type, selection, selected, names, onClear, onCl
           setStep({ kind: 'running', progress: next })
         },
       })
-      finish(progress, null, signal.aborted)
+      finish(progress, null)
     } catch (error) {
       if (asksForPassword(error) && latest.done === 0) setStep({ kind: 'question', needsPassword: true })
-      else finish(latest, error instanceof Error ? error.message : String(error), false)
+      else finish({ ...latest, isStopped: true }, error instanceof Error ? error.message : String(error))
     }
   }
   return { step, run, stop: () => stop.current?.abort() }
@@ -94,13 +92,18 @@ function useRun({ action, isAll, type, selection, selected, names, onClear, onCl
 
 /** The question of an action on many documents, then its progress and its result. */
 export function BulkDialog(props: BulkDialogProps): ReactNode {
-  const { action, isAll, selected, total, onClose } = props
+  const { action, isAll, selected, total, onClose, onClear } = props
   const { list, parts } = useWords()
   const { step, run, stop } = useRun(props)
   const known = isAll ? (total?.exact ? total.total : null) : selected.size
   const count = known === null ? list.allMatches : list.count(known)
   const texts = list.bulk[action]
   if (step.kind === 'question') return <Question {...props} step={step} count={count} onConfirm={run} />
+  const close = () => {
+    onClose()
+    // Documents that do not exist any more would stay selected.
+    if (action === 'delete' && step.progress.done > 0) onClear()
+  }
   return (
     <Dialog
       isOpen
@@ -108,14 +111,14 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
       isForced={step.kind === 'running'}
       size="small"
       title={texts.title(count).replace(/\?$/, '')}
-      onClose={onClose}
+      onClose={close}
       footer={
         step.kind === 'running' ? (
           <Button onPress={stop} autoFocus>
             {list.stop}
           </Button>
         ) : (
-          <Button kind="main" onPress={onClose} autoFocus>
+          <Button kind="main" onPress={close} autoFocus>
             {parts.close}
           </Button>
         )
@@ -222,25 +225,21 @@ interface ResultProps {
   readonly type: TypeInfo
   readonly progress: BulkProgress
   readonly message: string | null
-  readonly isStopped: boolean
 }
 
 /** Failures that are listed; the number of the others is in the sentence above. */
 const shownFailures = 200
 
-function Result({ type, progress: { done, failures }, message, isStopped }: ResultProps): ReactNode {
+function Result({ type, progress: { done, failures, isStopped }, message }: ResultProps): ReactNode {
   const { list } = useWords()
   return (
     <div className={styles.running}>
-      <p role="status">
-        {isStopped && `${list.stopped}. `}
-        {list.doneOf(done, failures.length)}
-      </p>
       {message !== null && (
         <p className={styles.wrong} role="alert">
-          {message} {list.brokenOff}
+          {message}
         </p>
       )}
+      <p role="status">{isStopped ? list.stopped(done - failures.length) : list.doneOf(done - failures.length, failures.length)}</p>
       {failures.length > 0 && <Failures type={type} failures={failures.slice(0, shownFailures)} />}
     </div>
   )

@@ -26,7 +26,12 @@ export interface BulkProgress {
   readonly failures: readonly BulkFailure[]
   /** The service cannot be reached; the action goes on when it can. */
   readonly isWaiting: boolean
+  /** It ended before the last document. */
+  readonly isStopped: boolean
 }
+
+/** Progress at the start. */
+export const noProgress: BulkProgress = { done: 0, failures: [], isWaiting: false, isStopped: false }
 
 /** An action on many documents. */
 interface BulkRun {
@@ -34,6 +39,8 @@ interface BulkRun {
   readonly documents: AsyncIterable<readonly BulkDocument[]>
   /** Acts on some documents; the key makes a repeated request harmless. */
   readonly act: (batch: readonly BulkDocument[], key: string) => Promise<readonly BulkFailure[]>
+  /** Documents of one call of `act`: what is stopped or fails has done none of them. */
+  readonly size: number
   /** True for errors after which the same request is sent again. */
   readonly isAway: (error: unknown) => boolean
   readonly onProgress: (progress: BulkProgress) => void
@@ -65,8 +72,8 @@ function randomKey(): string {
 }
 
 /** Carries out an action until the documents end or it is stopped. @throws what `act` throws, unless the service is away */
-export async function runBulk({ documents, act, isAway, onProgress, signal }: BulkRun): Promise<BulkProgress> {
-  let progress: BulkProgress = { done: 0, failures: [], isWaiting: false }
+export async function runBulk({ documents, act, size, isAway, onProgress, signal }: BulkRun): Promise<BulkProgress> {
+  let progress = noProgress
   const report = (change: Partial<BulkProgress>) => {
     progress = { ...progress, ...change }
     onProgress(progress)
@@ -85,10 +92,10 @@ export async function runBulk({ documents, act, isAway, onProgress, signal }: Bu
     return null
   }
   for await (const some of documents) {
-    for (let start = 0; start < some.length; start += batchSize) {
-      const batch = some.slice(start, start + batchSize)
+    for (let start = 0; start < some.length; start += size) {
+      const batch = some.slice(start, start + size)
       const failures = signal.aborted ? null : await send(batch)
-      if (failures === null) return progress
+      if (failures === null) return { ...progress, isStopped: true }
       report({ done: progress.done + batch.length, failures: [...progress.failures, ...failures], isWaiting: false })
     }
   }
