@@ -28,14 +28,18 @@ export default function SaveView({ view, roles, isOthers = false, onClose, onSav
   const { list, parts } = useWords()
   const [name, setName] = useState(view?.name ?? '')
   const [visibility, setVisibility] = useState<Visibility>(view?.visibility ?? 'mine')
-  const [error, setError] = useState<string | null>(null)
+  const [errors, setErrors] = useState<{ readonly name?: string; readonly sharing?: string }>({})
   const [isBusy, setBusy] = useState(false)
   const save = () => {
     if (name.trim() === '' || isBusy) return
     setBusy(true)
     onSave(name.trim(), visibility)
       .catch((failure: unknown) =>
-        setError(failure instanceof ApiFailure && failure.status === 403 ? list.views.notShared : (failure as Error).message),
+        setErrors(
+          failure instanceof ApiFailure && failure.status === 403
+            ? { sharing: list.views.notShared }
+            : { name: (failure as Error).message },
+        ),
       )
       .finally(() => setBusy(false))
   }
@@ -64,15 +68,10 @@ export default function SaveView({ view, roles, isOthers = false, onClose, onSav
           save()
         }}
       >
-        <Field
-          label={list.views.name}
-          required
-          error={error ?? undefined}
-          description={view === undefined ? list.views.contents : undefined}
-        >
+        <Field label={list.views.name} required error={errors.name} description={view === undefined ? list.views.contents : undefined}>
           {(control) => <TextInput {...control} autoFocus maxLength={longestName} value={name} onChange={setName} />}
         </Field>
-        <Field label={list.views.sharing}>
+        <Field label={list.views.sharing} error={errors.sharing}>
           {(control) => (
             <Select
               {...control}

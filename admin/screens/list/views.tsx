@@ -49,9 +49,8 @@ interface ViewsMenuProps {
 /** The menu of saved views; they are asked for when it opens. */
 export function ViewsMenu({ type, state, change, me }: ViewsMenuProps): ReactNode {
   const { list } = useWords()
-  const [isOpened, setOpened] = useState(false)
   const [dialog, setDialog] = useState<'save' | 'rename' | 'delete' | null>(null)
-  const { data } = useQuery({ ...viewsQuery(type.uid), enabled: isOpened || state.view !== null })
+  const { data, refetch } = useQuery({ ...viewsQuery(type.uid), enabled: state.view !== null })
   const views = data?.data ?? []
   const current = views.find(({ id }) => String(id) === state.view)
   const isChanged = current !== undefined && !isSame(current, state)
@@ -70,7 +69,7 @@ export function ViewsMenu({ type, state, change, me }: ViewsMenuProps): ReactNod
     <>
       <Menu
         label={list.views.title}
-        onOpenChange={(isOpen) => isOpen && setOpened(true)}
+        onOpenChange={(isOpen) => isOpen && void refetch()}
         trigger={
           <Button kind="quiet" icon={<Bookmark />}>
             {current === undefined ? list.views.title : isChanged ? list.views.changed(current.name) : current.name}
