@@ -39,7 +39,7 @@ function sendPart(path: string, how: 'end' | 'reset' | 'keep' | 'drip', share: n
 const lines = () => served.log.map((line) => JSON.parse(line) as { level: number; msg: string; route?: string; status?: number })
 
 test('bodies that break off are lines about requests, not errors', async () => {
-  served = await serveGolden()
+  served = await serveGolden({ config: { limits: { slowQuery: 0 } } })
   const ways = (['end', 'reset'] as const).flatMap((how) =>
     [0, 0.01, 0.5, 0.99].flatMap((share) => [true, false].map((chunked) => [how, share, chunked] as const)),
   )
@@ -52,7 +52,7 @@ test('bodies that break off are lines about requests, not errors', async () => {
 })
 
 test('a body that does not come in is 408, however its client goes on, and the connection ends', async () => {
-  served = await serveGolden({ config: { limits: { requestTimeout: 1_000 } } })
+  served = await serveGolden({ config: { limits: { requestTimeout: 1_000, slowQuery: 0 } } })
   const late = await Promise.all([
     sendPart('/api/tags', 'keep', 0.5),
     sendPart('/api/tags', 'keep', 0.5, true),

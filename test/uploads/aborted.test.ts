@@ -8,7 +8,7 @@ import { file, formOf, leftovers, sample, send, stored, tokens } from './sending
 
 let served: Served
 beforeAll(async () => {
-  served = await serveGolden({ environment: { LOG_LEVEL: 'debug' } })
+  served = await serveGolden({ config: { limits: { slowQuery: 0 } }, environment: { LOG_LEVEL: 'debug' } })
 })
 afterAll(() => served.close())
 
