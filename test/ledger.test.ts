@@ -26,8 +26,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   service: { files: 57, lines: 6716, prose: 3 },
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5232, prose: 3 },
-  // The page for editors, in admin/.
-  page: { files: 227, lines: 22669, prose: 3 },
+  // The page for editors, in admin/. Up by 154: F8 leads through both columns in the order of the screen; links to errors of other languages.
+  page: { files: 227, lines: 22823, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

@@ -68,6 +68,10 @@ export interface Section {
   readonly layout: Layout
 }
 
+/** The fields of a section that its layout shows. */
+export const fieldsOf = ({ layout, attributes }: Pick<Section, 'layout' | 'attributes'>): Layout['layouts']['edit'][number] =>
+  layout.layouts.edit.flat().filter(({ name }) => attributes[name] !== undefined && layout.metadatas[name]?.edit.visible !== false)
+
 /** The section of the document itself. */
 export const documentSection = ({ attributes, layout }: TypeDescription): Section => ({
   ...{ path: '', names: '', attributes: attributes as FormAttributes, layout },

@@ -3,15 +3,11 @@ import { type CSSProperties, memo, useCallback, useSyncExternalStore } from 'rea
 import type { Entry } from '../form/values.js'
 import { AttributeField } from './attribute-field.js'
 import { isConditional, isShown } from './conditions.js'
-import { type Section, useDocumentFields } from './document.js'
+import { fieldsOf, type Section, useDocumentFields } from './document.js'
 import styles from './field-rows.module.css'
 
 /** Rows of fields: names of attributes with their widths in twelfths. */
 type Rows = Section['layout']['layouts']['edit']
-
-/** The fields of a section that its layout shows. */
-export const fieldsOf = ({ layout, attributes }: Pick<Section, 'layout' | 'attributes'>): Rows[number] =>
-  layout.layouts.edit.flat().filter(({ name }) => attributes[name] !== undefined && layout.metadatas[name]?.edit.visible !== false)
 
 /** The fields of a section. */
 export const FieldRows = memo(function FieldRows({ section, isAligned = false }: FieldRowsProps) {

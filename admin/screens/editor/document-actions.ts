@@ -1,5 +1,6 @@
 // Actions on a whole document: publish, take back, discard, delete, fill, restore. Each waits for the saver.
 import type { ServerError } from '../../form/errors.js'
+import { splitPath } from '../../form/paths.js'
 import { ApiFailure, type Data, request } from '../../server/client.js'
 import type { DocumentForm } from './document-form.js'
 import { type DocumentView, stateHeader, toServerDocument } from './document-network.js'
@@ -67,6 +68,13 @@ export async function publish(form: DocumentForm, locales: readonly string[]): P
       )
     throw error
   }
+}
+
+/** Shows at the fields what would refuse a publication, and returns the path of the first error of an attribute. */
+export function placeCheck(form: DocumentForm, { errors }: PublicationCheck, attribute: string): string {
+  placePublicationErrors(form, errors)
+  const isWanted = ({ path }: { readonly path: string }) => splitPath(path)[0] === attribute
+  return form.store.allErrors().find(isWanted)?.path ?? attribute
 }
 
 /** Shows at the fields what would refuse a publication. */

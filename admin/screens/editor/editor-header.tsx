@@ -22,6 +22,7 @@ import styles from './editor.module.css'
 import { nameOfDocument } from './path-labels.js'
 import { People } from './presence.js'
 import { SavingStatus } from './saving-status.js'
+import type { SecondForm } from './second-column.js'
 import { useMeta } from './use-document-form.js'
 
 const PaletteActions = lazy(() => import('./palette-actions.js'))
@@ -35,6 +36,7 @@ type MenuAction = ScreenAction & { readonly href?: string }
 
 interface EditorHeaderProps {
   readonly form: DocumentForm
+  readonly second: SecondForm | null
   readonly locales: readonly { readonly code: string; readonly isDefault: boolean }[]
   /** A locale or `published`; null: nothing. */
   readonly beside: string | null
@@ -58,6 +60,7 @@ export function EditorHeader(props: EditorHeaderProps) {
   const name = nameOfDocument(type, form.store.get('') as Entry)
   const { documentId } = useSaver(form.saver)
   const known = useQuery(startQuery()).data?.data.types.find(({ uid }) => uid === type.uid)
+  const { languages, besides } = useViews(props)
   const list = known === undefined ? type.displayName : listName(known)
   return (
     <header className={styles.header}>
@@ -92,14 +95,18 @@ export function EditorHeader(props: EditorHeaderProps) {
             <PanelRight />
           </IconButton>
         </span>
-        <MoreMenu {...props} />
+        <MoreMenu {...props} besides={besides} />
       </div>
-      <Views {...props} />
+      <Views {...props} besides={besides} languages={languages} />
     </header>
   )
 }
 
-const hasOwnUndo = () => document.activeElement?.closest('[contenteditable="true"], [data-undo]') != null
+/** Whose steps Undo takes back for a focused element: those of a text with its own history, of the second column, or of the form. */
+export function stepsAt(focused: Element | null): 'text' | 'second' | 'form' {
+  if (focused?.closest('[contenteditable="true"]') != null) return 'text'
+  return focused?.closest('[data-column="second"]') == null ? 'form' : 'second'
+}
 
 function onFocus(listener: () => void): () => void {
   const moves = ['focusin', 'focusout'] as const
@@ -110,10 +117,12 @@ function onFocus(listener: () => void): () => void {
 }
 
 /** Undo and redo of the text or of the column with the focus, otherwise of the form. A press leaves the focus where it is. */
-function UndoButtons({ form, onUndo }: EditorHeaderProps) {
+function UndoButtons({ form, second, onUndo }: EditorHeaderProps) {
   const words = useWords().editor
-  const isOwn = useSyncExternalStore(onFocus, hasOwnUndo)
-  const { canUndo, canRedo } = useFormState(form.store, (store) => ({ canUndo: store.canUndo, canRedo: store.canRedo }))
+  const place = useSyncExternalStore(onFocus, () => stepsAt(document.activeElement))
+  const { store } = (place === 'second' ? second?.form : null) ?? form
+  const { canUndo, canRedo } = useFormState(store, ({ canUndo, canRedo }) => ({ canUndo, canRedo }))
+  const isOwn = place === 'text'
   return (
     <span className={styles.undo}>
       <IconButton label={words.undo} keys="Ctrl Z" isDisabled={!canUndo && !isOwn} preventFocusOnPress onPress={() => onUndo(false)}>
@@ -126,29 +135,39 @@ function UndoButtons({ form, onUndo }: EditorHeaderProps) {
   )
 }
 
-/** Choices of the language and of the second column. */
-function Views({ form, locales, beside, onLocale, onBeside, onOpen, onPreview, isPreviewed }: EditorHeaderProps) {
+/** Choices of the language, if there are several, and of the second column. */
+function useViews({ form, locales }: EditorHeaderProps) {
   const words = useWords().editor
   const format = useFormat()
   const { view } = useMeta(form)
   const { documentId } = useSaver(form.saver)
-  const isLocalized = form.type.localized && locales.length > 1
-  const hasPublished = view?.published != null
-  const languageChoices: readonly Choice[] = locales.map(({ code, isDefault }) => {
+  const shown = form.type.localized && locales.length > 1 ? locales : []
+  const languages: readonly Choice[] = shown.map(({ code, isDefault }) => {
     const isThere = view?.locales.some(({ locale }) => locale === code) ?? false
     const notes = [...(isDefault ? [words.isDefault] : []), ...(isThere || documentId === null ? [] : [words.missingLanguage])]
     return { value: code, label: format.languageName(code), ...(notes.length > 0 ? { description: notes.join(', ') } : {}) }
   })
   const besides: readonly Choice[] = [
     { value: '', label: words.secondColumn.none },
-    ...(hasPublished ? [{ value: 'published', label: words.secondColumn.published }] : []),
-    ...(isLocalized ? languageChoices.filter(({ value }) => value !== form.locale) : []),
+    ...(view?.published == null ? [] : [{ value: 'published', label: words.secondColumn.published }]),
+    ...languages.filter(({ value }) => value !== form.locale),
   ]
+  return { languages, besides }
+}
+
+interface ViewsProps extends EditorHeaderProps {
+  readonly languages: readonly Choice[]
+  readonly besides: readonly Choice[]
+}
+
+function Views({ form, languages, besides, beside, onLocale, onBeside, onOpen, onPreview, isPreviewed }: ViewsProps) {
+  const words = useWords().editor
+  const { documentId } = useSaver(form.saver)
   return (
     <div className={styles.views}>
-      {isLocalized && (
+      {languages.length > 0 && (
         <span className={styles.language}>
-          <Select isSmall aria-label={words.language} choices={languageChoices} value={form.locale} onChange={onLocale} />
+          <Select isSmall aria-label={words.language} choices={languages} value={form.locale} onChange={onLocale} />
         </span>
       )}
       {besides.length > 1 && documentId !== null && (
@@ -178,7 +197,7 @@ function Views({ form, locales, beside, onLocale, onBeside, onOpen, onPreview, i
   )
 }
 
-function MoreMenu(props: EditorHeaderProps) {
+function MoreMenu(props: EditorHeaderProps & Pick<ViewsProps, 'besides'>) {
   const { form, locales, onOpen } = props
   const words = useWords().editor
   const format = useFormat()

@@ -1,10 +1,9 @@
 // The editor of a document: head, fields in one or two languages, and side panel.
 import { useQuery } from '@tanstack/react-query'
-import { type CSSProperties, lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation, useSearch } from 'wouter'
 import { addresses } from '../../addresses.js'
-import { documentSection } from '../../fields/document.js'
-import { fieldsOf } from '../../fields/field-rows.js'
+import { documentSection, fieldsOf } from '../../fields/document.js'
 import { createFolding } from '../../fields/folding.js'
 import { buttonClass } from '../../parts/button.js'
 import { Panel } from '../../parts/dialog.js'
@@ -16,15 +15,17 @@ import { useFormat, useWords } from '../../parts/words.js'
 import { startQuery } from '../../server/queries.js'
 import { readQuery } from '../../server/query-string.js'
 import { listName } from '../shell/type-names.js'
+import { type PublicationCheck, placeCheck } from './document-actions.js'
 import { type DocumentForm, mayPublish } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
-import { EditorHeader, type EditorWindow } from './editor-header.js'
+import { EditorHeader, type EditorWindow, stepsAt } from './editor-header.js'
 import { useEditorKeys } from './editor-keys.js'
-import { focusAfterClosing, goToError, undoAt } from './focus-path.js'
+import { type FormPlace, focusAfterClosing, goToError, undoAt } from './focus-path.js'
 import { type LinkedDocument, LinkedDocuments } from './linked-documents.js'
 import { Notices } from './notices.js'
 import { useFollowing } from './presence.js'
+import type { SecondForm } from './second-column.js'
 import { SidePanel } from './side-panel.js'
 import { isMissing, useDocumentForm } from './use-document-form.js'
 
@@ -124,7 +125,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   const close = () => setOpen(null)
   const { documentId } = form.saver.state
   const panes = useRef<HTMLDivElement>(null)
-  const second = useRef<DocumentForm>(null)
+  const [second, setSecond] = useState<SecondForm | null>(null)
   const goTo = async (locale: string | null, beside: string | null) => {
     const { keepInView } = await import('./keep-in-view.js')
     if (panes.current !== null) keepInView(panes.current, mainPrefix, beside === null ? null : besidePrefix)
@@ -137,19 +138,21 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
     close()
     focusAfterClosing(folding, mainPrefix, path)
   }
+  const onGoIn = useGoingIn({ form, idPrefix: mainPrefix, go: onGo }, second, onLocale)
   const onUndo = (isRedo: boolean) => {
     // A rich text and the second column have their own steps.
-    const text = globalThis.document.activeElement
-    if (text?.dispatchEvent(new CustomEvent('octavo-undo', { bubbles: true, cancelable: true, detail: isRedo })) === false) return
-    undoAt(form.store, folding, mainPrefix, isRedo)
+    const focused = globalThis.document.activeElement
+    if (focused?.dispatchEvent(new CustomEvent('octavo-undo', { bubbles: true, cancelable: true, detail: isRedo })) === false) return
+    if (second !== null && stepsAt(focused) === 'second') second.undo(isRedo)
+    else undoAt(form.store, folding, mainPrefix, isRedo)
   }
-  useFollowing(form, mainPrefix, second, besidePrefix)
+  useFollowing(form, mainPrefix, second)
   const onPreview = form.type.previewed && documentId !== null ? () => setPreviewed(!isPreviewed) : null
   useEditorKeys({
     onSave: () => void form.saver.save(),
     onPublish: () => (mayPublish(form.type, form.meta.view) ? setOpen('publish') : void form.saver.save()),
     onUndo,
-    onError: (isBackwards) => goToError(form.store, mainPrefix, onGo, isBackwards),
+    onError: (isBackwards) => goToError([{ form, idPrefix: mainPrefix, go: onGo }, ...(second === null ? [] : [second])], isBackwards),
     onPreview,
     onLanguage: () => {
       const codes = locales.map(({ code }) => code)
@@ -163,7 +166,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   return (
     <div className={styles.screen} data-preview={isPreviewed}>
       <EditorHeader
-        {...{ form, locales, onLocale, onUndo, onPreview, isPreviewed }}
+        {...{ form, second, locales, onLocale, onUndo, onPreview, isPreviewed }}
         beside={address.beside}
         onBeside={(beside) => void goTo(form.locale, beside)}
         onOpen={setOpen}
@@ -181,7 +184,13 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
               <DocumentPane form={form} folding={folding} idPrefix={mainPrefix} label={label} isAligned={isBeside} />
               {isBeside && (
                 <Suspense>
-                  <SecondColumn form={form} second={second} shown={address.beside!} document={documentId} idPrefix={besidePrefix} />
+                  <SecondColumn
+                    {...{ form, onGoIn }}
+                    onForm={setSecond}
+                    shown={address.beside!}
+                    document={documentId}
+                    idPrefix={besidePrefix}
+                  />
                 </Suspense>
               )}
             </div>
@@ -205,7 +214,7 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
       <Suspense>
         {(open === 'unpublish' || open === 'discard') && <LocaleActionDialog form={form} action={open} onClose={close} />}
         {linked !== null && <LinkedPanel wanted={linked} onClose={() => setLinked(null)} />}
-        {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={onGo} onLater={() => setOpen('schedule')} />}
+        {open === 'publish' && <PublishDialog {...{ form, onGo, onGoIn }} onClose={close} onLater={() => setOpen('schedule')} />}
         {open === 'schedule' && <ScheduleDialog form={form} onClose={close} />}
         {open === 'history' && <HistoryPanel form={form} onClose={close} />}
         {open === 'delete' && <DeleteDialog form={form} onClose={close} onDeleted={() => navigate(addresses.list(form.type.uid))} />}
@@ -213,6 +222,24 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
       </Suspense>
     </div>
   )
+}
+
+/** Goes to the first error of an attribute in a language, which is opened first unless one of the columns has it. */
+function useGoingIn(main: FormPlace, second: SecondForm | null, onLocale: (locale: string) => void) {
+  const wanted = useRef<{ readonly check: PublicationCheck; readonly attribute: string }>(null)
+  const goIn = (check: PublicationCheck, attribute: string) => {
+    const there = [main, second].find((one) => one?.form.locale === check.locale)
+    if (there != null) return there.go(placeCheck(there.form, check, attribute))
+    wanted.current = { check, attribute }
+    if (check.locale !== null) onLocale(check.locale)
+  }
+  useEffect(() => {
+    const { check, attribute } = wanted.current ?? {}
+    if (check?.locale !== main.form.locale || attribute === undefined) return
+    wanted.current = null
+    main.go(placeCheck(main.form, check, attribute))
+  })
+  return goIn
 }
 
 const mainPrefix = 'field-'

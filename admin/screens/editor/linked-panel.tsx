@@ -110,56 +110,59 @@ function LinkedEditor({ form, wanted, naming, replace, onCreated, onClose }: Lin
     if (wanted.name !== '' && type.fields.create?.includes(mainField) === true) store.set(mainField, wanted.name)
     body.current?.querySelector<HTMLElement>(`[id^="${panelPrefix}"]`)?.focus()
   }, [wanted, store, type, mainField])
-  const { go, publish, isPublishable, windows } = useSideForm({ form, folding, idPrefix: panelPrefix, within: body })
+  const { go, publish, isPublishable, onKeyDown, windows } = useSideForm({ form, folding, idPrefix: panelPrefix, within: body })
   const finish = async () => {
     if ((documentId === null || phase !== 'saved') && !(await saveAll(form))) return
     onClose()
   }
   const name = nameOfDocument(type, store.get('') as Entry)
   return (
-    <Panel
-      isOpen
-      isKept
-      onClose={onClose}
-      size="large"
-      title={name || (documentId === null ? words.newDocument(type.displayName) : words.untitled)}
-      actions={
-        <>
-          {type.draftAndPublish && view?.state != null && <State state={view.state} />}
-          <SavingStatus form={form} />
-          {documentId !== null && (
-            <IconButton isSmall label={words.linked.newTab} onPress={() => openInTab(type.uid, documentId, locale)}>
-              <ExternalLink size={15} aria-hidden="true" />
-            </IconButton>
-          )}
-        </>
-      }
-      footer={
-        <>
-          {isPublishable && (
-            <Button isDisabled={documentId === null && phase === 'saved'} onPress={publish}>
-              {words.publish.publish}
+    // biome-ignore lint/a11y/noStaticElementInteractions: the focus is in the panel inside
+    <div onKeyDown={onKeyDown}>
+      <Panel
+        isOpen
+        isKept
+        onClose={onClose}
+        size="large"
+        title={name || (documentId === null ? words.newDocument(type.displayName) : words.untitled)}
+        actions={
+          <>
+            {type.draftAndPublish && view?.state != null && <State state={view.state} />}
+            <SavingStatus form={form} />
+            {documentId !== null && (
+              <IconButton isSmall label={words.linked.newTab} onPress={() => openInTab(type.uid, documentId, locale)}>
+                <ExternalLink size={15} aria-hidden="true" />
+              </IconButton>
+            )}
+          </>
+        }
+        footer={
+          <>
+            {isPublishable && (
+              <Button isDisabled={documentId === null && phase === 'saved'} onPress={publish}>
+                {words.publish.publish}
+              </Button>
+            )}
+            <Button kind="main" isBusy={phase === 'saving'} onPress={() => void finish()}>
+              {isNew && documentId === null ? words.linked.create : type.draftAndPublish ? words.linked.done : words.saving.save}
             </Button>
-          )}
-          <Button kind="main" isBusy={phase === 'saving'} onPress={() => void finish()}>
-            {isNew && documentId === null ? words.linked.create : type.draftAndPublish ? words.linked.done : words.saving.save}
-          </Button>
-        </>
-      }
-    >
-      <div className={styles.sheet} ref={body}>
-        <Notices form={form} replace={replace} onCreated={onCreated} />
-        <Conflicts form={form} onGo={go} isBeside />
-        <LinkedDocuments value={null}>
-          <DocumentPane
-            form={form}
-            folding={folding}
-            idPrefix={panelPrefix}
-            label={locale === null ? type.displayName : format.languageName(locale)}
-          />
-        </LinkedDocuments>
-      </div>
-      {windows}
-    </Panel>
+          </>
+        }
+      >
+        <div className={styles.sheet} ref={body}>
+          <Notices form={form} replace={replace} onCreated={onCreated} />
+          <Conflicts form={form} onGo={go} isBeside />
+          <LinkedDocuments value={null}>
+            <DocumentPane
+              form={form}
+              folding={folding}
+              idPrefix={panelPrefix}
+              label={locale === null ? type.displayName : format.languageName(locale)}
+            />
+          </LinkedDocuments>
+        </div>
+        {windows}
+      </Panel>
+    </div>
   )
 }

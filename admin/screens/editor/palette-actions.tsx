@@ -1,12 +1,14 @@
 // Actions of the open document for the palette: those of its menu, its publication, its preview, and its second column.
-import { useFormat, useWords } from '../../parts/words.js'
+import type { Choice } from '../../parts/select.js'
+import { useWords } from '../../parts/words.js'
 import { type ScreenAction, useScreenActions } from '../shell/actions.js'
 import { type DocumentForm, mayPublish } from './document-form.js'
 import { useMeta } from './use-document-form.js'
 
 interface PaletteActionsProps {
   readonly form: DocumentForm
-  readonly locales: readonly { readonly code: string }[]
+  /** Choices of the second column; one without a value closes it. */
+  readonly besides: readonly Choice[]
   /** A locale or `published`; null: nothing. */
   readonly beside: string | null
   readonly onBeside: (beside: string | null) => void
@@ -20,24 +22,21 @@ interface PaletteActionsProps {
 
 /** Offers the actions while the document is open. */
 export default function PaletteActions(props: PaletteActionsProps): null {
-  const { form, locales, beside, onBeside, onOpen, onPreview, isPreviewed, more } = props
+  const { form, besides, beside, onBeside, onOpen, onPreview, isPreviewed, more } = props
   const { publish, preview, secondColumn } = useWords().editor
-  const { languageName } = useFormat()
   const { view } = useMeta(form)
-  const { type, locale } = form
-  const besideOf = (name: string) => `${secondColumn.label}: ${name}`
-  const columns = [
-    ...(beside === null ? [] : [{ value: null, label: secondColumn.none }]),
-    ...(view?.published == null ? [] : [{ value: 'published', label: besideOf(secondColumn.published) }]),
-    ...(type.localized ? locales.map(({ code }) => ({ value: code, label: besideOf(languageName(code)) })) : []),
-  ].filter(({ value }) => value !== locale && (value === null || value !== beside))
+  const columns = besides.filter(({ value }) => value !== (beside ?? ''))
   useScreenActions([
-    ...(mayPublish(type, view) ? [{ id: 'publish', label: publish.publish, keys: 'Ctrl Enter', run: () => onOpen('publish') }] : []),
+    ...(mayPublish(form.type, view) ? [{ id: 'publish', label: publish.publish, keys: 'Ctrl Enter', run: () => onOpen('publish') }] : []),
     ...(onPreview === null
       ? []
       : [{ id: 'preview', label: isPreviewed ? preview.close : preview.title, keys: 'Ctrl Shift P', run: onPreview }]),
     ...more,
-    ...columns.map(({ value, label }) => ({ id: `beside ${value}`, label, run: () => onBeside(value) })),
+    ...columns.map(({ value, label }) => ({
+      id: `beside ${value}`,
+      label: value === '' ? label : `${secondColumn.label}: ${label}`,
+      run: () => onBeside(value === '' ? null : value),
+    })),
   ])
   return null
 }

@@ -1,5 +1,5 @@
 // People at the document of the editor, and their fields; changes of others are merged as they come.
-import { type RefObject, useEffect, useMemo, useSyncExternalStore } from 'react'
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import { useSaver } from '../../form/hooks.js'
 import { splitPath } from '../../form/paths.js'
 import { isKeyed, keyOf } from '../../form/values.js'
@@ -9,6 +9,7 @@ import { openPresence, tabId } from '../../server/presence.js'
 import { personName } from '../../words/format.js'
 import { type DocumentForm, siblingsOf } from './document-form.js'
 import styles from './editor.module.css'
+import type { FormPlace } from './focus-path.js'
 
 type Present = PresenceEvent['people'][number]
 
@@ -58,7 +59,9 @@ function fieldOf({ store }: DocumentForm, path: string): string {
 }
 
 /** Reports the field with the focus, which may be one of the second form, and merges documents that others have saved. */
-export function useFollowing(form: DocumentForm, idPrefix: string, second: RefObject<DocumentForm | null>, secondPrefix: string): void {
+export function useFollowing(form: DocumentForm, idPrefix: string, second: FormPlace | null): void {
+  const latest = useRef(second)
+  latest.current = second
   const { documentId } = useSaver(form.saver)
   const { type, locale } = form
   useEffect(() => {
@@ -67,16 +70,18 @@ export function useFollowing(form: DocumentForm, idPrefix: string, second: RefOb
     const note = ({ target }: FocusEvent): void => {
       const find = (prefix: string) =>
         target instanceof Element ? target.closest(`[id^="${prefix}"]`)?.id.slice(prefix.length) : undefined
-      const path = find(idPrefix) ?? find(secondPrefix)
-      const there = find(idPrefix) === undefined ? second.current : form
-      presence.at(there === null || path === undefined ? null : fieldOf(there, path), there?.locale ?? locale)
+      const own = find(idPrefix)
+      const other = own === undefined ? latest.current : null
+      const path = own ?? (other === null ? undefined : find(other.idPrefix))
+      const there = other?.form ?? form
+      presence.at(path === undefined ? null : fieldOf(there, path), there.locale)
     }
     document.addEventListener('focusin', note)
     return () => {
       document.removeEventListener('focusin', note)
       presence.close()
     }
-  }, [form, type, documentId, locale, idPrefix, second, secondPrefix])
+  }, [form, type, documentId, locale, idPrefix])
   useMerging(form)
 }
 

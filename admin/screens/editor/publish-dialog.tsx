@@ -26,6 +26,8 @@ interface PublishDialogProps {
   readonly onLater: () => void
   /** Goes to a field. */
   readonly onGo: (path: string) => void
+  /** Opens another language at its first error of an attribute; without it, these errors are only named. */
+  readonly onGoIn?: ((check: PublicationCheck, attribute: string) => void) | undefined
 }
 
 /** What holds back an open form of the document, by its language. */
@@ -79,7 +81,7 @@ function useChecks(form: DocumentForm) {
 }
 
 /** Shows what a publication would do, and publishes. */
-export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogProps) {
+export function PublishDialog({ form, onClose, onLater, onGo, onGoIn }: PublishDialogProps) {
   const { parts, editor } = useWords()
   const words = editor.publish
   const format = useFormat()
@@ -97,6 +99,10 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
   const state = view?.locales.find(({ locale }) => locale === form.locale)?.state
   const isCurrent = state === 'published' && others.length === 0
   const name = nameOfDocument(form.type, form.store.get('') as Entry)
+  const goIn = (check: PublicationCheck, attribute: string) => {
+    onClose()
+    onGoIn?.(check, attribute)
+  }
   const confirm = async () => {
     setBusy(true)
     try {
@@ -166,6 +172,7 @@ export function PublishDialog({ form, onClose, onLater, onGo }: PublishDialogPro
                 layout={form.type.layout}
                 chosen={others}
                 onChange={setOthers}
+                onGoIn={onGoIn && goIn}
               />
             )}
           </>
@@ -220,7 +227,7 @@ function Waiting({ form, check }: { readonly form: DocumentForm; readonly check:
   )
 }
 
-interface OtherLanguagesProps {
+interface OtherLanguagesProps extends Pick<PublishDialogProps, 'onGoIn'> {
   readonly candidates: readonly { readonly locale: string | null; readonly state: 'draft' | 'changed' | 'published' }[]
   readonly scheduled: DocumentView['scheduled']
   readonly checks: readonly PublicationCheck[]
@@ -230,7 +237,7 @@ interface OtherLanguagesProps {
   readonly onChange: (chosen: readonly string[]) => void
 }
 
-function OtherLanguages({ candidates, scheduled, checks, held, layout, chosen, onChange }: OtherLanguagesProps) {
+function OtherLanguages({ candidates, scheduled, checks, held, layout, chosen, onChange, onGoIn }: OtherLanguagesProps) {
   const { editor } = useWords()
   const words = editor.publish
   const format = useFormat()
@@ -239,20 +246,39 @@ function OtherLanguages({ candidates, scheduled, checks, held, layout, chosen, o
       <legend>{words.languages}</legend>
       {candidates.map(({ locale, state }) => {
         const code = locale ?? ''
-        const errors = checks.find((check) => check.locale === locale)?.errors ?? []
-        const count = errors.length
-        const labels = [...new Set(errors.map(({ path }) => labelOf(layout, path?.[0] ?? '') || editor.errors.atDocument))]
+        const check = checks.find((one) => one.locale === locale)
+        const count = check?.errors.length ?? 0
+        const names = [...new Set(check?.errors.map(({ path }) => String(path?.[0] ?? '')))]
         const planned = scheduled.find((one) => one.locale === locale && one.error === null)
         return (
-          <CheckBox
-            key={code}
-            isSelected={chosen.includes(code)}
-            disabled={count > 0 || held.has(locale)}
-            description={held.get(locale) ?? (count > 0 ? `${words.missing(count)}: ${format.list(labels)}` : undefined)}
-            onChange={(isChosen) => onChange(isChosen ? [...chosen, code] : chosen.filter((one) => one !== code))}
-          >
-            {format.languageName(code)} <State state={state} isQuiet /> {planned && <PlannedMark {...planned} />}
-          </CheckBox>
+          <div key={code}>
+            <CheckBox
+              isSelected={chosen.includes(code)}
+              disabled={count > 0 || held.has(locale)}
+              description={held.get(locale) ?? (count > 0 ? words.missing(count) : undefined)}
+              onChange={(isChosen) => onChange(isChosen ? [...chosen, code] : chosen.filter((one) => one !== code))}
+            >
+              {format.languageName(code)} <State state={state} isQuiet /> {planned && <PlannedMark {...planned} />}
+            </CheckBox>
+            {check !== undefined && names.length > 0 && (
+              <ul className={styles.linksOf}>
+                {names.map((name) => {
+                  const label = labelOf(layout, name) || editor.errors.atDocument
+                  return (
+                    <li key={name}>
+                      {onGoIn === undefined ? (
+                        label
+                      ) : (
+                        <button type="button" className={styles.link} onClick={() => onGoIn(check, name)}>
+                          {label}
+                        </button>
+                      )}
+                    </li>
+                  )
+                })}
+              </ul>
+            )}
+          </div>
         )
       })}
     </fieldset>

@@ -1,5 +1,5 @@
 // The second column of the editor: another language to write in, or the public version with the changes since, which cannot be written.
-import { lazy, type ReactNode, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { DocumentFieldsProvider, documentSection } from '../../fields/document.js'
 import { FieldRows } from '../../fields/field-rows.js'
 import { createFolding, type Folding } from '../../fields/folding.js'
@@ -12,10 +12,11 @@ import { Skeleton } from '../../parts/skeleton.js'
 import { State } from '../../parts/state.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { WordDifference } from './comparison.js'
+import type { PublicationCheck } from './document-actions.js'
 import { type DocumentForm, shapeOf } from './document-form.js'
 import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
-import { undoAt } from './focus-path.js'
+import { type FormPlace, undoAt } from './focus-path.js'
 import { Notices } from './notices.js'
 import { useMerging } from './presence.js'
 import { SavingStatus } from './saving-status.js'
@@ -26,10 +27,17 @@ import { differingAttributes, textOf } from './values-as-text.js'
 
 const FillDialog = lazy(async () => ({ default: (await import('./fill-dialog.js')).FillDialog }))
 
+/** The form of the second column. */
+export interface SecondForm extends FormPlace {
+  readonly undo: (isRedo: boolean) => void
+}
+
 interface SecondColumnProps {
   readonly form: DocumentForm
-  /** Holds the form of this column while it has one. */
-  readonly second: RefObject<DocumentForm | null>
+  /** Receives the form of this column while it has one. */
+  readonly onForm: (second: SecondForm | null) => void
+  /** Opens a language at its first error of an attribute. */
+  readonly onGoIn: (check: PublicationCheck, attribute: string) => void
   /** A locale, or `published`. */
   readonly shown: string
   readonly document: string
@@ -39,29 +47,26 @@ interface SecondColumnProps {
 
 /** The second column of the editor. */
 export function SecondColumn(props: SecondColumnProps) {
-  const isPublished = props.shown === 'published'
-  const area = useRef<HTMLDivElement>(null)
-  return (
-    <div ref={area} className={styles.besidePane} data-undo={isPublished ? undefined : true}>
-      {isPublished ? <PublishedPane {...props} /> : <LanguagePane {...props} area={area} />}
+  return props.shown === 'published' ? (
+    <div className={styles.besidePane}>
+      <PublishedPane {...props} />
     </div>
+  ) : (
+    <LanguagePane {...props} />
   )
 }
 
-interface LanguagePaneProps extends SecondColumnProps {
-  /** The whole column. */
-  readonly area: RefObject<HTMLDivElement | null>
-}
-
-function LanguagePane(props: LanguagePaneProps) {
+function LanguagePane(props: SecondColumnProps) {
   const { form, shown: locale, document } = props
   const nothing = useCallback(() => {}, [])
   const folding = useMemo(() => createFolding(), [])
   const { opened, replace } = useDocumentForm(form.type.uid, document, locale, nothing)
   if (opened.kind !== 'open')
     return (
-      <div className={styles.besideWait}>
-        {opened.kind === 'failed' ? <ErrorState text={opened.error.message} /> : <Skeleton lines={8} isField />}
+      <div className={styles.besidePane}>
+        <div className={styles.besideWait}>
+          {opened.kind === 'failed' ? <ErrorState text={opened.error.message} /> : <Skeleton lines={8} isField />}
+        </div>
       </div>
     )
   return (
@@ -71,36 +76,23 @@ function LanguagePane(props: LanguagePaneProps) {
   )
 }
 
-interface LanguageFormProps extends LanguagePaneProps {
+interface LanguageFormProps extends SecondColumnProps {
   readonly main: DocumentForm
   readonly folding: Folding
   readonly children: ReactNode
 }
 
-function LanguageForm({ form, main, second, area, shown, folding, idPrefix, children }: LanguageFormProps) {
+function LanguageForm({ form, main, onForm, onGoIn, shown, folding, idPrefix, children }: LanguageFormProps) {
   const format = useFormat()
-  const { go, windows } = useSideForm({ form, folding, idPrefix, only: area })
+  const { go, onKeyDown, windows } = useSideForm({ form, folding, idPrefix, onGoIn })
   useMerging(form)
   useEffect(() => {
-    second.current = form
-    return () => {
-      second.current = null
-    }
-  }, [second, form])
-  const { store } = form
-  useEffect(() => {
-    const column = area.current
-    // From the buttons in the head of the screen.
-    const turn = (event: Event): void => {
-      if (event.defaultPrevented) return
-      event.preventDefault()
-      undoAt(store, folding, idPrefix, (event as CustomEvent<boolean>).detail)
-    }
-    column?.addEventListener('octavo-undo', turn)
-    return () => column?.removeEventListener('octavo-undo', turn)
-  }, [area, store, folding, idPrefix])
+    onForm({ form, idPrefix, go, undo: (isRedo) => undoAt(form.store, folding, idPrefix, isRedo) })
+    return () => onForm(null)
+  }, [onForm, form, folding, idPrefix, go])
   return (
-    <>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the focus is in a field inside
+    <div className={styles.besidePane} data-column="second" onKeyDown={onKeyDown}>
       <div className={styles.besideNotes}>
         {children}
         <Conflicts form={form} onGo={go} isBeside />
@@ -108,7 +100,7 @@ function LanguageForm({ form, main, second, area, shown, folding, idPrefix, chil
       </div>
       <DocumentPane form={form} folding={folding} idPrefix={idPrefix} label={format.languageName(shown)} isAligned />
       {windows}
-    </>
+    </div>
   )
 }
 

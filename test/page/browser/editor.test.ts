@@ -104,10 +104,10 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('2 corrections needed').waitFor()
-    await dialog.getByText('1 correction needed: Summary').waitFor()
+    await dialog.getByText('1 correction needed').waitFor()
     await dialog.getByText('The quiet sea (Related)').waitFor()
     expect(await dialog.getByRole('button', { name: 'Publish now' }).isDisabled()).toBe(true)
-    await dialog.getByRole('button', { name: 'Summary' }).click()
+    await dialog.getByRole('button', { name: 'Summary' }).first().click()
     await until('the focus is in Summary', async () =>
       field('Summary').evaluate((element) => element.ownerDocument.activeElement === element),
     )
