@@ -17,13 +17,22 @@ function useText(path: string): { readonly value: string; readonly onChange: (te
 /** A text of one line. */
 export function StringField({ control, path, placeholder, isReadOnly, attribute }: FieldProps) {
   const text = useText(path)
-  return <TextInput {...control} {...text} placeholder={placeholder} readOnly={isReadOnly} isCode={attribute.customField !== undefined} />
+  return (
+    <TextInput
+      {...control}
+      {...text}
+      dir="auto"
+      placeholder={placeholder}
+      readOnly={isReadOnly}
+      isCode={attribute.customField !== undefined}
+    />
+  )
 }
 
 /** A text of several lines. */
 export function TextField({ control, path, placeholder, isReadOnly }: FieldProps) {
   const text = useText(path)
-  return <TextArea {...control} {...text} placeholder={placeholder} readOnly={isReadOnly} />
+  return <TextArea {...control} {...text} dir="auto" placeholder={placeholder} readOnly={isReadOnly} />
 }
 
 /** An e-mail address. */

@@ -29,6 +29,8 @@ export interface Column<Row> {
   readonly align?: 'end'
   /** Pixels; the first column takes the rest. */
   readonly width?: number
+  /** Pixels where the table has less space than it needs; otherwise the column stays as wide. */
+  readonly least?: number
   readonly cell: (row: Row) => ReactNode
 }
 
@@ -70,10 +72,24 @@ interface TableProps<Row> {
 
 const none: ReadonlySet<string> = new Set()
 
-/** Pixels of the first column at least, and of the column of check boxes. */
-const headWidth = 220
+/** Pixels of the first column, and of the column of check boxes. */
+const head = { width: 220, least: 150 }
 const checkWidth = 40
 const usualWidth = 150
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
+
+/** The least width of a table, and the width of each column but the first: what it lacks is taken from all that can be narrower. */
+function widthsOf(columns: readonly Pick<Column<never>, 'width' | 'least'>[], checkBoxes: number) {
+  const others = columns.slice(1).map(({ width = usualWidth, least = width }) => ({ width, least }))
+  const wanted = checkBoxes + head.width + sum(others.map(({ width }) => width))
+  const least = checkBoxes + head.least + sum(others.map((one) => one.least))
+  const widths = others.map((one) => {
+    const share = (one.width - one.least) / (wanted - least)
+    return share === 0 ? one.width : `clamp(${one.least}px, ${one.width}px - (${wanted}px - 100cqi) * ${share}, ${one.width}px)`
+  })
+  return { least, widths }
+}
 
 /** The rows' keys, the row with the tab stop, and what keys and presses do to the selection. */
 function useRows<Row>({ rows, keyOf, onSelect, onPeek, selected = none, ref }: TableProps<Row>) {
@@ -137,19 +153,19 @@ export function Table<Row>(props: TableProps<Row>) {
   const { columns, rows, onSelect, selected = none } = props
   const { parts } = useWords()
   const { body, keys, active, setActive, onToggle, keyDown } = useRows(props)
-  const minWidth = columns.slice(1).reduce((sum, { width = usualWidth }) => sum + width, headWidth + (onSelect ? checkWidth : 0))
+  const { least, widths } = widthsOf(columns, onSelect ? checkWidth : 0)
   return (
     <div className={styles.scroll}>
       <table
         className={styles.table}
         aria-label={props.label}
         aria-busy={props.isStale || undefined}
-        style={{ '--least': `${minWidth}px` } as CSSProperties}
+        style={{ '--least': `${least}px` } as CSSProperties}
       >
         <colgroup>
           {onSelect !== undefined && <col style={{ inlineSize: checkWidth }} />}
-          {columns.map(({ id, width = usualWidth }, index) => (
-            <col key={id} style={index === 0 ? undefined : { inlineSize: width }} />
+          {columns.map(({ id }, index) => (
+            <col key={id} style={index === 0 ? undefined : { inlineSize: widths[index - 1] }} />
           ))}
         </colgroup>
         <thead className={styles.head}>

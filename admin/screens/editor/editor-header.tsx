@@ -80,7 +80,6 @@ export function EditorHeader(props: EditorHeaderProps) {
             <ScheduledMark form={form} onOpen={() => onOpen('schedule')} />
           </Suspense>
         )}
-        <People form={form} />
       </div>
       <div className={styles.actions}>
         <SavingStatus form={form} />
@@ -183,6 +182,7 @@ function Views({ form, languages, besides, beside, onLocale, onBeside, onOpen, o
         </span>
       )}
       <span className={styles.spring} />
+      <People form={form} />
       {onPreview !== null && (
         <IconButton label={words.preview.title} keys="Ctrl Shift P" isOn={isPreviewed} onPress={onPreview}>
           <MonitorPlay />

@@ -64,6 +64,17 @@ const widths: Readonly<Record<string, number>> = {
   [localesColumn]: 110,
 }
 
+/** Pixels of texts, which may be cut, where there is little space. */
+const leastWidths: Readonly<Record<string, number>> = {
+  string: 76,
+  text: 76,
+  uid: 76,
+  email: 76,
+  relation: 76,
+  enumeration: 90,
+  datetime: 120,
+}
+
 /** Pixels of the longest state with a clock: German words are longer. */
 const stateWidth = ({ parts }: Words): number => 91 + 5 * parts.state.published.length
 
@@ -83,6 +94,7 @@ export function useColumns(type: TypeInfo, names: readonly string[], locales: re
           label: columnLabel(words, type, name),
           isSortable: sortKey(type, name) !== null,
           width: name === stateColumn ? stateWidth(words) : (widths[kind] ?? 140),
+          least: leastWidths[kind],
           ...(isNumber ? { align: 'end' } : {}),
           cell: cellOf({ words, format, type }, name, attribute, locales),
         }
@@ -196,7 +208,7 @@ function Linked({ value }: { readonly value: unknown }): ReactNode {
   const { list } = useWords()
   const { name, count, ...person } = value as Named
   if (count !== undefined) return count === 0 ? null : list.links(count)
-  return name ?? (personName(person) || list.untitled)
+  return <bdi>{name ?? (personName(person) || list.untitled)}</bdi>
 }
 
 interface Thumbnail {

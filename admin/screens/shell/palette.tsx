@@ -257,7 +257,7 @@ export default function Palette(props: PaletteProps): ReactNode {
                 ) : (
                   <img src={entry.picture} alt="" width={28} height={28} loading="lazy" />
                 )}
-                <span className={styles.label} lang={entry.lang}>
+                <span className={styles.label} lang={entry.lang} dir="auto">
                   {entry.label}
                 </span>
                 {entry.state !== undefined && <State state={entry.state} isQuiet />}
