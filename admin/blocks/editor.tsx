@@ -105,9 +105,10 @@ export default function BlocksEditor(props: BlocksEditorProps) {
       toggleFlag: (flag) => current.current.run(toggleFlag(flag)),
       toggleList: (format) => current.current.run(toggleList(format)),
       openLink: () => setIsLinking(true),
+      focusText: () => view.current?.focus(),
       chooseImage: canChoose ? () => current.current.choose() : undefined,
     }),
-    [canChoose],
+    [canChoose, view],
   )
 
   const isBlank = state !== null && isEmpty(state.doc)

@@ -29,6 +29,8 @@ export interface ToolbarActions {
   readonly toggleFlag: (flag: Flag) => void
   readonly toggleList: (format: ListFormat) => void
   readonly openLink: () => void
+  /** Moves the focus into the text. */
+  readonly focusText: () => void
   /** Undefined: images cannot be chosen here. */
   readonly chooseImage: (() => void) | undefined
 }
@@ -102,6 +104,7 @@ export const Toolbar = memo(function Toolbar({ state, actions, controls }: Toolb
         value={textKinds.find((kind) => kind === state.kind) ?? null}
         placeholder={listKind ? words.kinds[state.kind as ListFormat] : words.kinds.other}
         onChange={actions.setKind}
+        onChosen={actions.focusText}
       />
       {state.kind === 'codeBlock' && (
         <Select
@@ -115,6 +118,7 @@ export const Toolbar = memo(function Toolbar({ state, actions, controls }: Toolb
           value={state.language === '' ? null : state.language}
           placeholder={words.codeLanguage}
           onChange={actions.setLanguage}
+          onChosen={actions.focusText}
         />
       )}
       <span className={styles.line} />

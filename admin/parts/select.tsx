@@ -33,6 +33,8 @@ interface SelectProps<Value extends string> extends Partial<FieldControl> {
   readonly isSmall?: boolean
   /** As wide as its text, without a border: for bars and heads. */
   readonly isQuiet?: boolean
+  /** Takes the focus after a choice from the list, instead of the button. */
+  readonly onChosen?: () => void
   readonly 'aria-label'?: string
 }
 
@@ -45,6 +47,7 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
   const button = useRef<HTMLButtonElement>(null)
   const [isOpen, setIsOpen] = useState(false)
   const [wasOpen, setWasOpen] = useState(false)
+  const hasChosen = useRef(false)
   // Before it is needed, so that it opens without a network too.
   useEffect(() => {
     load().catch(() => {})
@@ -53,6 +56,7 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
   const chosen = choices.find((choice) => choice.value === value)
   const label = props['aria-labelledby'] ?? (props['aria-label'] === undefined ? undefined : id)
   const open = () => {
+    hasChosen.current = false
     setIsOpen(true)
     setWasOpen(true)
   }
@@ -75,6 +79,11 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
         aria-describedby={props['aria-describedby']}
         isDisabled={props.isDisabled ?? false}
         onPress={open}
+        // The closed list gives the focus back.
+        onFocus={() => {
+          if (hasChosen.current) props.onChosen?.()
+          hasChosen.current = false
+        }}
         onKeyDown={(event) => {
           const { key } = event
           if (key === 'ArrowDown' || key === 'ArrowUp') open()
@@ -100,7 +109,10 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
             isOpen={isOpen}
             label={label}
             onClose={() => setIsOpen(false)}
-            onChoose={(next) => next !== value && onChange(next as Value)}
+            onChoose={(next) => {
+              hasChosen.current = true
+              if (next !== value) onChange(next as Value)
+            }}
           />
         </Suspense>
       )}
