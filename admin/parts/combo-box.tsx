@@ -59,7 +59,7 @@ const roomOf = (input: HTMLElement | null): Element | undefined =>
 /** A text field that suggests items; filtering is up to the caller. */
 export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) {
   const { parts } = useWords()
-  const input = useRef<HTMLInputElement>(null)
+  const [input, foot] = [useRef<HTMLInputElement>(null), useRef<HTMLDivElement>(null)]
   const selected = props.selected ?? []
   const pick = (keys: readonly unknown[]) => {
     const changed = [...keys.filter((key) => !selected.includes(String(key))), ...selected.filter((key) => !keys.includes(key))]
@@ -89,8 +89,10 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
       value={selected}
       onChange={(keys) => pick(keys)}
       onOpenChange={props.onOpenChange}
+      // What is left of a search would look like a value. Another window takes the focus of the page, not of the field.
+      onBlur={() => document.activeElement !== input.current && props.onQuery('')}
     >
-      <Frame {...props} input={input} hasMoved={hasMoved} />
+      <Frame {...props} input={input} foot={foot} hasMoved={hasMoved} />
       <Popover className={classes(shared.popover, styles.popover)} offset={4} boundaryElement={roomOf(input.current)}>
         <ListBox<Item>
           className={classes(shared.list, styles.list)}
@@ -117,7 +119,11 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
           ))}
           {props.onMore !== undefined && <ListBoxLoadMoreItem onLoadMore={props.onMore} isLoading={props.isLoading} />}
         </ListBox>
-        {props.footer !== undefined && <Foot input={input}>{props.footer}</Foot>}
+        {props.footer !== undefined && (
+          <Foot input={input} foot={foot}>
+            {props.footer}
+          </Foot>
+        )}
       </Popover>
     </AriaComboBox>
   )
@@ -125,17 +131,20 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
 
 interface FrameProps<Item extends ComboBoxItem> extends ComboBoxProps<Item> {
   readonly input: RefObject<HTMLInputElement | null>
+  readonly foot: RefObject<HTMLDivElement | null>
   /** An arrow key has chosen the focused item, since the last change of the text. */
   readonly hasMoved: RefObject<boolean>
 }
 
 /** The text field with its keys. */
-function Frame<Item extends ComboBoxItem>({ input, hasMoved, ...props }: FrameProps<Item>) {
+function Frame<Item extends ComboBoxItem>({ input, foot, hasMoved, ...props }: FrameProps<Item>) {
   const { parts } = useWords()
   const state = use(ComboBoxStateContext)
+  const goToFoot = () => foot.current?.querySelector('button')?.focus()
   const chooseByEnter = () => {
     const [first, ...others] = props.items
-    if (props.isCurrent !== true || first === undefined || props.query.trim() === '') return
+    if (props.isCurrent !== true || props.query.trim() === '') return
+    if (first === undefined) return goToFoot()
     if (others.length > 0) {
       hasMoved.current = true
       state?.selectionManager.setFocusedKey(first.id)
@@ -148,6 +157,14 @@ function Frame<Item extends ComboBoxItem>({ input, hasMoved, ...props }: FramePr
     const { key } = event
     // React Aria would open the list again as long as there is a text.
     if (key === 'Escape') props.onQuery('')
+    // All of the text, not all of the items.
+    if (key === 'a' && (event.ctrlKey || event.metaKey)) event.stopPropagation()
+    const isAtEnd = props.onMore === undefined && (props.items.at(-1)?.id ?? null) === state?.selectionManager.focusedKey
+    if (key === 'ArrowDown' && isAtEnd && foot.current !== null) {
+      event.preventDefault()
+      event.stopPropagation()
+      return goToFoot()
+    }
     if (/^(Arrow|Page)(Up|Down)$/.test(key)) hasMoved.current = true
     if (key !== 'Enter' || event.target !== input.current || event.nativeEvent.isComposing) return
     // React Aria focuses a chosen item when the list opens, which Enter would take back.
@@ -176,15 +193,24 @@ function Frame<Item extends ComboBoxItem>({ input, hasMoved, ...props }: FramePr
 
 interface FootProps {
   readonly input: RefObject<HTMLInputElement | null>
+  readonly foot: RefObject<HTMLDivElement | null>
   readonly children: (close: () => void) => ReactNode
 }
 
 /** An action below the suggestions, which it can close. */
-function Foot({ input, children }: FootProps) {
+function Foot({ input, foot, children }: FootProps) {
   const state = use(ComboBoxStateContext)
   const close = () => {
     input.current?.focus()
     state?.close()
   }
-  return <div className={styles.foot}>{children(close)}</div>
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    if (key === 'Escape') close()
+    if (key === 'ArrowUp') input.current?.focus()
+  }
+  return (
+    <Group ref={foot} className={styles.foot} onKeyDown={onKeyDown}>
+      {children(close)}
+    </Group>
+  )
 }
