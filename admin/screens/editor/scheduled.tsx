@@ -119,12 +119,14 @@ export function ScheduleDialog({ form, onClose }: ScheduledProps) {
     })
     if (isDone) onClose()
   }
-  const cancel = (one: Scheduled) =>
-    run(async () => {
+  const cancel = async (one: Scheduled) => {
+    const isDone = await run(async () => {
       const query = { action: one.action, ...(one.locale === null ? {} : { locale: one.locale }) }
       await request('DELETE', '/content/{type}/{document}/schedule', { path, query })
       return words.schedule.cancelled
     })
+    if (isDone && all.length === 1) onClose()
+  }
   return (
     <Dialog
       isOpen

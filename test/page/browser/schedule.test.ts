@@ -73,7 +73,7 @@ describeWith(['Chromium'], 'publication at a later time in a browser', () => {
     await mark(/^Scheduled for 3 Dec/).click()
     await dialog.getByRole('button', { name: /^Cancel schedule: English: Scheduled for/ }).click()
     await page.getByText('No longer scheduled.').waitFor()
-    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
     await mark(/^Scheduled for/).waitFor({ state: 'detached' })
     expect((await read()).scheduled).toEqual([])
     open.expectNoProblems()
