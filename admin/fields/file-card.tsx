@@ -34,8 +34,16 @@ export function FileFacts({ file }: { readonly file: Entry }) {
   return <>{[extension, size ?? bytes].filter(Boolean).join(' · ')}</>
 }
 
-/** A file with its name; `children` are its buttons. */
-export function FileCard({ file, children }: { readonly file: Entry; readonly children?: ReactNode }) {
+interface FileCardProps {
+  readonly file: Entry
+  /** Its buttons. */
+  readonly children?: ReactNode
+  /** Opens the window where a missing text can be added. */
+  readonly onDescribe?: () => void
+}
+
+/** A file with its name. */
+export function FileCard({ file, children, onDescribe }: FileCardProps) {
   const words = useWords().fields.media
   return (
     <div className={styles.card}>
@@ -45,7 +53,13 @@ export function FileCard({ file, children }: { readonly file: Entry; readonly ch
           {fileName(file)}
         </span>
         {lacksText(file) ? (
-          <span className={styles.warning}>{words.noAlternative}</span>
+          onDescribe === undefined ? (
+            <span className={styles.warning}>{words.noAlternative}</span>
+          ) : (
+            <button type="button" className={styles.warning} onClick={onDescribe}>
+              {words.noAlternative}
+            </button>
+          )
         ) : (
           <span className={styles.facts}>
             <FileFacts file={file} />

@@ -122,7 +122,7 @@ function FileList({ files, isReadOnly, isMultiple, onMove, onEdit, onRemove }: F
         const key = keyOf(file)!
         return (
           <li key={key} className={styles.file} {...sortable.item(key)}>
-            <FileCard file={file}>
+            <FileCard file={file} onDescribe={() => onEdit(file)}>
               {!isReadOnly && isMultiple && files.length > 1 && <DragHandle {...sortable.handle(key)} />}
               <span className={styles.gap} />
               <IconButton isSmall label={words.describe(fileName(file))} onPress={() => onEdit(file)}>

@@ -1,6 +1,6 @@
 // The head of the editor: name, state, languages, second column, and actions.
 import { useQuery } from '@tanstack/react-query'
-import { ArrowLeft, Ellipsis, History, MonitorPlay, PanelRight, Redo2, Undo2 } from 'lucide-react'
+import { ArrowLeft, Columns2, Ellipsis, History, MonitorPlay, PanelRight, Redo2, Undo2 } from 'lucide-react'
 import { Fragment, lazy, Suspense, useSyncExternalStore } from 'react'
 import { Link, useLocation } from 'wouter'
 import { addresses } from '../../addresses.js'
@@ -135,7 +135,7 @@ function UndoButtons({ form, second, onUndo }: EditorHeaderProps) {
 }
 
 /** Choices of the language, if there are several, and of the second column. */
-function useViews({ form, locales }: EditorHeaderProps) {
+function useViews({ form, locales, beside }: EditorHeaderProps) {
   const words = useWords().editor
   const format = useFormat()
   const { view } = useMeta(form)
@@ -147,7 +147,7 @@ function useViews({ form, locales }: EditorHeaderProps) {
     return { value: code, label: format.languageName(code), ...(notes.length > 0 ? { description: notes.join(', ') } : {}) }
   })
   const besides: readonly Choice[] = [
-    { value: '', label: words.secondColumn.none },
+    ...(beside === null ? [] : [{ value: '', label: words.secondColumn.none }]),
     ...(view?.published == null ? [] : [{ value: 'published', label: words.secondColumn.published }]),
     ...languages.filter(({ value }) => value !== form.locale),
   ]
@@ -169,14 +169,16 @@ function Views({ form, languages, besides, beside, onLocale, onBeside, onOpen, o
           <Select isSmall aria-label={words.language} choices={languages} value={form.locale} onChange={onLocale} />
         </span>
       )}
-      {besides.length > 1 && documentId !== null && (
+      {besides.length > 0 && documentId !== null && (
         <span className={styles.beside}>
+          <Columns2 size={16} aria-hidden="true" />
           <Select
             isSmall
             isQuiet
             aria-label={words.secondColumn.label}
             choices={besides}
-            value={beside ?? ''}
+            value={beside}
+            placeholder={words.secondColumn.choose}
             onChange={(value) => onBeside(value === '' ? null : value)}
           />
         </span>
@@ -189,9 +191,11 @@ function Views({ form, languages, besides, beside, onLocale, onBeside, onOpen, o
         </IconButton>
       )}
       {documentId !== null && (
-        <IconButton label={words.history.open} onPress={() => onOpen('history')}>
-          <History />
-        </IconButton>
+        <span className={styles.history}>
+          <IconButton label={words.history.open} onPress={() => onOpen('history')}>
+            <History />
+          </IconButton>
+        </span>
       )}
     </div>
   )

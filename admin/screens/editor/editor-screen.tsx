@@ -128,7 +128,9 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
   const [second, setSecond] = useState<SecondForm | null>(null)
   const goTo = async (locale: string | null, beside: string | null) => {
     const { keepInView } = await import('./keep-in-view.js')
-    if (panes.current !== null) keepInView(panes.current, mainPrefix, beside === null ? null : besidePrefix)
+    // A language that is not there yet begins with how to fill it.
+    if (form.meta.view?.locales.every((one) => one.locale !== locale)) scrollTo({ top: 0, behavior: 'instant' })
+    else if (panes.current !== null) keepInView(panes.current, mainPrefix, beside === null ? null : besidePrefix)
     navigate(
       documentId === null ? addresses.create(form.type.uid, locale) : addresses.document(form.type.uid, documentId, locale, { beside }),
     )

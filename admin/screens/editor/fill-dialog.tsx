@@ -80,9 +80,11 @@ export function FillDialog({ form, from, onClose }: FillDialogProps) {
     >
       <div className={styles.sheet}>
         <p>{words.text}</p>
-        <Button kind="quiet" isSmall onPress={() => setChosen(empty)}>
-          {words.emptyOnly}
-        </Button>
+        <div>
+          <Button isSmall onPress={() => setChosen(empty)}>
+            {words.emptyOnly}
+          </Button>
+        </div>
         <div className={styles.choices}>
           {names.map((name) => (
             <CheckBox

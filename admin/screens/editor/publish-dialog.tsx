@@ -17,7 +17,7 @@ import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
 import { FieldLinks, nameOfDocument } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
-import { differingAttributes } from './values-as-text.js'
+import { unpublishedAttributes } from './values-as-text.js'
 
 interface PublishDialogProps {
   readonly form: DocumentForm
@@ -187,7 +187,7 @@ function Changes({ form }: { readonly form: DocumentForm }) {
   const format = useFormat()
   const { view } = useMeta(form)
   if (view?.published == null) return null
-  const names = differingAttributes(form.type, view.published as Entry, form.store.get('') as Entry)
+  const names = unpublishedAttributes(form.type, view.published as Entry, form.store.get('') as Entry)
   return (
     <section className={styles.part}>
       <h3>{words.becomesPublic}</h3>

@@ -20,7 +20,7 @@ import { ConflictChoice } from './document-pane.js'
 import styles from './editor.module.css'
 import { FieldLinks, labelOfPath } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
-import { differingAttributes, nameOf, textOf } from './values-as-text.js'
+import { nameOf, textOf, unpublishedAttributes } from './values-as-text.js'
 
 interface SidePanelProps {
   readonly form: DocumentForm
@@ -61,7 +61,7 @@ function Publication({ form, onPublish, onLocale }: SidePanelProps) {
     )
   }
   const published = view?.published as Entry | null | undefined
-  const count = published == null ? 0 : differingAttributes(type, published, form.store.get('') as Entry).length
+  const count = published == null ? 0 : unpublishedAttributes(type, published, form.store.get('') as Entry).length
   const since = view?.locales.find(({ locale }) => locale === form.locale)?.publishedAt
   const planned = view?.scheduled.filter(({ error }) => error === null) ?? []
   const isCurrent = published != null && count === 0

@@ -1,4 +1,5 @@
 // Text of document values, and differing attributes of two versions.
+import { linkState } from '../../fields/link-name.js'
 import { type Entry, isEqual, readDocument, unfinishedText } from '../../form/values.js'
 import { shapeOf, type TypeDescription } from './document-form.js'
 
@@ -28,6 +29,17 @@ export function differingAttributes(type: TypeDescription, left: Entry, right: E
   })
 }
 
+/** Attributes that a publication would change: links to documents that are not public appear once these are. */
+export function unpublishedAttributes(type: TypeDescription, published: Entry, draft: Entry): readonly string[] {
+  const isPublic = (link: Entry | null) => link === null || linkState(link) !== 'draft'
+  return differingAttributes(type, published, draft).filter((name) => {
+    if (type.attributes[name]!.type !== 'relation') return true
+    const links = draft[name] as Entry | readonly Entry[] | null
+    const left = Array.isArray(links) ? links.filter(isPublic) : isPublic(links as Entry | null) ? links : null
+    return differingAttributes(type, { [name]: published[name] }, { [name]: left }).length > 0
+  })
+}
+
 /** Deepest level of a value that is shown as a text. */
 const maxDepth = 12
 
@@ -44,7 +56,7 @@ export function textOf(value: unknown, depth = 0): string {
   if (unfinished !== undefined) return unfinished
   const entry = value as Entry
   if (typeof entry.text === 'string' && entry.type === 'text') return entry.text
-  if (Array.isArray(entry.children)) return entry.children.map((child) => textOf(child, depth + 1)).join('')
+  if (Array.isArray(entry.children)) return entry.children.map((child) => textOf(child, depth + 1)).join(entry.type === 'list' ? '\n' : '')
   if (typeof entry.documentId === 'string' || typeof entry.mime === 'string') return nameOf(entry)
   const members = Object.entries(entry).filter(([name]) => name !== 'id' && name !== '__component')
   return members

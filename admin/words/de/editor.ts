@@ -45,7 +45,7 @@ export const editor = {
     discardCopy: 'Verwerfen',
     theirs: (person: string | null, fields: string) => `${person ?? 'Jemand anderes'} hat geändert: ${fields}.`,
     undecided: (person: string | null, fields: string, time: string | null) =>
-      `${who(person, time)} hat geändert: ${fields}. Sie auch. Bitte wählen Sie, welche Fassung bleibt.`,
+      `${who(person, time)} und Sie haben dasselbe geändert: ${fields}. Bitte wählen Sie, welche Fassung bleibt.`,
     close: 'Schließen',
   },
   conflict: {
@@ -156,6 +156,7 @@ export const editor = {
   redo: 'Wiederholen',
   secondColumn: {
     label: 'Zweite Spalte',
+    choose: 'Nebeneinander',
     none: 'Keine zweite Spalte',
     published: 'Öffentliche Fassung',
   },

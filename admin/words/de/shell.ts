@@ -124,7 +124,7 @@ export const shell = {
     recentEmpty: 'Noch keine Änderungen',
     theirs: 'Änderungen anderer an Ihren Dokumenten',
     theirsEmpty: 'Niemand sonst hat Ihre Dokumente geändert',
-    waiting: 'Entwürfe, mit denen Öffentliches verknüpft ist',
+    waiting: 'Entwürfe, auf die Veröffentlichtes verweist',
     waitingText: 'Die Verknüpfungen werden öffentlich, sobald diese Entwürfe veröffentlicht sind.',
     days: 'Änderungen der letzten 14 Tage',
     daysText: 'Jedes Dokument am Tag seiner letzten Änderung, nach seinem heutigen Status',

@@ -151,6 +151,7 @@ export const editor = {
   redo: 'Redo',
   secondColumn: {
     label: 'Second column',
+    choose: 'Side by side',
     none: 'No second column',
     published: 'Public version',
   },

@@ -344,6 +344,31 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('a language without a version is opened at its beginning, with the notice that fills it', async () => {
+    await openDocument()
+    await page.evaluate(() => globalThis.scrollTo({ top: 900, behavior: 'instant' }))
+    await page.getByRole('button', { name: /Language$/ }).click()
+    await page.getByRole('option', { name: /^German/ }).click()
+    await page.getByRole('button', { name: 'Fill from English…' }).waitFor()
+    await expect.poll(() => page.evaluate(() => scrollY), patience).toBe(0)
+    open.expectNoProblems()
+  })
+
+  test('a link to a draft does not count as a change to publish', async () => {
+    const { body } = await api('POST', `/content/${type}?locale=en`, { data: { title: 'A draft', slug: `draft-${Date.now()}`, summary } })
+    await openDocument()
+    await page.getByRole('group', { name: 'Related', exact: true }).getByRole('combobox').fill('A draft')
+    await page.getByRole('option', { name: /^A draft/ }).first().click()
+    await until('the link is saved', async () => (await read()).draft.related.length === 1)
+    await api('POST', `/content/${type}/${document}/publish?locale=en`, {}, { 'if-match': await revision() })
+    await openDocument()
+    await page.getByText('The public version is up to date.').waitFor()
+    await field('Title').fill('Another title')
+    await page.getByText('1 field differs from the public version').waitFor()
+    await api('DELETE', `/content/${type}/${body.data.documentId}?locale=en`)
+    open.expectNoProblems()
+  })
+
   test('a value of the history is restored alone, a version whole, and either is undone in one step', async () => {
     await openDocument()
     await field('Title').fill('Another title')
