@@ -70,6 +70,13 @@ export async function publish(form: DocumentForm, locales: readonly string[]): P
   }
 }
 
+/** Cancels the scheduled publication of the form's locale. @throws ApiFailure, Offline */
+export async function unschedule(form: DocumentForm): Promise<void> {
+  const query = { action: 'publish' as const, ...(form.locale === null ? {} : { locale: form.locale }) }
+  await request('DELETE', '/content/{type}/{document}/schedule', { path: named(form, form.saver.state.documentId!), query })
+  await form.saver.refresh()
+}
+
 /** Shows at the fields what would refuse a publication, and returns the path of the first error of an attribute. */
 export function placeCheck(form: DocumentForm, { errors }: PublicationCheck, attribute: string): string {
   placePublicationErrors(form, errors)

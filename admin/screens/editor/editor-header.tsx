@@ -228,6 +228,7 @@ function MoreMenu(props: EditorHeaderProps & Pick<ViewsProps, 'besides'>) {
   const compare = addresses.compare(type.uid, documentId, locale === null ? {} : { locale })
   const actions: readonly (MenuAction | false)[] = [
     opening('history', words.history.open),
+    mayPublish(type, view) && opening('schedule', words.publish.later),
     published != null && { id: 'compare', label: words.compare.title, href: compare, run: () => navigate(compare) },
     ...(type.localized ? others.map(({ code }) => opening(`fill ${code}`, words.fill.action(format.languageName(code)))) : []),
     type.kind === 'collectionType' &&

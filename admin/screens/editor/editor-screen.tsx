@@ -148,6 +148,13 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
     if (second !== null && stepsAt(focused) === 'second') second.undo(isRedo)
     else undoAt(form.store, folding, mainPrefix, isRedo)
   }
+  // A new document begins with its name, unless that would open the keyboard of a phone.
+  useEffect(() => {
+    const { mainField } = form.type.layout.settings
+    const isFirst = fieldsOf(documentSection(form.type))[0]?.name === mainField
+    if (isFirst && form.saver.state.documentId === null && matchMedia('(hover: hover)').matches)
+      globalThis.document.getElementById(`${mainPrefix}${mainField}`)?.focus()
+  }, [form])
   useFollowing(form, mainPrefix, second)
   const onPreview = form.type.previewed && documentId !== null ? () => setPreviewed(!isPreviewed) : null
   useEditorKeys({

@@ -11,7 +11,7 @@ import { Skeleton } from '../../parts/skeleton.js'
 import { PlannedMark, State } from '../../parts/state.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
-import { checkPublication, type PublicationCheck, placePublicationErrors, publish, saveAll } from './document-actions.js'
+import { checkPublication, type PublicationCheck, placePublicationErrors, publish, saveAll, unschedule } from './document-actions.js'
 import { type DocumentForm, siblingsOf } from './document-form.js'
 import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
@@ -91,6 +91,8 @@ export function PublishDialog({ form, onClose, onLater, onGo, onGoIn }: PublishD
   const [chosen, setOthers] = useState<readonly string[]>([])
   const others = chosen.filter((locale) => !held.has(locale))
   const [isBusy, setBusy] = useState(false)
+  const planned = view?.scheduled.find((one) => one.locale === form.locale && one.action === 'publish' && one.error === null)
+  const [isCancelled, setCancelled] = useState(true)
   const own = checks?.find(({ locale }) => locale === form.locale)
   const candidates = (view?.locales ?? []).filter(({ locale, state }) => locale !== form.locale && locale !== null && state !== 'published')
   const errors = form.store.allErrors().filter(({ source }) => source === 'publication' || source === 'refused')
@@ -108,6 +110,7 @@ export function PublishDialog({ form, onClose, onLater, onGo, onGoIn }: PublishD
     try {
       if (!(await saveAgain([form.locale, ...others]))) return setBusy(false)
       await publish(form, [...(form.locale === null ? [] : [form.locale]), ...others])
+      if (planned !== undefined && isCancelled) await unschedule(form)
       say(words.done(name), { kind: 'good' })
       onClose()
     } catch (error) {
@@ -163,6 +166,11 @@ export function PublishDialog({ form, onClose, onLater, onGo, onGoIn }: PublishD
             {isReady && state !== 'published' && hints.length === 0 && <p className={styles.ready}>{words.ready}</p>}
             <Changes form={form} />
             {own !== undefined && own.waiting.length > 0 && <Waiting form={form} check={own} />}
+            {planned !== undefined && (
+              <CheckBox isSelected={isCancelled} onChange={setCancelled}>
+                {words.unschedule(format.dateTime(new Date(planned.at)))}
+              </CheckBox>
+            )}
             {candidates.length > 0 && (
               <OtherLanguages
                 candidates={candidates}

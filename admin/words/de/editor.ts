@@ -66,6 +66,7 @@ export const editor = {
     publishLanguages: (count: number) => `${few(count, 'Sprache', 'Sprachen')} veröffentlichen`,
     publishNow: 'Jetzt veröffentlichen',
     later: 'Später veröffentlichen …',
+    unschedule: (time: string) => `Vormerkung für ${time} aufheben`,
     unpublish: 'Zurückziehen',
     unpublishTitle: (name: string) => `„${name}“ zurückziehen?`,
     unpublishText: (language: string) => `Die öffentliche Fassung (${language}) verschwindet. Der Entwurf bleibt.`,

@@ -65,6 +65,7 @@ export const editor = {
     publishLanguages: (count: number) => `Publish ${few(count, 'language', 'languages')}`,
     publishNow: 'Publish now',
     later: 'Publish later…',
+    unschedule: (time: string) => `Cancel the publication scheduled for ${time}`,
     unpublish: 'Unpublish',
     unpublishTitle: (name: string) => `Unpublish “${name}”?`,
     unpublishText: (language: string) => `The public ${language} version is removed. The draft is kept.`,

@@ -79,6 +79,27 @@ describeWith(['Chromium'], 'publication at a later time in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('what is published now is no longer scheduled, unless it should be', async () => {
+    await schedule(document)
+    await openDocument()
+    await mark(/^Scheduled for/).waitFor()
+    const publishNow = async (keeps: boolean) => {
+      await page.keyboard.press('Control+Enter')
+      const cancels = page.getByRole('checkbox', { name: /^Cancel the publication scheduled for/ })
+      await cancels.waitFor()
+      if (keeps) await cancels.uncheck({ force: true })
+      await page.getByRole('button', { name: 'Publish now' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await publishNow(true)
+    expect((await read()).scheduled).toHaveLength(1)
+    await page.getByRole('main').getByRole('textbox', { name: 'Title' }).first().fill('The mill that waited')
+    await publishNow(false)
+    await mark(/^Scheduled for/).waitFor({ state: 'detached' })
+    expect((await read()).scheduled).toEqual([])
+    open.expectNoProblems()
+  })
+
   test('lists and the home screen have a clock for what is scheduled', async () => {
     await page.goto(`${served.origin}/admin/content/${type}?q=mill+that+waits`)
     const row = page.getByRole('row', { name: /The mill that waits/ }).first()
