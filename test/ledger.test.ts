@@ -27,8 +27,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5232, prose: 3 },
   // The page for editors, in admin/. Up by 154: F8 leads through both columns in the order of the screen; links to errors of other languages.
-  // Up by 23: directions of texts of all types. Up by 106: what a new editor stumbled over, such as the way to "Create" by keys, and a schedule that is left after publishing.
-  page: { files: 227, lines: 22952, prose: 3 },
+  // Up by 40: directions of texts of all types. Up by 106: what a new editor stumbled over, such as the way to "Create" by keys, and a schedule that is left after publishing.
+  page: { files: 227, lines: 22969, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

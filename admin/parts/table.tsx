@@ -298,7 +298,9 @@ const MemoRow = memo(function TableRow({ id, row, columns, href, name, isActive,
           </th>
         ) : (
           <td key={column.id} className={classes(column.align === 'end' && styles.end)}>
-            <div className={styles.clip}>{column.cell(row)}</div>
+            <div className={styles.clip} dir="auto">
+              {column.cell(row)}
+            </div>
           </td>
         ),
       )}

@@ -191,7 +191,7 @@ export function valueCell(
       return String(value)
     default:
       return (
-        <span lang={lang} dir="auto">
+        <span lang={lang}>
           <ColorText text={String(value)} />
         </span>
       )
@@ -208,7 +208,7 @@ function Linked({ value }: { readonly value: unknown }): ReactNode {
   const { list } = useWords()
   const { name, count, ...person } = value as Named
   if (count !== undefined) return count === 0 ? null : list.links(count)
-  return <bdi>{name ?? (personName(person) || list.untitled)}</bdi>
+  return name ?? (personName(person) || list.untitled)
 }
 
 interface Thumbnail {

@@ -21,11 +21,16 @@ describeWith(['Chromium'], 'accessibility in a browser', () => {
     expect(status).toBe(201)
     return body.data.documentId as string
   }
+  const createArticle = (title: string) =>
+    create(`${articles}?locale=en`, {
+      title,
+      slug: title.toLowerCase(),
+      summary: 'A mill at the sea, and a wheel that turns only at night.',
+    })
   beforeAll(async () => {
     served = await servePage()
     token = (await signInAdmin(served, ada)).accessToken
-    const summary = 'A mill at the sea, and a wheel that turns only at night.'
-    document = await create(`${articles}?locale=en`, { title: 'Zebra one', slug: 'zebra-one', summary })
+    document = await createArticle('Zebra')
   })
   afterAll(() => served?.close())
 
@@ -42,8 +47,8 @@ describeWith(['Chromium'], 'accessibility in a browser', () => {
     await open.go(address)
     await open.page.locator('tbody tr').first().waitFor()
   }
-  const showEditor = async ({ page, go }: OpenPage) => {
-    await go(`${articles}/${document}`)
+  const showEditor = async ({ page, go }: OpenPage, id = document) => {
+    await go(`${articles}/${id}`)
     await page.locator('main').getByRole('textbox', { name: 'Title' }).first().waitFor()
   }
   /** Elements that can be scrolled sideways, and those that stick out at a side or have words under others. */
@@ -99,5 +104,103 @@ describeWith(['Chromium'], 'accessibility in a browser', () => {
         await confirm.click({ trial: true })
       })
     }
+  })
+
+  test('nothing moves with reduced motion', async () => {
+    await using({ reducedMotion: 'reduce' }, async (open) => {
+      const { page } = open
+      const moving = () =>
+        page.evaluate(() => {
+          const frame = 0.017
+          const longest = (durations: string) => Math.max(...durations.split(',').map((one) => Number.parseFloat(one)))
+          return [...globalThis.document.querySelectorAll('*')].flatMap((element) =>
+            ['', '::before', '::after'].flatMap((part) => {
+              const { animationName, animationDuration, transitionDuration } = getComputedStyle(element, part)
+              const isMoving = (animationName !== 'none' && longest(animationDuration) > frame) || longest(transitionDuration) > frame
+              return isMoving ? [`${element.tagName} ${element.className}${part}`] : []
+            }),
+          )
+        })
+      // The list stays in the state of loading.
+      await page.route('**/admin/api/content/**', () => {})
+      await open.go(articles)
+      await eventually(() => page.locator('[class*=skeleton]').count()).toBeGreaterThan(0)
+      expect(await moving()).toEqual([])
+      await page.unroute('**/admin/api/content/**')
+      await showList(open)
+      expect(await moving()).toEqual([])
+      await page.getByRole('button', { name: 'Columns and density' }).click()
+      await page.getByRole('menuitemcheckbox', { name: 'Author' }).waitFor()
+      expect(await moving()).toEqual([])
+      await showEditor(open)
+      await page.keyboard.press('Control+Enter')
+      await page.getByRole('dialog').getByText('Ready to publish').waitFor()
+      expect(await moving()).toEqual([])
+    })
+  })
+
+  // `npx vitest run -u` stores them again; the commit shows what screen readers notice of a change.
+  test('list and editor have the stored accessibility trees', async () => {
+    const treeOf = async ({ page }: OpenPage) => (await page.locator('main').ariaSnapshot()).replaceAll(/:?\n *- \/url: .*/g, '')
+    // Nobody has had it open.
+    const giraffe = await createArticle('Giraffe')
+    await using({}, async (open) => {
+      await showList(open, `${articles}?q=giraffe&columns=$state,kicker,summary,$locales`)
+      await open.page.getByRole('link', { name: 'All 1' }).waitFor()
+      await expect(await treeOf(open)).toMatchFileSnapshot('trees/list.txt')
+      await showEditor(open, giraffe)
+      for (const name of ['Body', 'Background']) await open.page.getByRole('textbox', { name, exact: true }).waitFor()
+      await expect(await treeOf(open)).toMatchFileSnapshot('trees/editor.txt')
+    })
+  })
+
+  test('texts from right to left have their direction in lists, fields and blocks, and rows keep their order', async () => {
+    expect((await requestAdmin(served, '/locales', { method: 'POST', token, body: { code: 'ar' } })).status).toBe(201)
+    const title = '\u0627\u0644\u0637\u0627\u062d\u0648\u0646\u0629 3 Octavo (\u0646\u0633\u062e\u0629 2)'
+    const summary = '\u0637\u0627\u062d\u0648\u0646\u0629 \u0639\u0646\u062f \u0627\u0644\u0628\u062d\u0631 '.repeat(5).trim()
+    const body = [{ type: 'paragraph', children: [{ type: 'text', text: `${title} English` }] }]
+    const arabic = await create(`${articles}?locale=ar`, { title, slug: 'arabic', summary, kicker: 'English', body })
+    const heading = await create('/content/api::letter.letter', {
+      ...{ heading: title, body: summary, sender: summary, receivedAt: '2031-01-01T00:00:00.000Z' },
+    })
+    await using({}, async (open) => {
+      const { page } = open
+      const directionOf = (text: string) =>
+        page
+          .locator(`:text-is("${text}"), :has-text("${text}")`)
+          .last()
+          .evaluate((element) => getComputedStyle(element).direction)
+      await showList(open, `${articles}?locale=ar&columns=$state,kicker,summary`)
+      const row = page.locator('tbody tr').first()
+      expect(await directionOf(title)).toBe('rtl')
+      expect(await row.locator('th span').getAttribute('lang')).toBe('ar')
+      expect(await directionOf(summary)).toBe('rtl')
+      const [name, state, kicker] = await Promise.all(
+        [row.locator('th'), row.getByText('Draft'), row.getByText('English')].map(async (one) => (await one.boundingBox())!.x),
+      )
+      expect(name! < state! && state! < kicker!).toBe(true)
+      // A long text loses its end, which is at the left.
+      const cell = row.locator('td').filter({ hasText: summary }).locator('div')
+      expect(await cell.evaluate((element) => [element.scrollWidth > element.clientWidth, getComputedStyle(element).direction])).toEqual([
+        true,
+        'rtl',
+      ])
+      await open.go(`${articles}/${arabic}?locale=ar`)
+      const main = page.locator('main')
+      const text = (label: string) => main.getByRole('textbox', { name: label }).first()
+      const direction = (label: string) => text(label).evaluate((element) => getComputedStyle(element).direction)
+      await text('Title').waitFor()
+      expect([await direction('Title'), await direction('Summary'), await direction('Kicker'), await direction('Slug')]).toEqual([
+        ...['rtl', 'rtl', 'ltr', 'ltr'],
+      ])
+      expect(await text('Title').getAttribute('lang')).toBe('ar')
+      const paragraph = main.locator('[contenteditable] p').filter({ hasText: 'English' })
+      await eventually(() => paragraph.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl')
+      expect(await page.getByRole('heading', { level: 1 }).evaluate((element) => getComputedStyle(element).direction)).toBe('rtl')
+      // A type without languages says nothing about its texts.
+      await open.go(`/content/api::letter.letter/${heading}`)
+      await text('Heading').waitFor()
+      expect([await direction('Heading'), await direction('Body')]).toEqual(['rtl', 'rtl'])
+    })
   })
 })
