@@ -68,6 +68,9 @@ rule('administration-content.1', 'lists have drafts with their state, and take t
   expect(idOf(draft)).toBe(list.body.data[0].documentId)
   expect(titles(await ada.get(`${stories}?${only}&sort=score:desc&status=published`))).toEqual(['List published', 'List changed'])
   expect(titles(await ada.get(`${stories}?q=list pub`))).toEqual(['List published'])
+  const [{ documentId }] = (await ada.get(`${stories}?q=list pub`)).body.data
+  expect(titles(await ada.get(`${stories}?q=${documentId}`))).toEqual(['List published'])
+  expect(titles(await ada.get(`${stories}?q=${documentId.slice(0, 12)}`))).toEqual([])
   expect(titles(await ada.get(`${stories}?${only}&publicationFilter=modified`))).toEqual(['List changed'])
   expect(titles(await ada.get(`${stories}?${only}&locale=de`))).toEqual([])
   // In all locales each row has a separate state.

@@ -241,7 +241,9 @@ export function readSearch(walk: Resolver, type: ContentType, value: unknown): F
     if (!isReadable(walk, attribute) || !attribute.searchable) return []
     const { search } = attributeTypes[attribute.type]
     if (search === null || (search === 'number' && !isNumber)) return []
-    return [{ kind: 'compare', attribute, operator: '$containsi', values: [bind(walk, value)] }]
+    // Lists of administrators show no ids, whose letters would match short words; a whole one is found.
+    const isWhole = walk.seen !== null && attribute.system === true && attribute.name === 'documentId'
+    return [{ kind: 'compare', attribute, operator: isWhole ? '$eq' : '$containsi', values: [bind(walk, value)] }]
   })
   // Without a searchable attribute nothing matches.
   return of.length === 0
