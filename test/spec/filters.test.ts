@@ -318,6 +318,19 @@ rule('filters.28', 'a list for an operator that takes one value means any of the
   for (const operator of ['$eq', '$ne', '$lt', '$lte', '$gt', '$gte']) await either(operator, '5', '12', 'readingMinutes')
 })
 
+rule('filters.9', 'a parameter without = is null: no value for whole values, the text null for parts of them', async () => {
+  for (const attribute of ['text', 'choice', 'whole', 'moment']) {
+    const found = (operator: string, form: string) => samples(`filters[${attribute}][${operator}]${form}`)
+    for (const form of ['', '[]', '[0]']) {
+      for (const operator of ['$eq', '$eqi']) expect([operator, form, await found(operator, form)]).toEqual([operator, form, ['nothing']])
+      for (const operator of ['$ne', '$nei', '$notContains', '$notContainsi'])
+        expect([operator, form, await found(operator, form)]).toEqual([operator, form, ['first', 'second', 'third']])
+    }
+    for (const operator of ['$contains', '$containsi', '$startsWith', '$endsWithi'])
+      expect([operator, await found(operator, '')]).toEqual([operator, []])
+  }
+})
+
 rule('filters.28', 'nothing in the list means no value, a list for $null means true', async () => {
   const found = async (query: string) => (await magazine.request(`/api/articles?pagination[pageSize]=100&${query}`)).body.data.length
   const without = await found('filters[readingMinutes][$null]=true')

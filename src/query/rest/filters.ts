@@ -176,9 +176,12 @@ function compare(
 
 const operandNames = { one: 'a value', two: 'two values', many: 'a list of values', flag: 'true or false' } as const
 
+/** What comparing with null means: null in SQL equals nothing. */
+const withoutValue: Partial<Record<OperatorName, OperatorName>> = { $eq: '$null', $eqi: '$null', $ne: '$notNull', $nei: '$notNull' }
+
 function compareOne(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown, at: readonly string[]): Filter {
-  if (operand === null && operator === '$eq') return { kind: 'compare', attribute, operator: '$null', values: [] }
-  if (operand === null && operator === '$ne') return { kind: 'compare', attribute, operator: '$notNull', values: [] }
+  const state = operand === null ? withoutValue[operator] : undefined
+  if (state !== undefined) return { kind: 'compare', attribute, operator: state, values: [] }
   return { kind: 'compare', attribute, operator, values: [bindValue(walk, attribute, operator, operand, at)] }
 }
 
@@ -269,9 +272,9 @@ function readId(text: string): unknown {
   return text.includes('\0') ? '' : text
 }
 
-/** The operand of LIKE and similar operators; null matches nothing. */
+/** The operand of LIKE and similar operators; null is the text `null`, as in Strapi. */
 function readText(value: unknown): string | null {
-  if (value === null || value === undefined) return null
+  if (value === undefined) return null
   if (typeof value === 'object' && value !== null) throw inputError('Invalid value', [], 'type', { expected: 'string' })
   return String(value)
 }
