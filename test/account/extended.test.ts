@@ -200,6 +200,18 @@ describe('writing', () => {
     expect((await put(id, { badge: 'one' })).status).toBe(200)
   })
 
+  rule('accounts.19', 'a change publishes the user again, and may set or remove the provider', async () => {
+    const id = await newUser()
+    for (const provider of ['github', '', null]) {
+      const before = await read(id)
+      const { status, body } = await put(id, { provider })
+      expect([status, body.provider, body.publishedAt]).toEqual([200, provider, body.updatedAt])
+      expect(Date.parse(body.publishedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt))
+    }
+    const { status, body } = await put(id, { provider: 7 })
+    expect([status, body.error.message]).toEqual([400, 'provider must be a `string` type, but the final value was: `7`.'])
+  })
+
   test('unknown attributes are ignored', async () => {
     const id = await newUser()
     const before = await read(id)
@@ -212,7 +224,8 @@ describe('writing', () => {
       createdBy: 1,
     }
     expect((await put(id, body)).status).toBe(200)
-    expect({ ...(await read(id)), updatedAt: null }).toEqual({ ...before, updatedAt: null })
+    const moments = { updatedAt: null, publishedAt: null }
+    expect({ ...(await read(id)), ...moments }).toEqual({ ...before, ...moments })
     expect(await served.sql('select reset_password_token as reset, confirmation_token as confirm from up_users where id = ?', id)).toEqual([
       { reset: null, confirm: null },
     ])

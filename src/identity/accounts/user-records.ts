@@ -80,12 +80,12 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
     if (email !== undefined && email !== before.email && (await userByName(database, email, id)) !== null) throw taken('Email')
   }
   await refuseTaken(accounts.database)
-  const fields = Object.fromEntries(Object.entries({ ...form, email }).filter(([, value]) => value !== undefined))
+  const { provider } = given
+  const fields = Object.fromEntries(Object.entries({ ...form, email, provider }).filter(([, value]) => value !== undefined))
   const stored = await valuesForConditions(accounts.database, accounts.model, type, id)
   const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), ...fields }, false, stored)
   if (input === null) throw attributeErrors(errors)
   const columns = await scalarColumns(input, accounts.passwords.hash)
-  if (typeof given.provider === 'string') columns.provider = given.provider
   const { defaultLocale } = accounts
   await userTransaction(accounts, async (transaction) => {
     const now = await userById(transaction, id)

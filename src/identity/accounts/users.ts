@@ -119,10 +119,10 @@ export async function addUser(
 /** The columns that one-time codes are bound to. */
 const boundToCodes = ['email', 'password', 'blocked'] as const
 
-/** Changes columns of a user. `revokes`: also invalidates all tokens, for a new password or blocking. */
+/** Changes columns of a user, who is published again, like every document without drafts. `revokes`: also invalidates all tokens, for a new password or blocking. */
 export async function changeUser(transaction: Transaction, id: number, values: BoundRow, now: number, revokes = false): Promise<void> {
   const before = await userById(transaction, id)
-  await updateRow(transaction, 'up_users', id, { ...values, updated_at: bindTimestamp(now) })
+  await updateRow(transaction, 'up_users', id, { ...values, updated_at: bindTimestamp(now), published_at: bindTimestamp(now) })
   if (revokes || boundToCodes.some((name) => values[name] !== undefined && values[name] !== before?.[name]))
     await revokeOneTimeTokens(transaction, id)
   if (revokes) await revokeCredentials(transaction, id, now)
