@@ -228,6 +228,8 @@ rule('filters.25', 'names that do not exist are refused', async () => {
     '[$or][0][$not][nope]=1': 'Invalid key nope',
     '[published_at]=1': 'Invalid key published_at',
     '[title][x]=1': 'Invalid key x at title',
+    '[title][0][$eq]=1': 'Invalid key $eq at title',
+    '[author][0][name]=1': 'Invalid key name',
   }
   for (const [filter, message] of Object.entries(cases)) {
     const { status, body } = await magazine.request(`/api/articles?filters${filter}`)
