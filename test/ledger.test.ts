@@ -21,14 +21,17 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   operations: { files: 38, lines: 7608, prose: 3 },
   // Up by 600: publications at a later time. Up by 54: lists and the home screen know them.
   // Up by 3: links are described without uids. Up by 123: awaited drafts and changes by day on the home screen.
-  admin: { files: 62, lines: 10722, prose: 3 },
-  http: { files: 78, lines: 13088, prose: 3 },
+  // Up by 7: the locales of the rights to a type.
+  admin: { files: 62, lines: 10729, prose: 3 },
+  // Up by 3: the same.
+  http: { files: 78, lines: 13091, prose: 3 },
   service: { files: 57, lines: 6716, prose: 3 },
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5232, prose: 3 },
   // The page for editors, in admin/. Up by 154: F8 leads through both columns in the order of the screen; links to errors of other languages.
   // Up by 40: directions of texts of all types. Up by 106: what a new editor stumbled over, such as the way to "Create" by keys, and a schedule that is left after publishing.
-  page: { files: 227, lines: 22969, prose: 3 },
+  // Up by 34: nothing is offered that a role's languages and fields refuse.
+  page: { files: 227, lines: 23003, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

@@ -9,7 +9,7 @@ import { IconButton } from '../parts/icon-button.js'
 import { useToasts } from '../parts/toasts.js'
 import { useWords } from '../parts/words.js'
 import { defaultsOf } from './defaults.js'
-import { entrySection, type FieldProps, useDocumentFields } from './document.js'
+import { entrySection, type FieldProps, mayReplace, useDocumentFields, writableValues } from './document.js'
 import { Entries } from './entries.js'
 import styles from './entries.module.css'
 import { EntryHead } from './entry-row.js'
@@ -22,7 +22,7 @@ export function ComponentField(props: FieldProps) {
 }
 
 function SingleComponent({ control, path, names, attribute, label, isReadOnly, Rows }: FieldProps) {
-  const { store, type, folding } = useDocumentFields()
+  const { store, type, folding, mayUpdate } = useDocumentFields()
   const words = useWords().fields.entries
   const toasts = useToasts()
   const value = useValue(store, path) as Entry | null | undefined
@@ -34,7 +34,8 @@ function SingleComponent({ control, path, names, attribute, label, isReadOnly, R
   const name = type.components[uid]?.displayName ?? label
   const add = () => {
     folding.set(path, true)
-    store.set(path, createEntry(store.shape, section.attributes as FormAttributes, defaultsOf(section.attributes), ''), { isTyping: false })
+    const defaults = writableValues(mayUpdate, names, defaultsOf(section.attributes))
+    store.set(path, createEntry(store.shape, section.attributes as FormAttributes, defaults, ''), { isTyping: false })
   }
   const remove = () => {
     const removed = store.get(path)
@@ -58,7 +59,7 @@ function SingleComponent({ control, path, names, attribute, label, isReadOnly, R
       onChange={(open) => folding.set(path, open)}
       head={<EntryHead kind={name} summary={isOpen ? '' : entrySummary(type, uid, value)} errors={errors} />}
       actions={
-        isReadOnly ? undefined : (
+        isReadOnly || !mayReplace(mayUpdate, names) ? undefined : (
           <IconButton isSmall label={words.remove(label)} onPress={remove}>
             <Trash2 size={15} aria-hidden="true" />
           </IconButton>

@@ -98,6 +98,14 @@ export function mayWrite(mayUpdate: readonly string[] | null, names: string): bo
   return above.some((name) => !mayUpdate.some((other) => other.startsWith(`${name}.`)))
 }
 
+/** True if an attribute may be replaced or removed as a whole: the right to parts of a component does not include that. */
+export const mayReplace = (mayUpdate: readonly string[] | null, names: string): boolean =>
+  mayWrite(mayUpdate, names) && mayUpdate?.some((name) => name.startsWith(`${names.replace(/\[.*$/, '')}.`)) === false
+
+/** Those values of an entry that may be written. */
+export const writableValues = (mayUpdate: readonly string[] | null, names: string, values: Entry): Entry =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => mayWrite(mayUpdate, joinNames(names, name))))
+
 /** Id of the control of a field. */
 export const fieldId = ({ idPrefix }: Pick<DocumentFields, 'idPrefix'>, path: string): string => `${idPrefix}${path}`
 

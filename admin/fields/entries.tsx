@@ -3,7 +3,6 @@ import { ClipboardPaste, Plus } from 'lucide-react'
 import { type ClipboardEvent, lazy, Suspense, useCallback, useRef, useState } from 'react'
 import { useValue } from '../form/hooks.js'
 import { joinPath } from '../form/paths.js'
-import type { DocumentStore } from '../form/store.js'
 import { attributesOf, createEntry, type Entry, type FormAttribute, keyOf } from '../form/values.js'
 import { announce } from '../parts/announce.js'
 import { Button } from '../parts/button.js'
@@ -11,7 +10,7 @@ import { useSortable } from '../parts/sortable.js'
 import { useToasts } from '../parts/toasts.js'
 import { useWords } from '../parts/words.js'
 import { defaultsOf } from './defaults.js'
-import { type FieldProps, fieldId, useDocumentFields } from './document.js'
+import { type DocumentFields, type FieldProps, fieldId, useDocumentFields, writableValues } from './document.js'
 import styles from './entries.module.css'
 import { type CopiedEntry, readEntries, writeEntries } from './entry-clipboard.js'
 import { type EntryActions, EntryRow } from './entry-row.js'
@@ -26,10 +25,16 @@ const allowedIn = (attribute: FormAttribute): readonly string[] =>
   attribute.type === 'dynamiczone' ? (attribute.components ?? []) : [String(attribute.component)]
 
 /** A new entry with the values of another one, or with defaults. */
-function makeEntry(store: DocumentStore, attribute: FormAttribute, uid: string, values?: Entry): Entry {
+function makeEntry(
+  { store, mayUpdate }: DocumentFields,
+  { attribute, names }: Pick<FieldProps, 'attribute' | 'names'>,
+  uid: string,
+  values?: Entry,
+): Entry {
   const named = attribute.type === 'dynamiczone' ? { __component: uid } : {}
   const attributes = attributesOf(store.shape, attribute, named)
-  return createEntry(store.shape, attributes, { ...(values ?? defaultsOf(attributes)), ...named })
+  const given = writableValues(mayUpdate, names, values ?? defaultsOf(attributes))
+  return createEntry(store.shape, attributes, { ...given, ...named })
 }
 
 /** A list of entries with their order. */
@@ -97,7 +102,7 @@ export function Entries(props: FieldProps) {
             type={type}
             components={allowedIn(attribute)}
             onClose={() => setAdding(null)}
-            onChoose={(uid) => add(makeEntry(store, attribute, uid), adding, true)}
+            onChoose={(uid) => add(makeEntry(document, props, uid), adding, true)}
           />
         )}
         {moved !== null && (
@@ -119,7 +124,8 @@ export function Entries(props: FieldProps) {
 const texts = 'input:not([type="file"]), textarea, [contenteditable="true"]'
 
 /** Changes of a list by its buttons, keys and the clipboard. */
-function useEntries({ path, attribute }: FieldProps, list: readonly Entry[]) {
+function useEntries(props: FieldProps, list: readonly Entry[]) {
+  const { path, attribute } = props
   const document = useDocumentFields()
   const { store, type, folding } = document
   const { entries: words } = useWords().fields
@@ -156,12 +162,12 @@ function useEntries({ path, attribute }: FieldProps, list: readonly Entry[]) {
   }
   const setAdding = (index: number | null) => {
     if (index === null || attribute.type === 'dynamiczone') setAddingIndex(index)
-    else add(makeEntry(store, attribute, String(attribute.component)), index, true)
+    else add(makeEntry(document, props, String(attribute.component)), index, true)
   }
   const paste = (entries: readonly CopiedEntry[], index: number) => {
     const allowed = allowedIn(attribute)
     const fitting = entries.filter(({ component }) => allowed.includes(component))
-    for (const [offset, { component, values }] of fitting.entries()) add(makeEntry(store, attribute, component, values), index + offset)
+    for (const [offset, { component, values }] of fitting.entries()) add(makeEntry(document, props, component, values), index + offset)
     if (fitting.length < entries.length) toasts.say(words.notAllowed(entries.length - fitting.length), { kind: 'wrong' })
     else announce(words.pasted(fitting.length))
   }
@@ -182,7 +188,8 @@ function useEntries({ path, attribute }: FieldProps, list: readonly Entry[]) {
     toasts.say(words.removed(name), { action: { label: words.undo, onPress: () => store.insert(path, entry, index) } })
   }
   const entryAt = (key: string) => latest.current.findIndex((entry) => keyOf(entry) === key)
-  const all = { setAdding, setMoved, add, remove, entryAt }
+  const copyOf = (entry: Entry) => makeEntry(document, props, uidOf(attribute, entry), entry)
+  const all = { setAdding, setMoved, add, remove, entryAt, copyOf }
   const current = useRef(all)
   current.current = all
   const byKey = useCallback((key: string) => latest.current.find((entry) => keyOf(entry) === key), [])
@@ -191,8 +198,7 @@ function useEntries({ path, attribute }: FieldProps, list: readonly Entry[]) {
     insert: (key, by) => current.current.setAdding(current.current.entryAt(key) + by),
     duplicate: (key) => {
       const entry = byKey(key)
-      if (entry !== undefined)
-        current.current.add(makeEntry(store, attribute, uidOf(attribute, entry), entry), current.current.entryAt(key) + 1)
+      if (entry !== undefined) current.current.add(current.current.copyOf(entry), current.current.entryAt(key) + 1)
     },
     copy: async (key) => {
       const entry = byKey(key)

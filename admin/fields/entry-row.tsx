@@ -10,7 +10,7 @@ import { IconButton } from '../parts/icon-button.js'
 import { Menu, MenuItem, MenuLine } from '../parts/menu.js'
 import type { Sortable } from '../parts/sortable.js'
 import { useWords } from '../parts/words.js'
-import { type DocumentFields, entrySection, fieldId, type Section } from './document.js'
+import { type DocumentFields, entrySection, fieldId, mayReplace, type Section } from './document.js'
 import styles from './entries.module.css'
 import { ErrorCount } from './error-count.js'
 import { useIsOpen } from './folding.js'
@@ -81,7 +81,12 @@ export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
         onChange={(open) => folding.set(path, open)}
         before={isMovable && isNear && <DragHandle {...actions.sortable.handle(key)} />}
         head={<EntryHead number={index + 1} kind={kind} summary={isOpen ? '' : entrySummary(type, uid, entry)} errors={errors} />}
-        actions={isNear && !isReadOnly && <EntryMenu {...props} name={name} entryKey={key} isMovable={isMovable} />}
+        actions={
+          isNear &&
+          !isReadOnly && (
+            <EntryMenu {...props} {...{ name, isMovable }} entryKey={key} isRemovable={mayReplace(document.mayUpdate, names)} />
+          )
+        }
       >
         <div className={styles.body}>{section === null ? <p>{words.notVisible}</p> : <Rows section={section} />}</div>
       </Disclosure>
@@ -113,11 +118,12 @@ interface EntryMenuProps extends Pick<EntryRowProps, 'actions' | 'hasRoom' | 'in
   readonly name: string
   readonly entryKey: string
   readonly isMovable: boolean
+  readonly isRemovable: boolean
 }
 
 const icon = { size: 16, 'aria-hidden': true } as const
 
-function EntryMenu({ actions, hasRoom, index, name, entryKey, isMovable }: EntryMenuProps) {
+function EntryMenu({ actions, hasRoom, index, name, entryKey, isMovable, isRemovable }: EntryMenuProps) {
   const words = useWords().fields.entries
   const { parts } = useWords()
   const { sortable } = actions
@@ -153,7 +159,7 @@ function EntryMenu({ actions, hasRoom, index, name, entryKey, isMovable }: Entry
         {parts.moveTo}
       </MenuItem>
       <MenuLine />
-      <MenuItem icon={<Trash2 {...icon} />} isDanger onPress={() => actions.remove(entryKey)}>
+      <MenuItem icon={<Trash2 {...icon} />} isDanger isDisabled={!isRemovable} onPress={() => actions.remove(entryKey)}>
         {words.remove(name)}
       </MenuItem>
     </Menu>

@@ -1,6 +1,6 @@
 // Reads of the API as queries of the page's cache. The key of a query is its path, the parameters of the path, and the query.
 import { QueryClient, queryOptions } from '@tanstack/react-query'
-import { ApiFailure, type Body, type MethodOf, type Path, type RequestOptions, request } from './client.js'
+import { ApiFailure, type Body, type Data, type MethodOf, type Path, type RequestOptions, request } from './client.js'
 import { Offline } from './connection.js'
 
 /** The paths that can be read. */
@@ -61,3 +61,10 @@ export const createQueryClient = (): QueryClient =>
       mutations: { networkMode: 'always', retry: false },
     },
   })
+
+/** True if a role may create or publish documents in a language; a document may allow less. */
+export const mayIn = (
+  { actions, locales }: Pick<Data<'/types/{type}', 'GET'>, 'actions' | 'locales'>,
+  action: 'create' | 'publish',
+  locale: string | null,
+): boolean => actions.includes(action) && (locale === null || locales[action]?.includes(locale) !== false)

@@ -72,6 +72,7 @@ rule('administration-layouts.1', 'a type has its attributes, components, layouts
   ])
   expect(body.data.fields.update).toContain('secret')
   expect(body.data.actions).toEqual(['create', 'read', 'update', 'delete', 'publish'])
+  expect(body.data.locales).toEqual({ create: null, publish: null })
   const again = await get(`/types/${story}`, ada, { 'if-none-match': headers.get('etag')! })
   expect(again.status).toBe(304)
   expect((await get('/types/plugin::users-permissions.user')).status).toBe(200)
@@ -87,6 +88,7 @@ rule('administration-layouts.1', 'attributes without permission appear nowhere i
   expect(body.data.fields.read).toEqual(expect.arrayContaining(['title', 'seo.metaTitle', 'writer']))
   expect(Object.keys(body.data.components['shared.seo'].attributes)).toEqual(['metaTitle'])
   expect(body.data.actions).toEqual(['read', 'update'])
+  expect(body.data.locales).toEqual({ create: [], publish: [] })
   expect(body.data.layout.metadatas.writer.edit.mainField).toBe('documentId')
   for (const hidden of ['secret', 'metaSecret', 'summary', 'slug', 'sections', 'block.text', '"name"']) {
     const shown = hidden === '"name"' ? JSON.stringify(body.data.layout.metadatas.writer) : text

@@ -1,4 +1,5 @@
 // The form of an open document: its values, its saver, its copy in the browser, and facts from the server.
+import { mayWrite } from '../../fields/document.js'
 import { createBrowserStorage, holdCopy, isCopyHeld, untilReleased } from '../../form/browser-storage.js'
 import { type CopiedDocument, type CopyKeeper, createCopyKeeper, findCopies, type LocalCopy, restoreCopy } from '../../form/local-copy.js'
 import { type Clock, createSaver, type DoubtfulRequest, type Saver } from '../../form/saver.js'
@@ -89,9 +90,9 @@ export function sharedValues({ attributes }: TypeDescription, draft: Entry): Ent
   return Object.fromEntries(shared.flatMap(([name]) => (name in draft ? [[name, draft[name]]] : [])))
 }
 
-/** Default values of a new document. */
-function defaultsOf({ attributes }: Shape): Entry {
-  const given = Object.entries(attributes).filter(([, { default: value }]) => value !== undefined)
+/** Default values of a new document; the service adds those that may not be written. */
+function defaultsOf({ attributes }: Shape, { fields }: TypeDescription): Entry {
+  const given = Object.entries(attributes).filter(([name, { default: value }]) => value !== undefined && mayWrite(fields.create, name))
   return Object.fromEntries(given.map(([name, { default: value }]) => [name, value]))
 }
 
@@ -101,7 +102,7 @@ export function openForm(options: FormOptions): DocumentForm {
   const shape = shapeOf(type)
   const store =
     options.documentId === null
-      ? createNewDocumentStore(shape, defaultsOf(shape))
+      ? createNewDocumentStore(shape, defaultsOf(shape, type))
       : createDocumentStore({ shape, data: (view?.draft ?? options.shared ?? {}) as Entry, partial: view?.more ?? [] })
   return startForm(options, { store, revision: view?.revision ?? null, doubtful: null })
 }

@@ -5,6 +5,7 @@ import { FieldRows } from '../../fields/field-rows.js'
 import type { Folding } from '../../fields/folding.js'
 import { useConflict, useRefused, useSaver } from '../../form/hooks.js'
 import { useWords } from '../../parts/words.js'
+import { mayIn } from '../../server/queries.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
 import { focusAfterClosing } from './focus-path.js'
@@ -59,7 +60,7 @@ export function DocumentPane({ form, folding, idPrefix, label, isAligned = false
     }
   }, [show, store, locale, folding, idPrefix])
   const fields = type.fields
-  const mayUpdate = documentId === null ? fields.create : (view?.may.update ?? fields.update)
+  const mayUpdate = documentId === null ? (mayIn(type, 'create', locale) ? fields.create : null) : (view?.may.update ?? fields.update)
   const isPublished = view?.published != null
   const context = useMemo(
     () => ({

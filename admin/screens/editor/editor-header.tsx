@@ -13,7 +13,7 @@ import { type Choice, Select } from '../../parts/select.js'
 import { State } from '../../parts/state.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
-import { startQuery } from '../../server/queries.js'
+import { mayIn, startQuery } from '../../server/queries.js'
 import type { ScreenAction } from '../shell/actions.js'
 import { listName } from '../shell/type-names.js'
 import { cloneDocument, saveAll } from './document-actions.js'
@@ -222,6 +222,7 @@ function MoreMenu(props: EditorHeaderProps & Pick<ViewsProps, 'besides'>) {
       say((error as Error).message, { kind: 'wrong' })
     }
   }
+  const mayFill = (may?.update.length ?? 0) > 0
   const others = locales.filter(({ code }) => code !== locale && view?.locales.some((one) => one.locale === code))
   if (documentId === null) return null
   const opening = (id: EditorWindow, label: string): MenuAction => ({ id, label, run: () => onOpen(id) })
@@ -230,9 +231,8 @@ function MoreMenu(props: EditorHeaderProps & Pick<ViewsProps, 'besides'>) {
     opening('history', words.history.open),
     mayPublish(type, view) && opening('schedule', words.publish.later),
     published != null && { id: 'compare', label: words.compare.title, href: compare, run: () => navigate(compare) },
-    ...(type.localized ? others.map(({ code }) => opening(`fill ${code}`, words.fill.action(format.languageName(code)))) : []),
-    type.kind === 'collectionType' &&
-      type.actions.includes('create') && { id: 'clone', label: words.clone.action, run: () => void clone() },
+    ...(type.localized && mayFill ? others.map(({ code }) => opening(`fill ${code}`, words.fill.action(format.languageName(code)))) : []),
+    type.kind === 'collectionType' && mayIn(type, 'create', locale) && { id: 'clone', label: words.clone.action, run: () => void clone() },
     may?.discardDraft === true && state === 'changed' && opening('discard', words.publish.discard),
     may?.unpublish === true && published != null && opening('unpublish', words.publish.unpublish),
     may?.delete === true && opening('delete', words.remove.action),

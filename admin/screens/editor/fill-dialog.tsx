@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { labelOf } from '../../fields/document.js'
+import { labelOf, mayReplace } from '../../fields/document.js'
 import { type Entry, type FormAttribute, isLocalized } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
 import { CheckBox } from '../../parts/check-box.js'
@@ -13,7 +13,9 @@ import { startQuery } from '../../server/queries.js'
 import type { Start } from '../shell/type-names.js'
 import { fillFrom, saveAll } from './document-actions.js'
 import type { DocumentForm, TypeDescription } from './document-form.js'
+import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
+import { useMeta } from './use-document-form.js'
 import { textOf } from './values-as-text.js'
 
 /** False for targets that only one document can have, unless each language has its own. */
@@ -23,11 +25,12 @@ function mayShareTargets({ relation, target, inversedBy, mappedBy }: FormAttribu
   return !isExclusive || types.some(({ uid, localized }) => uid === target && localized)
 }
 
-/** Attributes that have a value of each language. */
-function fillable({ attributes, layout }: TypeDescription, types: Start['types']): readonly string[] {
+/** Attributes that have a value of each language, and may be seen and replaced as a whole. */
+function fillable({ attributes, layout, fields }: TypeDescription, view: DocumentView | null, types: Start['types']): readonly string[] {
   const names = layout.layouts.edit.flat().map(({ name }) => name)
   return names.filter((name) => {
     const attribute = attributes[name] as unknown as FormAttribute | undefined
+    if (!mayReplace(view?.may.update ?? null, name) || !mayReplace(fields.read, name)) return false
     if (attribute?.type === 'relation') return mayShareTargets(attribute, types)
     return attribute !== undefined && attribute.type !== 'password' && isLocalized(attribute)
   })
@@ -46,7 +49,8 @@ export function FillDialog({ form, from, onClose }: FillDialogProps) {
   const format = useFormat()
   const { say } = useToasts()
   const { data: start } = useQuery(startQuery())
-  const names = fillable(form.type, start?.data.types ?? [])
+  const { view } = useMeta(form)
+  const names = fillable(form.type, view, start?.data.types ?? [])
   const values = form.store.get('') as Entry
   const empty = names.filter((name) => textOf(values[name]) === '')
   const [chosen, setChosen] = useState<readonly string[]>(empty.filter((name) => form.type.attributes[name]?.type !== 'relation'))

@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ArrowLeft } from 'lucide-react'
 import { useState } from 'react'
-import { labelOf, mayWrite } from '../../fields/document.js'
+import { labelOf, mayReplace } from '../../fields/document.js'
 import { useSaver } from '../../form/hooks.js'
 import type { Entry } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
@@ -141,7 +141,7 @@ function Version({ form, id }: { readonly form: DocumentForm; readonly id: numbe
   const version = data.data.data as Entry
   const draft = form.store.get('') as Entry
   const differing = differingAttributes(form.type, version, draft)
-  const mayRestore = (name: string) => mayWrite(view.may.update, name)
+  const mayRestore = (name: string) => mayReplace(view.may.update, name)
   /** Null: all that may be changed. */
   const restore = async (name: string | null) => {
     try {

@@ -71,6 +71,8 @@ function Untranslated({ form, onFill }: Required<Pick<NoticesProps, 'form' | 'on
   const words = useWords().editor.fill
   const format = useFormat()
   if (form.locale === null || documentId === null || revision !== null) return null
+  const language = format.languageName(form.locale)
+  if (view?.may.update.length === 0) return <Notice kind="info">{words.absent(language)}</Notice>
   const sources = (view?.locales ?? []).flatMap(({ locale }) => locale ?? []).slice(0, 3)
   return (
     <Notice
@@ -81,7 +83,7 @@ function Untranslated({ form, onFill }: Required<Pick<NoticesProps, 'form' | 'on
         </Button>
       ))}
     >
-      {words.create(format.languageName(form.locale))}
+      {words.create(language)}
     </Notice>
   )
 }

@@ -11,6 +11,7 @@ import { Skeleton } from '../../parts/skeleton.js'
 import { PlannedMark, State } from '../../parts/state.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
+import { mayIn } from '../../server/queries.js'
 import { checkPublication, type PublicationCheck, placePublicationErrors, publish, saveAll, unschedule } from './document-actions.js'
 import { type DocumentForm, siblingsOf } from './document-form.js'
 import type { DocumentView } from './document-network.js'
@@ -94,7 +95,9 @@ export function PublishDialog({ form, onClose, onLater, onGo, onGoIn }: PublishD
   const planned = view?.scheduled.find((one) => one.locale === form.locale && one.action === 'publish' && one.error === null)
   const [isCancelled, setCancelled] = useState(true)
   const own = checks?.find(({ locale }) => locale === form.locale)
-  const candidates = (view?.locales ?? []).filter(({ locale, state }) => locale !== form.locale && locale !== null && state !== 'published')
+  const candidates = (view?.locales ?? []).filter(
+    ({ locale, state }) => locale !== form.locale && locale !== null && state !== 'published' && mayIn(form.type, 'publish', locale),
+  )
   const errors = form.store.allErrors().filter(({ source }) => source === 'publication' || source === 'refused')
   const isReady = checks !== null && problem === null && errors.length === 0
   const hints = own === undefined ? [] : form.store.placeErrors('publication', own.hints)

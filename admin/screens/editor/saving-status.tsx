@@ -4,6 +4,7 @@ import { useSaver } from '../../form/hooks.js'
 import type { SaverPhase } from '../../form/saver.js'
 import { classes } from '../../parts/classes.js'
 import { useFormat, useWords } from '../../parts/words.js'
+import { mayIn } from '../../server/queries.js'
 import type { DocumentForm } from './document-form.js'
 import styles from './editor.module.css'
 import { useMeta } from './use-document-form.js'
@@ -26,7 +27,8 @@ export function SavingStatus({ form }: { readonly form: DocumentForm }) {
   const { editor, fields } = useWords()
   const words = editor.saving
   const format = useFormat()
-  if (view?.may.update.length === 0)
+  const isReadOnly = documentId === null ? !mayIn(form.type, 'create', form.locale) : view?.may.update.length === 0
+  if (isReadOnly)
     return (
       <span className={styles.status}>
         <Lock size={16} aria-hidden="true" />

@@ -14,6 +14,7 @@ import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { request } from '../../server/client.js'
 import { subscribeToEvents } from '../../server/events.js'
+import { mayIn } from '../../server/queries.js'
 import { personName } from '../../words/format.js'
 import type { DocumentForm } from './document-form.js'
 import type { DocumentView } from './document-network.js'
@@ -89,7 +90,9 @@ export function ScheduleDialog({ form, onClose }: ScheduledProps) {
   const isValid = !Number.isNaN(date.getTime())
   const problem = isValid && date.getTime() <= Date.now() ? words.schedule.past : undefined
   const canUnpublish = view?.published != null || all.some((one) => one.action === 'publish' && one.locale === form.locale)
-  const candidates = (view?.locales ?? []).flatMap(({ locale }) => (locale === null || locale === form.locale ? [] : [locale]))
+  const candidates = (view?.locales ?? []).flatMap(({ locale }) =>
+    locale === null || locale === form.locale || !mayIn(form.type, 'publish', locale) ? [] : [locale],
+  )
   const path = { type: form.type.uid, document: documentId ?? '' }
   const run = async (work: () => Promise<string>) => {
     setBusy(true)

@@ -18,7 +18,7 @@ import { DocumentPane } from './document-pane.js'
 import styles from './editor.module.css'
 import { type FormPlace, undoAt } from './focus-path.js'
 import { Notices } from './notices.js'
-import { useMerging } from './presence.js'
+import { People, useMerging } from './presence.js'
 import { SavingStatus } from './saving-status.js'
 import { useSideForm } from './side-form.js'
 import { Conflicts } from './side-panel.js'
@@ -118,12 +118,13 @@ function LanguageHead({ form, main }: { readonly form: DocumentForm; readonly ma
     if (wasNew && !isNew) void main.saver.refresh()
   }, [wasNew, isNew, main])
   const language = format.languageName(form.locale ?? '')
+  const mayFill = view?.may.update.length !== 0
   return (
     <div className={styles.besideHead}>
       {isNew ? (
         <>
-          <p className={styles.soft}>{words.fill.create(language)}</p>
-          {main.locale !== null && (
+          <p className={styles.soft}>{mayFill ? words.fill.create(language) : words.fill.absent(language)}</p>
+          {main.locale !== null && mayFill && (
             <Button isSmall onPress={() => setFilling(true)}>
               {words.fill.action(format.languageName(main.locale))}
             </Button>
@@ -133,10 +134,11 @@ function LanguageHead({ form, main }: { readonly form: DocumentForm; readonly ma
         <>
           <p>{language}</p>
           {form.type.draftAndPublish && view?.state != null && <State state={view.state} isQuiet />}
+          <People form={form} />
           <SavingStatus form={form} />
         </>
       )}
-      {!form.type.draftAndPublish && (
+      {!form.type.draftAndPublish && mayFill && (
         <Button isSmall kind="main" isBusy={phase === 'saving'} isDisabled={phase === 'saved'} onPress={() => void form.saver.save()}>
           {saving.saveLanguage(language)}
         </Button>

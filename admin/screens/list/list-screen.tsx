@@ -12,7 +12,7 @@ import { Skeleton } from '../../parts/skeleton.js'
 import { Table, type TableHandle } from '../../parts/table.js'
 import { useWords } from '../../parts/words.js'
 import type { Data } from '../../server/client.js'
-import { listQuery, startQuery, totalQuery, typeQuery } from '../../server/queries.js'
+import { listQuery, mayIn, startQuery, totalQuery, typeQuery } from '../../server/queries.js'
 import { type ScreenAction, useScreenActions } from '../shell/actions.js'
 import { FailedScreen } from '../shell/screen-boundary.js'
 import { useTitle } from '../shell/title.js'
@@ -103,7 +103,7 @@ function List({ type, start }: ListProps): ReactNode {
   const [isFiltering, setFiltering] = useState(false)
   const [peeked, peek] = useState<Row | null>(null)
   const [, navigate] = useLocation()
-  const mayCreate = type.actions.includes('create')
+  const mayCreate = mayIn(type, 'create', type.localized ? state.locale : null)
   const create = addresses.create(type.uid, state.locale)
   const isFilterable = hasPart(type, 'filterable')
   const isBulkable = hasPart(type, 'bulkable')

@@ -180,6 +180,7 @@ export const editor = {
     emptyOnly: 'Leere Felder wählen',
     confirm: (count: number) => `${few(count, 'Feld', 'Felder')} übernehmen`,
     done: (count: number) => `${few(count, 'Feld', 'Felder')} übernommen.`,
+    absent: (language: string) => `Für ${language} gibt es noch keine Fassung.`,
     create: (language: string) => `Für ${language} gibt es noch keine Fassung. Füllen Sie ein Feld aus, um sie anzulegen.`,
   },
   history: {

@@ -175,6 +175,7 @@ export const editor = {
     emptyOnly: 'Select empty fields',
     confirm: (count: number) => `Fill ${few(count, 'field', 'fields')}`,
     done: (count: number) => `${few(count, 'field', 'fields')} filled.`,
+    absent: (language: string) => `This document has no ${language} version yet.`,
     create: (language: string) => `This document has no ${language} version yet. Fill in any field to start one.`,
   },
   history: {

@@ -24,6 +24,8 @@ interface TypeView {
   /** By action, the attributes of all rights, dotted through components; a document may allow fewer. */
   readonly fields: Readonly<Record<'read' | 'create' | 'update', readonly string[]>>
   readonly actions: readonly RightAction[]
+  /** By action, the locales of all rights; null: every locale. */
+  readonly locales: Readonly<Record<'create' | 'publish', readonly string[] | null>>
 }
 
 const rightActions: readonly RightAction[] = ['create', 'read', 'update', 'delete', 'publish']
@@ -37,6 +39,10 @@ export async function readTypeView(database: RowReader, model: Model, administra
   const rights = everyRight.get(uid)
   const grantsFor = (action: RightAction): AttributeGrants =>
     isSuperAdmin ? allAttributes(type) : (rights?.[action] ?? []).map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
+  const localesFor = (action: RightAction): readonly string[] | null => {
+    const held = isSuperAdmin ? [{ locales: null }] : (rights?.[action] ?? [])
+    return held.some(({ locales }) => locales === null) ? null : [...new Set(held.flatMap(({ locales }) => locales ?? []))]
+  }
   const actions = rightActions.filter((action) => isSuperAdmin || (rights?.[action] ?? []).length > 0)
   if (actions.length === 0) throw forbidden(`${uid}.find`)
   const granted = { read: grantsFor('read'), create: grantsFor('create'), update: grantsFor('update') }
@@ -62,6 +68,7 @@ export async function readTypeView(database: RowReader, model: Model, administra
     layout: restrictLayout(type, layout!, all, isNamed),
     fields: { read: fieldNames(type, granted.read), create: fieldNames(type, granted.create), update: fieldNames(type, granted.update) },
     actions,
+    locales: { create: localesFor('create'), publish: localesFor('publish') },
   }
 }
 

@@ -1,7 +1,7 @@
 // The editor of documents with two languages next to each other in a browser: errors, steps, and keys of either.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { requestAdmin, signInAdmin } from '../../support/administration.js'
+import { addAdministrator, requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
 import { patience } from '../../support/until.js'
@@ -95,6 +95,60 @@ describeWith(['Chromium'], 'two languages in a browser', () => {
     await page.keyboard.press('F8')
     await expectFocus('field-extras/block.fact-box/facts//value')
     open.expectNoProblems()
+  })
+
+  test('whoever types keeps the text while another person publishes, and sees it without a reload; a refused value holds back no other language', async () => {
+    const summary = 'A mill at the sea, and a wheel that turns only at night.'
+    const document = await create({ summary, kicker: 'Water' }, { summary })
+    const draftOf = async (locale: string) => (await api('GET', `/content/${type}/${document}?locale=${locale}`)).body.data.draft
+    await addAdministrator(served, 'ben@example.com', undefined, { firstname: 'Ben' })
+    const other = await openPage(served, 'ben@example.com')
+    try {
+      await openBoth(document)
+      const english = page.getByRole('region', { name: 'English' })
+      const head = page.locator('[data-column="second"]')
+      await other.go(`/content/${type}/${document}?locale=de`)
+      await other.page.getByRole('textbox', { name: 'Kicker' }).focus()
+      await head.getByText('Viewing: Ben').waitFor()
+      await german().getByText('Editing: Ben').waitFor()
+      let release = () => {}
+      const published = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const isSave = (url: URL) => url.pathname.includes('/admin/api/content/')
+      await page.route(isSave, async (route) => {
+        if (route.request().method() === 'PATCH') await published
+        await route.continue()
+      })
+      await field('Kicker', english).fill('Typed meanwhile')
+      await other.page.keyboard.press('Control+Enter')
+      const dialog = other.page.getByRole('dialog')
+      await dialog.getByText('Ready to publish').waitFor()
+      await dialog.getByText('English').first().click()
+      await dialog.getByRole('button', { name: 'Publish 2 languages' }).click()
+      await head.getByText('Published').waitFor()
+      release()
+      await expect.poll(async () => (await draftOf('en')).kicker, patience).toBe('Typed meanwhile')
+      await page.unrouteAll({ behavior: 'wait' })
+      expect(await field('Kicker', english).inputValue()).toBe('Typed meanwhile')
+      const side = page.getByRole('complementary')
+      await side.getByText('1 field differs from the public version').waitFor()
+      await side.getByText('Changed').waitFor()
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('menuitem', { name: 'Discard changes' }).waitFor()
+      await page.keyboard.press('Escape')
+      await field('Kicker', german()).fill('k'.repeat(61))
+      await german().getByText('At most 60 characters: 1 too many.').first().waitFor()
+      await field('Kicker', english).fill('Typed afterwards')
+      await field('Title', german()).fill('Die andere Mühle')
+      await expect.poll(async () => (await draftOf('en')).kicker, patience).toBe('Typed afterwards')
+      await expect.poll(async () => (await draftOf('de')).title, patience).toBe('Die andere Mühle')
+      // Refused requests are reported by the browser itself.
+      open.expectNoProblems(/400|412/)
+      other.expectNoProblems()
+    } finally {
+      await other.close()
+    }
   })
 
   test('the buttons of the head have the steps of the column with the focus, and keys in a list of choices act on its column', async () => {

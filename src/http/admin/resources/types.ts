@@ -135,6 +135,8 @@ const typeAnswer = z.strictObject({
   /** By right, the attributes that a role names; each document may show or take fewer. */
   fields: z.strictObject({ read: z.array(z.string()), create: z.array(z.string()), update: z.array(z.string()) }),
   actions: z.array(z.enum(['create', 'read', 'update', 'delete', 'publish'])),
+  /** By right, its locales; null: every locale. */
+  locales: z.strictObject({ create: z.array(z.string()).nullable(), publish: z.array(z.string()).nullable() }),
 })
 
 const byType = z.strictObject({ type: typeInput })
@@ -181,6 +183,7 @@ export const typeResources: readonly Resource[] = [
         layout: labelledLayout(found.layout),
         fields: found.fields,
         actions: found.actions,
+        locales: found.locales,
       }
       return cacheable(data)
     },
