@@ -4,7 +4,7 @@ import { requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
 import { patience } from '../../support/until.js'
-import { ada, type OpenPage, openPage, servePage } from './page.js'
+import { ada, expectAccessible, type OpenPage, openPage, servePage } from './page.js'
 
 /** Compares until a value is as expected; a loaded machine takes its time. */
 const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, patience)
@@ -104,6 +104,52 @@ describeWith(['Chromium'], 'accessibility in a browser', () => {
         await confirm.click({ trial: true })
       })
     }
+  })
+
+  test('the windows of list and editor pass the audit', async () => {
+    const changes = {
+      title: 'Zebra auf Deutsch',
+      slug: 'zebra-deutsch',
+      summary: 'Eine Zusammenfassung, die lang genug ist, um zu genügen.',
+    }
+    const german = `${articles}/${document}?locale=de`
+    const { status } = await requestAdmin(served, german, { method: 'PATCH', token, body: { changes }, headers: { 'if-none-match': '*' } })
+    expect(status).toBe(200)
+    await using({}, async (open) => {
+      const { page } = open
+      const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'))
+      const audit = async (shown: string | RegExp) => {
+        await dialog.getByText(shown).first().waitFor()
+        await expectAccessible(page, [1280, 390])
+        await page.keyboard.press('Escape')
+        await dialog.waitFor({ state: 'detached' })
+      }
+      const choose = async (name: string | RegExp) => {
+        await page.getByRole('button', { name: 'More actions' }).click()
+        await page.getByRole('menuitem', { name }).click()
+      }
+      await showEditor(open)
+      await page.keyboard.press('Control+Enter')
+      await audit('Ready to publish')
+      await choose('Fill from German…')
+      await audit('Select empty fields')
+      await choose('Delete…')
+      await audit('Drafts and public versions are deleted for good.')
+      await choose('History')
+      await audit(/earlier versions|Ada Lovelace/)
+      await page.getByRole('button', { name: 'Choose from library' }).first().click()
+      await dialog.locator('img').first().waitFor()
+      await audit(/\.(?:jpg|png|svg)$/)
+      await showList(open)
+      await page.getByRole('button', { name: 'Views', exact: true }).click()
+      await page.getByRole('menuitem', { name: 'Save as a view…' }).click()
+      await audit('Visible to')
+      await page.getByRole('checkbox').nth(1).click()
+      await page.getByRole('button', { name: 'Publish…', exact: true }).click()
+      await audit(/The drafts are published/)
+      await page.getByRole('button', { name: 'Delete…' }).click()
+      await audit(/Links to them become empty/)
+    })
   })
 
   test('nothing moves with reduced motion', async () => {
