@@ -33,8 +33,13 @@ const queue = new AriaToastQueue<Message>({ maxVisibleToasts: mostShown })
 /** Milliseconds within which a message may belong to the next screen, such as after a deletion. */
 const isNewFor = 3_000
 
-/** Shows a message; the returned function takes it away. */
+function closePassing(isOver: (message: Message) => boolean): void {
+  for (const { key, timeout, content } of queue.visibleToasts) if (timeout !== undefined && isOver(content)) queue.close(key)
+}
+
+/** Shows a message, which replaces those that would close by themselves; the returned function takes it away. */
 export function show(given: Omit<Message, 'since'>): () => void {
+  closePassing(() => true)
   const message = { ...given, since: performance.now() }
   const stays = message.isKept || message.kind === 'wrong' || message.action !== undefined
   const key = queue.add(message, stays ? {} : { timeout: shownFor })
@@ -47,8 +52,7 @@ const icons = { info: Info, good: CircleCheck, wrong: CircleAlert }
 export function ToastRegion({ location }: { readonly location: string }) {
   const { parts } = useWords()
   useEffect(() => {
-    const isOver = (since: number) => location !== '' && since < performance.now() - isNewFor
-    for (const { key, timeout, content } of queue.visibleToasts) if (timeout !== undefined && isOver(content.since)) queue.close(key)
+    closePassing(({ since }) => location !== '' && since < performance.now() - isNewFor)
   }, [location])
   return (
     <AriaToastRegion queue={queue} className={styles.region} aria-label={parts.notification}>

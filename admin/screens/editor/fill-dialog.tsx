@@ -9,7 +9,7 @@ import { CheckBox } from '../../parts/check-box.js'
 import { Dialog } from '../../parts/dialog.js'
 import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
-import { startQuery } from '../../server/queries.js'
+import { documentQuery, startQuery } from '../../server/queries.js'
 import type { Start } from '../shell/type-names.js'
 import { fillFrom, saveAll } from './document-actions.js'
 import type { DocumentForm, TypeDescription } from './document-form.js'
@@ -50,10 +50,14 @@ export function FillDialog({ form, from, onClose }: FillDialogProps) {
   const { say } = useToasts()
   const { data: start } = useQuery(startQuery())
   const { view } = useMeta(form)
-  const names = fillable(form.type, view, start?.data.types ?? [])
+  const { data: source } = useQuery({ ...documentQuery(form.type.uid, form.saver.state.documentId ?? '', from), staleTime: 0 })
+  const filled = (source?.data.draft ?? null) as Entry | null
+  const all = fillable(form.type, view, start?.data.types ?? [])
+  const names = filled === null ? all : all.filter((name) => textOf(filled[name]) !== '')
   const values = form.store.get('') as Entry
-  const empty = names.filter((name) => textOf(values[name]) === '')
-  const [chosen, setChosen] = useState<readonly string[]>(empty.filter((name) => form.type.attributes[name]?.type !== 'relation'))
+  const empty = all.filter((name) => textOf(values[name]) === '')
+  const [ticked, setChosen] = useState<readonly string[]>(empty.filter((name) => form.type.attributes[name]?.type !== 'relation'))
+  const chosen = ticked.filter((name) => names.includes(name))
   const [isBusy, setBusy] = useState(false)
   const confirm = async () => {
     setBusy(true)
@@ -83,7 +87,7 @@ export function FillDialog({ form, from, onClose }: FillDialogProps) {
       }
     >
       <div className={styles.sheet}>
-        <p>{words.text}</p>
+        <p>{words.text(format.languageName(from))}</p>
         <div>
           <Button isSmall onPress={() => setChosen(empty)}>
             {words.emptyOnly}

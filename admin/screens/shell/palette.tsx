@@ -255,7 +255,7 @@ export default function Palette(props: PaletteProps): ReactNode {
                 {entry.picture === undefined ? (
                   <entry.Icon size={16} aria-hidden="true" />
                 ) : (
-                  <img src={entry.picture} alt="" width={28} height={28} loading="lazy" />
+                  <img src={entry.picture} alt="" width={24} height={24} loading="lazy" />
                 )}
                 <span className={styles.label} lang={entry.lang} dir="auto">
                   {entry.label}

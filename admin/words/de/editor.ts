@@ -176,7 +176,8 @@ export const editor = {
   fill: {
     action: (language: string) => `Aus ${language} übernehmen …`,
     title: (language: string) => `Aus ${language} übernehmen`,
-    text: 'Die gewählten Felder bekommen die Werte, die sie dort haben. Die bisherigen Werte lassen sich aus dem Verlauf wiederherstellen.',
+    text: (language: string) =>
+      `Die gewählten Felder bekommen ihre Werte aus ${language}. Die bisherigen Werte lassen sich aus dem Verlauf wiederherstellen.`,
     emptyOnly: 'Leere Felder wählen',
     confirm: (count: number) => `${few(count, 'Feld', 'Felder')} übernehmen`,
     done: (count: number) => `${few(count, 'Feld', 'Felder')} übernommen.`,

@@ -171,7 +171,7 @@ export const editor = {
   fill: {
     action: (language: string) => `Fill from ${language}…`,
     title: (language: string) => `Fill from ${language}`,
-    text: 'The selected fields get the values they have there. You can restore previous values from the history.',
+    text: (language: string) => `The selected fields get their values from ${language}. You can restore previous values from the history.`,
     emptyOnly: 'Select empty fields',
     confirm: (count: number) => `Fill ${few(count, 'field', 'fields')}`,
     done: (count: number) => `${few(count, 'field', 'fields')} filled.`,
