@@ -178,6 +178,9 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     await page.getByText('This document has no German version yet.').waitFor()
     await page.getByRole('button', { name: 'Fill from English…' }).click()
     const dialog = page.getByRole('dialog')
+    // What English lacks cannot be taken from there.
+    await dialog.getByRole('checkbox', { name: 'Summary' }).waitFor()
+    await dialog.getByRole('checkbox', { name: 'Kicker' }).waitFor({ state: 'detached' })
     await dialog.getByRole('button', { name: 'Select empty fields' }).click()
     await dialog.getByRole('button', { name: /^Fill \d+ fields?$/ }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -95,6 +95,9 @@ describeWith(['Chromium'], 'publication at a later time in a browser', () => {
     expect((await read()).scheduled).toHaveLength(1)
     await page.getByRole('main').getByRole('textbox', { name: 'Title' }).first().fill('The mill that waited')
     await publishNow(false)
+    // The message about the first publication is gone.
+    await page.getByText('“The mill that waited” was published.').first().waitFor()
+    expect(await page.getByText('“The mill that waits” was published.').count()).toBe(0)
     await mark(/^Scheduled for/).waitFor({ state: 'detached' })
     expect((await read()).scheduled).toEqual([])
     open.expectNoProblems()
