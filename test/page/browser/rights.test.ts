@@ -61,6 +61,16 @@ describeWith(['Chromium'], 'rights in the editor', () => {
     return items
   }
 
+  test('whoever may not change a document is told once, not at each field', async () => {
+    await openAs('reader', { read: { fields: ['title', 'kicker', 'summary'], locales: ['en'] } })
+    await openDocument(await create({ title: 'The mill' }))
+    await page.getByText('Read only').first().waitFor()
+    expect(await page.getByText('Read only').count()).toBe(1)
+    expect(await field('Title').isEditable()).toBe(false)
+    open.expectNoProblems()
+    await open.close()
+  })
+
   test('a language that a role may only read is shown, said to be so once, and neither begun, filled, duplicated nor published', async () => {
     const fields = ['title', 'slug', 'kicker', 'summary', 'extras', 'format']
     const [both, english] = [
