@@ -84,7 +84,7 @@ export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
         actions={
           isNear &&
           !isReadOnly && (
-            <EntryMenu {...props} {...{ name, isMovable }} entryKey={key} isRemovable={mayReplace(document.mayUpdate, names)} />
+            <EntryMenu {...props} name={name} entryKey={key} isMovable={isMovable} isRemovable={mayReplace(document.mayUpdate, names)} />
           )
         }
       >

@@ -194,8 +194,9 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
               {isBeside && (
                 <Suspense>
                   <SecondColumn
-                    {...{ form, onGoIn }}
+                    form={form}
                     onForm={setSecond}
+                    onGoIn={onGoIn}
                     shown={address.beside!}
                     document={documentId}
                     idPrefix={besidePrefix}
@@ -223,7 +224,9 @@ function Editor({ form, replace, locales, address, onCreated }: EditorProps) {
       <Suspense>
         {(open === 'unpublish' || open === 'discard') && <LocaleActionDialog form={form} action={open} onClose={close} />}
         {linked !== null && <LinkedPanel wanted={linked} onClose={() => setLinked(null)} />}
-        {open === 'publish' && <PublishDialog {...{ form, onGo, onGoIn }} onClose={close} onLater={() => setOpen('schedule')} />}
+        {open === 'publish' && (
+          <PublishDialog form={form} onClose={close} onGo={onGo} onGoIn={onGoIn} onLater={() => setOpen('schedule')} />
+        )}
         {open === 'schedule' && <ScheduleDialog form={form} onClose={close} />}
         {open === 'history' && <HistoryPanel form={form} onClose={close} />}
         {open === 'delete' && <DeleteDialog form={form} onClose={close} onDeleted={() => navigate(addresses.list(form.type.uid))} />}

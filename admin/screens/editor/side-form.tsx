@@ -43,12 +43,13 @@ export function useSideForm({ form, folding, idPrefix, within, onGoIn }: SideFor
   }
   const ofWindow = {
     onError: (isBackwards: boolean) => goToError([{ form, idPrefix, go }], isBackwards),
-    ...{ onLanguage: null, onPreview: null },
+    onLanguage: null,
+    onPreview: null,
   }
   const onKeyDown = within === undefined ? keysInside(keys) : keysInside({ ...keys, ...ofWindow }, within)
   const windows = (
     <Suspense>
-      {open === 'publish' && <PublishDialog {...{ form, onGoIn }} onClose={close} onGo={go} onLater={() => setOpen('schedule')} />}
+      {open === 'publish' && <PublishDialog form={form} onClose={close} onGo={go} onGoIn={onGoIn} onLater={() => setOpen('schedule')} />}
       {open === 'schedule' && <ScheduleDialog form={form} onClose={close} />}
     </Suspense>
   )

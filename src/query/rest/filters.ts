@@ -176,7 +176,7 @@ function compare(
 
 const operandNames = { one: 'a value', two: 'two values', many: 'a list of values', flag: 'true or false' } as const
 
-/** What comparing with null means: null in SQL equals nothing. */
+/** Operators for a comparison with null, which equals nothing in SQL. */
 const withoutValue: Partial<Record<OperatorName, OperatorName>> = { $eq: '$null', $eqi: '$null', $ne: '$notNull', $nei: '$notNull' }
 
 function compareOne(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown, at: readonly string[]): Filter {
