@@ -161,8 +161,9 @@ function useEntries(props: FieldProps, list: readonly Entry[]) {
     focusEntry(made, isNew)
   }
   const setAdding = (index: number | null) => {
-    if (index === null || attribute.type === 'dynamiczone') setAddingIndex(index)
-    else add(makeEntry(document, props, String(attribute.component)), index, true)
+    const [only, ...others] = allowedIn(attribute)
+    if (index === null || only === undefined || others.length > 0) setAddingIndex(index)
+    else add(makeEntry(document, props, only), index, true)
   }
   const paste = (entries: readonly CopiedEntry[], index: number) => {
     const allowed = allowedIn(attribute)

@@ -32,6 +32,7 @@ export default function LocaleActionDialog({ form, action, onClose }: LocaleActi
     }
   }
   const isUnpublish = action === 'unpublish'
+  const language = form.locale === null ? null : format.languageName(form.locale)
   return (
     <AlertDialog
       isOpen
@@ -40,7 +41,7 @@ export default function LocaleActionDialog({ form, action, onClose }: LocaleActi
       action={isUnpublish ? words.unpublish : words.discard}
       onConfirm={run}
     >
-      <p>{isUnpublish ? words.unpublishText(format.languageName(form.locale ?? '')) : words.discardText}</p>
+      <p>{isUnpublish ? words.unpublishText(language) : words.discardText}</p>
     </AlertDialog>
   )
 }

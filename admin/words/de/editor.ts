@@ -69,7 +69,8 @@ export const editor = {
     unschedule: (time: string) => `Vormerkung für ${time} aufheben`,
     unpublish: 'Zurückziehen',
     unpublishTitle: (name: string) => `„${name}“ zurückziehen?`,
-    unpublishText: (language: string) => `Die öffentliche Fassung (${language}) verschwindet. Der Entwurf bleibt.`,
+    unpublishText: (language: string | null) =>
+      `Die öffentliche Fassung${language === null ? '' : ` (${language})`} verschwindet. Der Entwurf bleibt.`,
     discard: 'Änderungen verwerfen',
     discardTitle: 'Änderungen seit der letzten Veröffentlichung verwerfen?',
     discardText: 'Der Entwurf entspricht danach wieder der öffentlichen Fassung. Der jetzige Entwurf bleibt im Verlauf.',

@@ -68,7 +68,8 @@ export const editor = {
     unschedule: (time: string) => `Cancel the publication scheduled for ${time}`,
     unpublish: 'Unpublish',
     unpublishTitle: (name: string) => `Unpublish “${name}”?`,
-    unpublishText: (language: string) => `The public ${language} version is removed. The draft is kept.`,
+    unpublishText: (language: string | null) =>
+      `The public ${language === null ? '' : `${language} `}version is removed. The draft is kept.`,
     discard: 'Discard changes',
     discardTitle: 'Discard the changes since the last publication?',
     discardText: 'The draft goes back to the public version. The current draft stays in the history.',

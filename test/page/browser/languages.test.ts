@@ -54,7 +54,7 @@ describeWith(['Chromium'], 'two languages in a browser', () => {
     return expect.poll(focused, patience).toBe(path)
   }
 
-  test('F8 leads through the errors of both languages in folded entries and texts, and links of the publication to either', async () => {
+  test('the key F8 leads through the errors of both languages in folded entries and texts, and links of the publication to either', async () => {
     const extras = [
       { __component: 'block.text', heading: 'Without text' },
       { __component: 'block.fact-box', title: 'Facts', facts: [{ label: 'Wheels', value: 'One' }, { label: 'Sails' }] },
