@@ -1,10 +1,10 @@
 // A box for files: chosen, dropped or pasted.
 import { Upload } from 'lucide-react'
 import { type ClipboardEvent, type DragEvent, type ReactNode, useRef, useState } from 'react'
-import { announce } from './announce.js'
 import { Button } from './button.js'
 import { classes } from './classes.js'
 import styles from './file-drop.module.css'
+import { useToasts } from './toasts.js'
 import { useFormat, useWords } from './words.js'
 
 /** A box that takes files. */
@@ -37,6 +37,7 @@ function isAccepted(file: File, accept: string | undefined): boolean {
 export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = false, label, action, isFirst, children }: FileDropProps) {
   const { parts } = useWords()
   const format = useFormat()
+  const { say } = useToasts()
   const input = useRef<HTMLInputElement>(null)
   // Entering a child comes before leaving the parent.
   const depth = useRef(0)
@@ -44,7 +45,7 @@ export function FileDrop({ onFiles, accept, isMultiple = false, isDisabled = fal
   const take = (list: FileList | null | undefined) => {
     const files = [...(list ?? [])]
     const wrong = files.filter((file) => !isAccepted(file, accept))
-    if (wrong.length > 0) announce(parts.wrongFiles(format.list(wrong.map((file) => file.name))))
+    if (wrong.length > 0) say(parts.wrongFiles(format.list(wrong.map((file) => file.name))), { kind: 'wrong' })
     const right = files.filter((file) => isAccepted(file, accept))
     if (right.length > 0) onFiles(isMultiple ? right : right.slice(0, 1))
   }

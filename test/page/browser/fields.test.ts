@@ -531,15 +531,20 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     open.expectNoProblems()
   })
 
-  test('files are dropped, described, chosen in the library, and ordered', async () => {
+  test('files are dropped, described, chosen in the library, ordered by keys and the pointer, and pasted', async () => {
     const id = await create(article, { title: 'Files' })
     const gallery = group('Gallery')
-    const data = await page.evaluateHandle((text) => {
-      const transfer = new DataTransfer()
-      const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-      transfer.items.add(new File([bytes], 'dropped.png', { type: 'image/png' }))
-      return transfer
-    }, picture.toString('base64'))
+    const transferOf = (name: string, kind = 'image/png') =>
+      page.evaluateHandle(
+        ([text, called, type]) => {
+          const transfer = new DataTransfer()
+          const bytes = Uint8Array.from(atob(text!), (character) => character.charCodeAt(0))
+          transfer.items.add(new File([bytes], called!, { type: type! }))
+          return transfer
+        },
+        [picture.toString('base64'), name, kind],
+      )
+    const data = await transferOf('dropped.png')
     for (const type of ['dragenter', 'dragover', 'drop'])
       await gallery.getByRole('group', { name: 'Upload' }).dispatchEvent(type, { dataTransfer: data })
     await gallery.getByRole('button', { name: 'Edit details of dropped.png' }).click()
@@ -560,6 +565,25 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     await page.keyboard.press('Alt+ArrowLeft')
     await expect.poll(files, patience).toEqual(['mill.jpg', 'dropped.png'])
     expect((await draftOf(article, id)).gallery).toMatchObject([{}, { alternativeText: 'One pixel' }])
+    const centre = async (name: string) => {
+      const box = (await gallery.getByRole('button', { name: `Move ${name}`, exact: true }).boundingBox())!
+      return [box.x + box.width / 2, box.y + box.height / 2] as const
+    }
+    await page.mouse.move(...(await centre('dropped.png')))
+    await page.mouse.down()
+    const [x, y] = await centre('mill.jpg')
+    await page.mouse.move(x - 20, y, { steps: 5 })
+    await page.mouse.up()
+    await expect.poll(files, patience).toEqual(['dropped.png', 'mill.jpg'])
+    const pasted = await transferOf('pasted.png')
+    const paste = (element: Element, clipboardData: DataTransfer) =>
+      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+    await gallery.getByRole('group', { name: 'Upload' }).evaluate(paste, pasted)
+    await expect.poll(files, patience).toEqual(['dropped.png', 'mill.jpg', 'pasted.png'])
+    await group('Cover')
+      .getByRole('group', { name: 'Upload' })
+      .evaluate(paste, await transferOf('notes.txt', 'text/plain'))
+    await page.getByText('Not accepted: notes.txt').waitFor()
     open.expectNoProblems()
   })
 
