@@ -48,8 +48,8 @@ describeWith(['Chromium'], 'actions on a document', () => {
   }
   /** Confirms the question that has this text. */
   const confirm = async (text: string, action: string) => {
-    const question = page.getByRole('alertdialog')
-    await question.getByText(text, { exact: true }).waitFor()
+    // Messages have the role, too.
+    const question = page.getByRole('alertdialog').filter({ hasText: text })
     await question.getByRole('button', { name: action, exact: true }).click()
     await question.waitFor({ state: 'detached' })
   }

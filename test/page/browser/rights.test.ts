@@ -83,7 +83,7 @@ describeWith(['Chromium'], 'rights in the editor', () => {
     const german = page.getByRole('region', { name: 'German' })
     await field('Title', german).waitFor()
     expect(await field('Title', german).isEditable()).toBe(false)
-    expect(await page.getByText('Read only').count()).toBe(1)
+    await expect.poll(() => page.getByText('Read only').count(), patience).toBe(1)
     await field('Kicker', page.getByRole('region', { name: 'English' })).fill('Water')
     await expect.poll(async () => (await draftOf(document)).kicker, patience).toBe('Water')
     await page.getByRole('complementary').getByRole('button', { name: 'Publish' }).click()
@@ -92,7 +92,7 @@ describeWith(['Chromium'], 'rights in the editor', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Publish now' }).click()
     await page.getByText('“The mill” was published.').waitFor()
     await openDocument(`${document}?locale=de`)
-    expect(await menuItems()).toEqual(['History'])
+    await expect.poll(menuItems, patience).toEqual(['History'])
     const untranslated = await create({ title: 'The sea' })
     await openDocument(`${untranslated}?locale=de`)
     await page.getByText('This document has no German version yet.', { exact: true }).waitFor()
@@ -105,8 +105,8 @@ describeWith(['Chromium'], 'rights in the editor', () => {
       ['de', 'Die Mühle', 0],
     ] as const) {
       await open.go(`/content/${type}?locale=${locale}`)
-      await page.getByRole('link', { name, exact: true }).waitFor()
-      expect(await page.getByRole('link', { name: 'New', exact: true }).count()).toBe(count)
+      await page.getByRole('link', { name, exact: true }).first().waitFor()
+      await expect.poll(() => page.getByRole('link', { name: 'New', exact: true }).count(), patience).toBe(count)
     }
     open.expectNoProblems()
     await open.close()
