@@ -2,12 +2,12 @@
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react'
 import { useFormState, useSaver } from '../../form/hooks.js'
 import { parentPath } from '../../form/paths.js'
-import { announce } from '../../parts/announce.js'
 import { Button } from '../../parts/button.js'
 import { classes } from '../../parts/classes.js'
+import { useToasts } from '../../parts/toasts.js'
 import { useFormat, useWords } from '../../parts/words.js'
 import { useOnline } from '../shell/session.js'
-import { copyStorage, type DocumentForm, openCopy } from './document-form.js'
+import { copyStorage, type DocumentForm, type DocumentMeta, openCopy } from './document-form.js'
 import styles from './editor.module.css'
 import { labelOfPath } from './path-labels.js'
 import { useMeta } from './use-document-form.js'
@@ -58,7 +58,7 @@ export function Notices({ form, replace, onCreated, onFill }: NoticesProps) {
       {onFill !== undefined && <Untranslated form={form} onFill={onFill} />}
       {!isCopied && <Notice kind="warning">{words.noCopy}</Notice>}
       {copies.length > 0 && <FoundCopy {...{ form, replace, onCreated }} />}
-      {theirs !== null && <TheirChanges form={form} />}
+      {theirs !== null && <TheirChanges form={form} theirs={theirs} />}
       <Undecided form={form} />
     </div>
   )
@@ -158,25 +158,16 @@ function Undecided({ form: { type, store } }: { readonly form: DocumentForm }) {
   )
 }
 
-function TheirChanges({ form }: { readonly form: DocumentForm }) {
+/** The changes of another person, in a message at the bottom: a line above the fields would move them while somebody types. */
+function TheirChanges({ form, theirs }: Pick<NoticesProps, 'form'> & { readonly theirs: NonNullable<DocumentMeta['theirs']> }) {
   const words = useWords().editor.notices
   const format = useFormat()
-  const { theirs } = useMeta(form)
-  const labels = (theirs?.paths ?? []).map(
+  const { say } = useToasts()
+  const labels = theirs.paths.map(
     (path) => labelOfPath(form.type, form.store, path) || labelOfPath(form.type, form.store, parentPath(path)),
   )
-  const text = words.theirs(theirs?.person ?? null, format.list([...new Set(labels)]))
-  useEffect(() => announce(text), [text])
-  return (
-    <Notice
-      kind="info"
-      actions={
-        <Button isSmall kind="quiet" onPress={() => form.update({ theirs: null })}>
-          {words.close}
-        </Button>
-      }
-    >
-      {text}
-    </Notice>
-  )
+  const text = words.theirs(theirs.person, format.list([...new Set(labels)]))
+  // Each change is said, also when it is about the same fields.
+  useEffect(() => say(text, { isKept: true }), [say, text, theirs])
+  return null
 }

@@ -46,7 +46,6 @@ export const editor = {
     theirs: (person: string | null, fields: string) => `${person ?? 'Jemand anderes'} hat geändert: ${fields}.`,
     undecided: (person: string | null, fields: string, time: string | null) =>
       `${who(person, time)} und Sie haben dasselbe geändert: ${fields}. Bitte wählen Sie, welche Fassung bleibt.`,
-    close: 'Schließen',
   },
   conflict: {
     heading: (count: number) => few(count, 'Konflikt', 'Konflikte'),

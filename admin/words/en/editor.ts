@@ -45,7 +45,6 @@ export const editor = {
     theirs: (person: string | null, fields: string) => `${person ?? 'Someone else'} changed ${fields}.`,
     undecided: (person: string | null, fields: string, time: string | null) =>
       `${who(person, time)} changed ${fields}, and so did you. Choose which version to keep.`,
-    close: 'Close',
   },
   conflict: {
     heading: (count: number) => few(count, 'conflict', 'conflicts'),

@@ -427,8 +427,9 @@ describeWith(['Chromium'], 'saving in a browser', () => {
       expect(answer.status).toBe(200)
     }
 
-    test('different fields are merged, and a line says who changed what', async () => {
+    test('different fields are merged, and a message says who changed what without moving the fields', async () => {
       await openDocument()
+      const place = await title().boundingBox()
       await theirs({ kicker: 'Theirs' })
       await title().fill('Mine')
       await isStored('Mine')
@@ -436,6 +437,7 @@ describeWith(['Chromium'], 'saving in a browser', () => {
         .getByText(/Ada Lovelace changed Kicker/)
         .first()
         .waitFor()
+      expect(await title().boundingBox()).toEqual(place)
       expect(await page.getByRole('textbox', { name: 'Kicker' }).inputValue()).toBe('Theirs')
       expect((await stored()).kicker).toBe('Theirs')
       open.expectNoProblems(/412/)
