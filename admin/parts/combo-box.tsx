@@ -89,7 +89,7 @@ export function ComboBox<Item extends ComboBoxItem>(props: ComboBoxProps<Item>) 
       value={selected}
       onChange={(keys) => pick(keys)}
       onOpenChange={props.onOpenChange}
-      // What is left of a search would look like a value. Another window takes the focus of the page, not of the field.
+      // A search that was not finished would look like a value. A change of window leaves the focus in the field.
       onBlur={() => document.activeElement !== input.current && props.onQuery('')}
     >
       <Frame {...props} input={input} foot={foot} hasMoved={hasMoved} />

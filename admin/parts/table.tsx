@@ -79,7 +79,7 @@ const usualWidth = 150
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
 
-/** The least width of a table, and the width of each column but the first: what it lacks is taken from all that can be narrower. */
+/** The minimum width of a table, and the width of each column but the first: those with a minimum share any shortage of space. */
 function widthsOf(columns: readonly Pick<Column<never>, 'width' | 'least'>[], checkBoxes: number) {
   const others = columns.slice(1).map(({ width = usualWidth, least = width }) => ({ width, least }))
   const wanted = checkBoxes + head.width + sum(others.map(({ width }) => width))

@@ -60,7 +60,7 @@ export function EditorHeader(props: EditorHeaderProps) {
   const name = nameOfDocument(type, form.store.get('') as Entry)
   const { documentId } = useSaver(form.saver)
   const known = useQuery(startQuery()).data?.data.types.find(({ uid }) => uid === type.uid)
-  const { languages, besides } = useViews(props)
+  const { languages, columnChoices } = useViews(props)
   const list = known === undefined ? type.displayName : listName(known)
   return (
     <header className={styles.header}>
@@ -94,9 +94,9 @@ export function EditorHeader(props: EditorHeaderProps) {
             <PanelRight />
           </IconButton>
         </span>
-        <MoreMenu {...props} besides={besides} />
+        <MoreMenu {...props} columnChoices={columnChoices} />
       </div>
-      <Views {...props} besides={besides} languages={languages} />
+      <Views {...props} columnChoices={columnChoices} languages={languages} />
     </header>
   )
 }
@@ -146,20 +146,20 @@ function useViews({ form, locales, beside }: EditorHeaderProps) {
     const notes = [...(isDefault ? [words.isDefault] : []), ...(isThere || documentId === null ? [] : [words.missingLanguage])]
     return { value: code, label: format.languageName(code), ...(notes.length > 0 ? { description: notes.join(', ') } : {}) }
   })
-  const besides: readonly Choice[] = [
+  const columnChoices: readonly Choice[] = [
     ...(beside === null ? [] : [{ value: '', label: words.secondColumn.none }]),
     ...(view?.published == null ? [] : [{ value: 'published', label: words.secondColumn.published }]),
     ...languages.filter(({ value }) => value !== form.locale),
   ]
-  return { languages, besides }
+  return { languages, columnChoices }
 }
 
 interface ViewsProps extends EditorHeaderProps {
   readonly languages: readonly Choice[]
-  readonly besides: readonly Choice[]
+  readonly columnChoices: readonly Choice[]
 }
 
-function Views({ form, languages, besides, beside, onLocale, onBeside, onOpen, onPreview, isPreviewed }: ViewsProps) {
+function Views({ form, languages, columnChoices, beside, onLocale, onBeside, onOpen, onPreview, isPreviewed }: ViewsProps) {
   const words = useWords().editor
   const { documentId } = useSaver(form.saver)
   return (
@@ -169,14 +169,14 @@ function Views({ form, languages, besides, beside, onLocale, onBeside, onOpen, o
           <Select isSmall aria-label={words.language} choices={languages} value={form.locale} onChange={onLocale} />
         </span>
       )}
-      {besides.length > 0 && documentId !== null && (
+      {columnChoices.length > 0 && documentId !== null && (
         <span className={styles.beside}>
           <Columns2 size={16} aria-hidden="true" />
           <Select
             isSmall
             isQuiet
             aria-label={words.secondColumn.label}
-            choices={besides}
+            choices={columnChoices}
             value={beside}
             placeholder={words.secondColumn.choose}
             onChange={(value) => onBeside(value === '' ? null : value)}
@@ -201,7 +201,7 @@ function Views({ form, languages, besides, beside, onLocale, onBeside, onOpen, o
   )
 }
 
-function MoreMenu(props: EditorHeaderProps & Pick<ViewsProps, 'besides'>) {
+function MoreMenu(props: EditorHeaderProps & Pick<ViewsProps, 'columnChoices'>) {
   const { form, locales, onOpen } = props
   const words = useWords().editor
   const format = useFormat()

@@ -158,7 +158,7 @@ function Undecided({ form: { type, store } }: { readonly form: DocumentForm }) {
   )
 }
 
-/** The changes of another person, in a message at the bottom: a line above the fields would move them while somebody types. */
+/** Reports changes by another person in a toast, because a line above the fields would shift them during typing. */
 function TheirChanges({ form, theirs }: Pick<NoticesProps, 'form'> & { readonly theirs: NonNullable<DocumentMeta['theirs']> }) {
   const words = useWords().editor.notices
   const format = useFormat()

@@ -8,7 +8,7 @@ import { useMeta } from './use-document-form.js'
 interface PaletteActionsProps {
   readonly form: DocumentForm
   /** Choices of the second column; one without a value closes it. */
-  readonly besides: readonly Choice[]
+  readonly columnChoices: readonly Choice[]
   /** A locale or `published`; null: nothing. */
   readonly beside: string | null
   readonly onBeside: (beside: string | null) => void
@@ -22,10 +22,10 @@ interface PaletteActionsProps {
 
 /** Offers the actions while the document is open. */
 export default function PaletteActions(props: PaletteActionsProps): null {
-  const { form, besides, beside, onBeside, onOpen, onPreview, isPreviewed, more } = props
+  const { form, columnChoices, beside, onBeside, onOpen, onPreview, isPreviewed, more } = props
   const { publish, preview, secondColumn } = useWords().editor
   const { view } = useMeta(form)
-  const columns = besides.filter(({ value }) => value !== (beside ?? ''))
+  const columns = columnChoices.filter(({ value }) => value !== (beside ?? ''))
   useScreenActions([
     ...(mayPublish(form.type, view) ? [{ id: 'publish', label: publish.publish, keys: 'Ctrl Enter', run: () => onOpen('publish') }] : []),
     ...(onPreview === null

@@ -15,7 +15,7 @@ interface SideForm {
   readonly folding: Folding
   /** Begins the ids of its fields. */
   readonly idPrefix: string
-  /** An element of its window, whose errors have keys of their own; without it, those of the screen lead through both forms. */
+  /** An element in the window of the form, where F8 visits only its errors; absent: F8 of the screen visits both forms. */
   readonly within?: RefObject<Element | null>
   /** As for the window of a publication. */
   readonly onGoIn?: (check: PublicationCheck, attribute: string) => void

@@ -101,7 +101,7 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
   if (step.kind === 'question') return <Question {...props} step={step} count={count} onConfirm={run} />
   const close = () => {
     onClose()
-    // Documents that do not exist any more would stay selected.
+    // Deleted documents would stay selected.
     if (action === 'delete' && step.progress.done > 0) onClear()
   }
   return (

@@ -39,7 +39,7 @@ interface BulkRun {
   readonly documents: AsyncIterable<readonly BulkDocument[]>
   /** Acts on some documents; the key makes a repeated request harmless. */
   readonly act: (batch: readonly BulkDocument[], key: string) => Promise<readonly BulkFailure[]>
-  /** Documents of one call of `act`: what is stopped or fails has done none of them. */
+  /** Number of documents in each call of `act`; a call that is stopped counts none of them. */
   readonly size: number
   /** True for errors after which the same request is sent again. */
   readonly isAway: (error: unknown) => boolean

@@ -3,11 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
-import { patience } from '../../support/until.js'
-import { ada, expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
-
-/** Compares until a value is as expected; a loaded machine takes its time. */
-const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, patience)
+import { ada, eventually, expectAccessible, expectNoSidewaysScrolling, type OpenPage, openPage, servePage } from './page.js'
 
 describeWith(['Chromium'], 'the list of a type in a browser', () => {
   let served: Served

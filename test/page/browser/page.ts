@@ -7,6 +7,10 @@ import { expect } from 'vitest'
 import { addAdministrator, signInAdmin } from '../../support/administration.js'
 import { openBrowser } from '../../support/browser.js'
 import { type Served, type ServeOptions, serveMagazine } from '../../support/serve.js'
+import { patience } from '../../support/until.js'
+
+/** Compares until a value is as expected; a loaded machine takes its time. */
+export const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, patience)
 
 /** The super administrator of `servePage`. */
 export const ada = 'ada@example.com'

@@ -3,11 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addAdministrator, allowAdmins, requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
-import { patience } from '../../support/until.js'
-import { ada, type OpenPage, openPage, servePage } from './page.js'
-
-/** Compares until a value is as expected; a loaded machine takes its time. */
-const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, patience)
+import { ada, eventually, type OpenPage, openPage, servePage } from './page.js'
 
 describeWith(['Chromium'], 'saved views in a browser', () => {
   let served: Served
