@@ -8,14 +8,15 @@ import type { ContentType, MorphFrom } from '../../../model/schema/types.js'
 import { type FindHidden, keepHidden } from '../guard/hidden-rows.js'
 import type { RelationInput } from '../input/types.js'
 import { placeEntries } from './positions.js'
-import type { Owner } from './relations.js'
+import { moveLinks, type Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
 import { isOnSide, markModified, type Side } from './rows.js'
 import { resolveChange, resolveReferences, resolveSet } from './targets.js'
 
-/** A row that points at the owner, and its position in the owner's list. */
+/** A row that points at the owner, the row of the link table if there is one, and its position in the owner's list. */
 interface Pointing {
   readonly id: number
+  readonly link: number | null
   readonly place: number | null
 }
 
@@ -47,7 +48,8 @@ async function refuseHiddenTargets(
   present: readonly Pointing[],
   wanted: readonly number[],
 ): Promise<void> {
-  const added = wanted.filter((id) => !present.some((each) => each.id === id))
+  const before = new Set(present.map(({ id }) => id))
+  const added = wanted.filter((id) => !before.has(id))
   if (storage.kind !== 'columns' || added.length === 0) return
   // In all versions: the published ones follow on publication.
   const table = sql.table(target.table)
@@ -97,11 +99,11 @@ function pointingRows(transaction: Transaction, target: ContentType, owner: Owne
   const { storage } = attribute
   const isOurs = pointsAt(attribute, owner)
   if (storage.kind === 'columns')
-    return transaction.rows(sql`select id, null as place from ${sql.table(target.table)} where ${isOurs} order by id`)
+    return transaction.rows(sql`select id, null as link, null as place from ${sql.table(target.table)} where ${isOurs} order by id`)
   const here = sql.id(storage.here)
   const order = sql.id(storage.order)
   return transaction.rows(
-    sql`select ${here} as id, ${order} as place from ${sql.table(storage.table)} where ${isOurs} order by ${order}, id`,
+    sql`select ${here} as id, id as link, ${order} as place from ${sql.table(storage.table)} where ${isOurs} order by ${order}, id`,
   )
 }
 
@@ -140,34 +142,22 @@ function setPointing(
   const isOurs = pointsAt(attribute, owner)
   if (gone.length > 0)
     transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isOurs} and ${here} in (${transaction.dialect.list(gone)})`)
+  const kept = present.filter(({ id }) => after.has(id))
+  const isInOrder = [...kept.map(({ id }) => id), ...added].every((id, index) => id === wanted[index])
+  const last = present.reduce((most, { place }) => Math.max(most, place ?? 0), 0)
+  const places = new Map(isInOrder ? added.map((id, index) => [id, last + index + 1]) : wanted.map((id, index) => [id, index + 1]))
   if (added.length > 0) {
-    const last = present.reduce((most, { place }) => Math.max(most, place ?? 0), 0)
+    const rows = added.map((id) => [id, places.get(id)!])
     transaction.follow(
       sql`insert into ${sql.table(storage.table)} (${here}, ${sql.id(storage.id)}, ${sql.id(storage.type)}, field, ${order})
-        select e.id, ${owner.id}, ${owner.shape.uid}, ${attribute.name}, ${sql.lit(last)} + e.ordinal + 1 from ${numbered(transaction, added)}`,
+        select e.id, ${owner.id}, ${owner.shape.uid}, ${attribute.name}, e.place from ${transaction.dialect.rows(rows, { id: 'integer', place: 'real' }, 'e')}
+        order by e.ordinal`,
     )
   }
-  const kept = present.map(({ id }) => id).filter((id) => after.has(id))
-  if ([...kept, ...added].every((id, index) => id === wanted[index])) return { gone, added }
-  transaction.follow(
-    updateFrom(
-      storage.table,
-      'l',
-      sql`${order} = e.ordinal + 1`,
-      numbered(transaction, wanted),
-      sql`${pointsAt(attribute, owner, 'l')} and l.${here} = e.id`,
-    ),
-  )
+  const moved = kept.filter(({ id, place }) => places.has(id) && places.get(id) !== place)
+  moveLinks(transaction, storage.table, storage.order, new Map(moved.map(({ link, id }) => [link!, places.get(id)!])))
   return { gone, added }
 }
-
-/** Row ids with their positions, as a table `e`. */
-const numbered = ({ dialect }: Transaction, ids: readonly number[]) =>
-  dialect.rows(
-    ids.map((id) => [id]),
-    { id: 'integer' },
-    'e',
-  )
 
 /**
  * Lets versions of other documents on the target side point at `to` as those on the other side point at `from`. Rows of types without

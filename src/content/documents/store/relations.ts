@@ -21,12 +21,18 @@ export interface Owner {
   readonly id: number
 }
 
-/** The links of an owner: those that it has, with their stored positions, and those that it gets. */
+/** A stored link: the row of the link table, and its position if the relation has an order. */
+interface StoredLink {
+  readonly id: number
+  readonly place: number | null
+}
+
+/** The links of an owner by their targets: those that it has, and those that it gets. */
 interface LinkChange {
   readonly owner: Owner
   readonly relation: Relation
   readonly storage: LinkStorage
-  readonly present: ReadonlyMap<number, number | null>
+  readonly present: ReadonlyMap<number, StoredLink>
   readonly wanted: readonly number[]
 }
 
@@ -43,7 +49,7 @@ export async function writeRelation(
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
   const target = model.types.get(relation.target)!
   if (storage.kind !== 'link') return
-  const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
+  const present = isNew ? new Map<number, StoredLink>() : await linkedRows(transaction, storage, owner.id)
   const asked = await wantedRows(writing, target, relation, isNew ? null : [...present.keys()], input)
   const { hidden } = resolving
   const wanted = hidden === null ? asked : await keepHidden(hidden, target, [...present.keys()], asked, relation.many)
@@ -53,14 +59,14 @@ export async function writeRelation(
   writeLinks(writing, change)
 }
 
-/** Linked rows of an owner in order, with their stored positions. */
-async function linkedRows(transaction: Transaction, storage: LinkStorage, owner: number): Promise<ReadonlyMap<number, number | null>> {
+/** Links of an owner by their targets, in order. */
+async function linkedRows(transaction: Transaction, storage: LinkStorage, owner: number): Promise<ReadonlyMap<number, StoredLink>> {
   const order = storage.order === null ? sql`id` : sql`${sql.id(storage.order)}, id`
   const place = storage.order === null ? sql`null` : sql.id(storage.order)
-  const rows = await transaction.rows<{ target: number; place: number | null }>(
-    sql`select ${sql.id(storage.there)} as target, ${place} as place from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} order by ${order}`,
+  const rows = await transaction.rows<StoredLink & { readonly target: number }>(
+    sql`select id, ${sql.id(storage.there)} as target, ${place} as place from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} order by ${order}`,
   )
-  return new Map(rows.map(({ target, place }) => [target, place]))
+  return new Map(rows.map(({ target, id, place }) => [target, { id, place }]))
 }
 
 async function wantedRows(
@@ -162,10 +168,14 @@ function writeLinks(writing: RowContext, change: LinkChange): void {
     detachOtherOwners(transaction, relation, storage, change.owner, transaction.dialect.list(added), 'draft')
     insertLinks(transaction, storage, owner, added, places)
   }
-  const kept = wanted.filter((id) => present.has(id))
+  if (storage.order === null) return
   // Positions have gaps left by removed targets.
-  const isMoved = storage.order !== null && kept.some((id) => present.get(id) !== places.get(id))
-  if (isMoved) renumber(transaction, storage, owner, places, kept)
+  const moved = wanted.flatMap((target) => {
+    const link = present.get(target)
+    const place = places.get(target)!
+    return link === undefined || link.place === place ? [] : [[link.id, place] as const]
+  })
+  moveLinks(transaction, storage.table, storage.order, new Map(moved))
 }
 
 /** Marks drafts on the other side of changed links, and drafts that lost a target. */
@@ -191,19 +201,14 @@ function noteOthers(
   }
 }
 
-/** Positions of targets, from 1. */
-type Positions = ReadonlyMap<number, number>
-
-/** Targets with their positions, as a table `e`. */
-const toPositionTable = ({ rows }: Dialect, targets: readonly number[], places: Positions): RawBuilder<unknown> =>
-  rows(
-    targets.map((id) => [id, places.get(id)!]),
-    { target: 'integer', place: 'real' },
-    'e',
-  )
-
 /** Links an owner to more targets, in the last position of each target's list. */
-function insertLinks(transaction: Transaction, storage: LinkStorage, owner: number, added: readonly number[], places: Positions): void {
+function insertLinks(
+  transaction: Transaction,
+  storage: LinkStorage,
+  owner: number,
+  added: readonly number[],
+  places: ReadonlyMap<number, number>,
+): void {
   const { table, here, there, order, inverseOrder } = storage
   const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
   const values = [
@@ -214,9 +219,14 @@ function insertLinks(transaction: Transaction, storage: LinkStorage, owner: numb
       ? []
       : [sql`(select coalesce(max(${sql.id(inverseOrder)}), 0) + 1 from ${sql.table(table)} where ${sql.id(there)} = e.target)`]),
   ]
+  const targets = transaction.dialect.rows(
+    added.map((id) => [id, places.get(id)!]),
+    { target: 'integer', place: 'real' },
+    'e',
+  )
   transaction.follow(
     sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
-      select ${sql.join(values)} from ${toPositionTable(transaction.dialect, added, places)} order by e.ordinal`,
+      select ${sql.join(values)} from ${targets} order by e.ordinal`,
   )
 }
 
@@ -251,22 +261,14 @@ export function detachOtherOwners(
   )
 }
 
-function renumber(
-  transaction: Transaction,
-  { table, here, there, order }: LinkStorage,
-  owner: number,
-  places: Positions,
-  kept: readonly number[],
-): void {
-  transaction.follow(
-    updateFrom(
-      table,
-      'l',
-      sql`${sql.id(order!)} = e.place`,
-      toPositionTable(transaction.dialect, kept, places),
-      sql`l.${sql.id(here)} = ${owner} and l.${sql.id(there)} = e.target`,
-    ),
-  )
+/**
+ * Gives links, by their own ids, new positions in a link table. By owner and target, SQLite would compare each link of the owner with each
+ * position.
+ */
+export function moveLinks(transaction: Transaction, table: string, order: string, places: ReadonlyMap<number, number>): void {
+  if (places.size === 0) return
+  const positions = transaction.dialect.rows([...places], { id: 'integer', place: 'real' }, 'e')
+  transaction.follow(updateFrom(table, 'l', sql`${sql.id(order)} = e.place`, positions, sql`l.id = e.id`))
 }
 
 const table = sql.table('files_related_mph')
