@@ -228,6 +228,25 @@ rule('history.7', 'links to drafts and to other locales are given back', async (
   expect(restored.body.data.draft.stories.map(({ id: row }: { id: number }) => row)).toEqual(before)
 })
 
+rule('history.7', 'links of a published draft to drafts are given back, also in components', async () => {
+  const [draft, shown] = [await storyOf({ title: 'A draft' }), await storyOf({ title: 'Published' })]
+  await ok(ada.send('POST', `${stories}/${shown}/publish`, undefined, await tag(shown)))
+  const ana = (await ok(ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))).body.data.documentId
+  const links = { related: [draft, shown], sections: [{ __component: 'block.text', heading: 'h', source: ana }] }
+  const id = await storyOf(links)
+  await ok(ada.send('POST', `${stories}/${id}/publish`, undefined, await tag(id)))
+  const expected = { related: [{ documentId: draft }, { documentId: shown }], sections: [{ source: { documentId: ana } }] }
+  expect(await version(id)).toMatchObject({ status: 'published', data: expected })
+  await patch(id, { title: 'Second' })
+  const published = (await versions(id)).find(({ status }: { status: string }) => status === 'published')
+  const restored = await ok(ada.send('POST', `${stories}/${id}/history/${published.id}/restore`, {}, await tag(id)))
+  expect(restored.body.data.draft).toMatchObject({ title: 'First', ...expected })
+  // They still wait for the publication of their targets.
+  await ok(ada.send('POST', `${stories}/${id}/publish`, undefined, await tag(id)))
+  await ok(ada.send('POST', `${stories}/${draft}/publish`, undefined, await tag(draft)))
+  expect((await ok(ada.get(`${stories}/${id}`))).body.data.published.related).toMatchObject(expected.related)
+})
+
 rule('history.7', 'components with parts that the administrator may not see are left as they are', async () => {
   await giveRights(served, 'teller', [
     { action: 'read', subject: story, properties: { fields: ['title', 'seo.metaTitle', 'sections', 'links'], locales: null } },

@@ -27,7 +27,7 @@ type RecordingAccess = Pick<ContentAccess, 'documents' | 'administratorId' | 'hi
 interface HistoryRecorder {
   /** Stores the drafts that a write is about to replace. */
   recordReplaced(scope: WriteScope): Promise<void>
-  /** Stores the versions that a write has published. */
+  /** Stores the drafts that a write has published. */
   recordPublished(scope: WriteScope, documentId: string): Promise<void>
 }
 
@@ -53,8 +53,11 @@ export function historyRecorder({ documents, administratorId, history }: Recordi
       if (scope.operation.action !== 'publish') return
       const createdAt = history.now()
       const recording = { history, documents, scope, documentId }
-      for (const version of await versionsConcerned(scope, documentId))
-        if (version.published_at !== null) await record(recording, version, { status: 'published', createdAt, by: administratorId })
+      const versions = await versionsConcerned(scope, documentId)
+      // The draft has the same content, and also the links that wait for the publication of their targets.
+      for (const draft of versions.filter(({ published_at }) => published_at === null))
+        if (versions.some(({ published_at, locale }) => published_at !== null && locale === draft.locale))
+          await record(recording, draft, { status: 'published', createdAt, by: administratorId })
     },
   }
 }
