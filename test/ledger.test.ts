@@ -21,8 +21,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   operations: { files: 38, lines: 7608, prose: 3 },
   // Up by 600: publications at a later time. Up by 54: lists and the home screen know them.
   // Up by 3: links are described without uids. Up by 123: awaited drafts and changes by day on the home screen.
-  // Up by 7: the locales of the rights to a type.
-  admin: { files: 62, lines: 10729, prose: 3 },
+  // Up by 7: the locales of the rights to a type. Up by 3: a publication keeps the links that wait.
+  admin: { files: 62, lines: 10732, prose: 3 },
   // Up by 3: the same.
   http: { files: 78, lines: 13091, prose: 3 },
   service: { files: 57, lines: 6716, prose: 3 },

@@ -62,15 +62,19 @@ interface ComparisonProps {
   readonly onRestore?: (name: string) => void
   readonly mayRestore?: (name: string) => boolean
   readonly isEverything?: boolean
+  /** Attributes that were restored: their rows stay in their places. */
+  readonly restored?: readonly string[]
   readonly same: string
 }
 
 /** The attributes of two versions, in the order of the layout. */
-export function Comparison({ type, left, right, onRestore, mayRestore, isEverything = false, same }: ComparisonProps) {
+export function Comparison({ type, left, right, onRestore, mayRestore, isEverything = false, restored = [], same }: ComparisonProps) {
   const words = useWords().editor
   const differing = differingAttributes(type, left.data, right.data)
   const all = type.layout.layouts.edit.flat().map(({ name }) => name)
-  const names = isEverything ? all.filter((name) => name in left.data || name in right.data) : differing
+  const kept = [...new Set([...all, ...restored, ...differing])].filter((name) => restored.includes(name) || differing.includes(name))
+  const everything = all.filter((name) => name in left.data || name in right.data)
+  const names = isEverything ? everything : differing.length === 0 ? [] : kept
   // Words of two languages are all different.
   const isTranslation = left.lang !== right.lang
   return (
@@ -89,7 +93,8 @@ export function Comparison({ type, left, right, onRestore, mayRestore, isEveryth
           <section key={name} className={styles.row}>
             <div className={styles.head}>
               <h3>{labelOf(type.layout, name)}</h3>
-              {mayRestore?.(name) && (
+              {restored.includes(name) && !differing.includes(name) && <span>{words.history.isRestored}</span>}
+              {mayRestore?.(name) && differing.includes(name) && (
                 <Button isSmall onPress={() => onRestore?.(name)}>
                   {words.history.restore}
                 </Button>

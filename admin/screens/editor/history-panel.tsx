@@ -130,6 +130,7 @@ function Version({ form, id }: { readonly form: DocumentForm; readonly id: numbe
   const format = useFormat()
   const { say } = useToasts()
   const { view } = useMeta(form)
+  const [restored, setRestored] = useState<readonly string[]>([])
   const document = form.saver.state.documentId ?? ''
   const query = form.locale === null ? {} : { locale: form.locale }
   const { data } = useQuery({
@@ -148,6 +149,7 @@ function Version({ form, id }: { readonly form: DocumentForm; readonly id: numbe
       await saveAll(form)
       const before = form.store.get('') as Entry
       const wanted = name === null ? differingAttributes(form.type, version, before) : [name]
+      setRestored((others) => [...others, ...wanted])
       await restoreVersion(form, id, name === null ? null : wanted)
       // Links that are not loaded would be lost by undo.
       form.store.noteReplaced(
@@ -182,6 +184,7 @@ function Version({ form, id }: { readonly form: DocumentForm; readonly id: numbe
       right={{ title: words.compare.draft, name: words.compare.draft, data: draft, lang: form.locale }}
       onRestore={(name) => void restore(name)}
       mayRestore={mayRestore}
+      restored={restored}
       same={words.history.same}
     />
   )
