@@ -13,10 +13,12 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   model: { files: 60, lines: 9556, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17225, prose: 3 },
-  query: { files: 13, lines: 3704, prose: 3 },
-  content: { files: 106, lines: 16029, prose: 3 },
-  // Up by 30: the errors of users have codes and parameters.
-  identity: { files: 20, lines: 3395, prose: 3 },
+  // Up by 2: `strictParams` refuses with the details of Strapi.
+  query: { files: 13, lines: 3706, prose: 3 },
+  // Up by 3: errors of users show the body as it would be stored.
+  content: { files: 106, lines: 16032, prose: 3 },
+  // Up by 30: the errors of users have codes and parameters. Up by 5: the details of a role that does not exist.
+  identity: { files: 20, lines: 3400, prose: 3 },
   project: { files: 31, lines: 5385, prose: 3 },
   operations: { files: 38, lines: 7608, prose: 3 },
   // Up by 600: publications at a later time. Up by 54: lists and the home screen know them.

@@ -192,6 +192,33 @@ describe('writing', () => {
     expect(await served.sql('select count(*) as users from up_users')).toEqual(before)
   })
 
+  rule(
+    'accounts.19',
+    'targets that do not exist, roles too, are an error of the body as a whole, which shows it as it would be stored',
+    async () => {
+      const id = await newUser()
+      const cases: readonly (readonly [object, object, string])[] = [
+        [{ nickname: 'x', role: 9999 }, { nickname: 'x', role: { set: [{ id: 9999 }] } }, 'plugin::users-permissions.role'],
+        [{ role: { connect: [{ id: 9999 }] } }, { role: { connect: [{ id: 9999 }] } }, 'plugin::users-permissions.role'],
+        [
+          { role: { set: 9999 }, avatar: 9999 },
+          { role: { set: [{ id: 9999 }] }, avatar: { set: [{ id: 9999 }] } },
+          'plugin::users-permissions.role',
+        ],
+        [{ favourites: [9999] }, { favourites: { set: [{ id: 9999 }] } }, 'api::tag.tag'],
+      ]
+      for (const [body, value, uid] of cases) {
+        const { status, body: refusal } = await put(id, body)
+        const message = `1 relation(s) of type ${uid} associated with this entity do not exist`
+        const publishedAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+        expect([status, refusal.error.message]).toEqual([400, message])
+        expect(refusal.error.details).toEqual({
+          errors: [{ path: [], message, name: 'ValidationError', value: { ...value, publishedAt } }],
+        })
+      }
+    },
+  )
+
   test('unique attributes are checked like name and address', async () => {
     const id = await newUser({ badge: 'one' })
     const other = await newUser({ badge: 'two' })

@@ -197,7 +197,8 @@ rule('endpoints.13', 'lookup is refused', async () => {
 
 rule('endpoints.13', 'strictParams refuses unknown parameters', async () => {
   const { status, body } = await strict.request('/content/v2/tags?foo=1')
-  expect([status, body.error.name]).toEqual([400, 'ValidationError'])
+  const details = { key: 'foo', path: null, source: 'query', param: 'foo' }
+  expect([status, body.error]).toEqual([400, { status: 400, name: 'ValidationError', message: 'Invalid key foo', details }])
   expect((await strict.request('/content/v2/tags?where[name]=x')).status).toBe(400)
   for (const query of ['start=3', 'limit=1', 'filters[name]=Water&fields=name&sort=name&populate=articles&locale=en&status=published&_q=w'])
     expect((await strict.request(`/content/v2/tags?${query}`)).status).toBe(200)

@@ -83,8 +83,11 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
   const { provider } = given
   const fields = Object.fromEntries(Object.entries({ ...form, email, provider }).filter(([, value]) => value !== undefined))
   const stored = await valuesForConditions(accounts.database, accounts.model, type, id)
-  const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), ...fields }, false, stored)
+  const added = { publishedAt: new Date(accounts.now()).toISOString() }
+  const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), ...fields }, false, stored, added)
   if (input === null) throw attributeErrors(errors)
+  const { connect, set } = bodyMembers(given.role)
+  const named = role?.kind === 'row' && { role: { [connect === undefined || set !== undefined ? 'set' : 'connect']: [{ id: role.id }] } }
   const columns = await scalarColumns(input, accounts.passwords.hash)
   const { defaultLocale } = accounts
   await userTransaction(accounts, async (transaction) => {
@@ -92,7 +95,7 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
     if (now === null) throw notFound('User not found')
     await refuseTaken(transaction)
     await checkUniqueAttributes(attributeWriting(accounts, transaction, defaultLocale), type, now.document_id ?? '', input)
-    if (role !== null) await setRole(transaction, type, id, await existingRole(transaction, role))
+    if (role !== null) await setRole(transaction, type, id, await existingRole(transaction, role, { ...input.checked, ...named }))
     await changeUser(transaction, id, columns, accounts.now(), form.password !== undefined || columns.blocked === 1)
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, false)
     await accounts.watch?.happened(transaction, 'entry.update', id)

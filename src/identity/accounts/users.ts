@@ -5,7 +5,7 @@ import { insertRow, newEntry, updateRow } from '../../content/documents/store/ro
 import { type AttributeWriting, removeRow } from '../../content/documents/user-attributes.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { type Bound, type BoundRow, bindTimestamp, linkLast } from '../../database/portable-sql.js'
-import { ApiError } from '../../foundation/errors/errors.js'
+import { validationError } from '../../foundation/errors/errors.js'
 import { ownedLink } from '../../model/schema/graph.js'
 import type { ContentType } from '../../model/schema/types.js'
 import { revokeCredentials } from '../access/identify.js'
@@ -85,15 +85,17 @@ export async function roleNamed(database: RowReader, role: RoleReference): Promi
   return roles.find(({ document_id }) => role.kind === 'row' || document_id === role.documentId)?.id ?? null
 }
 
-/** Returns the id of the role that a body names. @throws ApiError 400 if it does not exist, in Strapi's words. */
-export async function existingRole(database: RowReader, role: RoleReference): Promise<number> {
+/** Returns the id of the role that a body names; `shown`: the body. @throws ApiError 400 if it does not exist, in Strapi's words */
+export async function existingRole(database: RowReader, role: RoleReference, shown?: object): Promise<number> {
   const id = await roleNamed(database, role)
   if (id !== null) return id
   const message =
     role.kind === 'document'
       ? `Document with id "${role.documentId}", locale "null" not found`
       : '1 relation(s) of type plugin::users-permissions.role associated with this entity do not exist'
-  throw new ApiError('ValidationError', message).because([{ path: ['role'], message, code: 'notFound' }])
+  const value = role.kind === 'row' ? shown : undefined
+  const details = value === undefined ? {} : { errors: [{ path: [], message, name: 'ValidationError', value }] }
+  throw validationError(message, details).because([{ path: ['role'], message, code: 'notFound' }])
 }
 
 /** Inserts a user with a role and returns the row id. Missing columns get the model's defaults. */

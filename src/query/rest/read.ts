@@ -1,6 +1,6 @@
 // A query string becomes a ReadRequest: one walk through filters, sort, pagination,
 // fields and populate, in the order of the recorded checks.
-import { ApiError, forbidden, inputError } from '../../foundation/errors/errors.js'
+import { ApiError, forbidden, inputError, validationError } from '../../foundation/errors/errors.js'
 import { fullAccess, type Grants, projectAccess, type Scopes } from '../../foundation/grants.js'
 import type { ContentType, Model, Relation, Scalar } from '../../model/schema/types.js'
 import type { Contract } from '../contract.js'
@@ -40,7 +40,7 @@ export interface ReadContext {
   readonly defaultLocale: string
   readonly pages: PageLimits
   readonly limits: QueryLimits
-  /** Refuse unknown top-level parameters (`api.rest.strictParams`). */
+  /** Refuse unknown top-level parameters, except of users and files (`api.rest.strictParams`). */
   readonly strictParams: boolean
   /** Reading drafts needs the separate action `findDraft` (`api.rest.draftGrant`). */
   readonly draftGrant?: boolean
@@ -92,7 +92,7 @@ const knownParameters = new Set(
  */
 export function readRequest(context: ReadContext, grants: Grants, wanted: ReadTarget, parameters: Parameters): ReadRequest {
   const { type, mode } = wanted
-  if (context.strictParams) refuseUnknown(parameters)
+  if (context.strictParams && type.exposed) refuseUnknown(parameters)
   const drafts = getDraftAccess(context.model, context.draftGrant === true, grants, type, parameters)
   if (drafts.isClosed && (wanted.afterWrite !== true || comparesVersions(parameters))) throw forbidden(`${type.uid}.findDraft`)
   const walk = createResolver(context.model, drafts.grants, context.contract, wanted.limits ?? context.limits, type)
@@ -225,7 +225,10 @@ const notAPage = (name: string, message: string): ApiError => inputError(message
 
 function refuseUnknown(parameters: Parameters): void {
   const unknown = Object.keys(parameters).find((name) => !knownParameters.has(name))
-  if (unknown !== undefined) throw inputError(`Invalid params: '${unknown}'`, [unknown], 'unknown', { name: unknown })
+  if (unknown === undefined) return
+  const message = `Invalid key ${unknown}`
+  const details = { key: unknown, path: null, source: 'query', param: unknown }
+  throw validationError(message, details).because([{ path: [unknown], message, code: 'unknown', params: { name: unknown } }])
 }
 
 /**

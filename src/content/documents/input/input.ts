@@ -90,7 +90,8 @@ function localeErrors(locale: unknown): readonly AttributeError[] {
 }
 
 /**
- * Reads the attributes of a row with a separate API (users); other members are ignored. `input` is null if there are errors.
+ * Reads the attributes of a row with a separate API (users); other members are ignored. `input` is null if there are errors, which show
+ * `added` among the data.
  * @throws ApiError 400 for a body nested too deeply
  */
 export function readAttributes(
@@ -99,6 +100,7 @@ export function readAttributes(
   given: Body,
   isCreation: boolean,
   stored: Body | null = null,
+  added: Body = {},
 ): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
   if (isTooDeep(given)) throw validationError('The data is nested too deeply')
   const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
@@ -109,8 +111,9 @@ export function readAttributes(
     Object.fromEntries(known),
   )
   const problem = relationProblem(context.model, type, checked.value)
-  const errors = problem === null ? checked.errors : [...checked.errors, wholeError([], problem, notALink, checked.value)]
-  return { input: errors.length > 0 ? null : toInput(context.model, type, checked.value, checked.value, isCreation), errors }
+  const shown = { ...checked.value, ...added }
+  const errors = problem === null ? checked.errors : [...checked.errors, wholeError([], problem, notALink, shown)]
+  return { input: errors.length > 0 ? null : toInput(context.model, type, checked.value, shown, isCreation), errors }
 }
 
 /** Checks a stored document against every rule, as for publishing. Resolves to the errors, with the values that `reader` may see. */
