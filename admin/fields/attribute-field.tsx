@@ -1,6 +1,7 @@
 // The frame of one attribute: label, marks, limits, errors and hints around the editor of its kind.
 import { Globe, Lock } from 'lucide-react'
 import { memo, type ReactNode, Suspense, useCallback, useState, useSyncExternalStore } from 'react'
+import type { FieldError } from '../form/errors.js'
 import { useErrors } from '../form/hooks.js'
 import { joinPath } from '../form/paths.js'
 import type { DocumentStore } from '../form/store.js'
@@ -31,8 +32,9 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
   const errors = useErrors(document.store, path)
   const kind = kindFor(attribute)
   const label = labelOf(section.layout, name)
-  const { description, placeholder, editable } = section.layout.metadatas[name]?.edit ?? {}
-  const isReadOnly = editable === false || !mayWrite(document.mayUpdate, names)
+  const edit = section.layout.metadatas[name]?.edit ?? {}
+  const [description, placeholder] = [textOf(edit.description), textOf(edit.placeholder)]
+  const isReadOnly = edit.editable === false || !mayWrite(document.mayUpdate, names)
   const limit = typeof attribute.maxLength === 'number' && !isReadOnly ? attribute.maxLength : undefined
   const shortest = typeof attribute.minLength === 'number' ? attribute.minLength : 0
   const length = useLength(document.store, path, limit !== undefined || shortest > 0)
@@ -42,6 +44,18 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
   const open = hints.filter(({ code }) => !errors.some((error) => error.code === code))
   const limits = isReadOnly ? [] : limitTexts(words, attribute, wasShort && errors.length + open.length === 0)
   const { Field: Editor } = kind
+  const say = (found: readonly Pick<FieldError, 'code' | 'params' | 'message'>[]): ReactNode => (
+    <>
+      {found.map((one) => errorText(words, { ...one, params: { ...one.params, example: placeholder } }, label)).join(' ')}
+      {/* Expressions say little to editors, and less than a description. */}
+      {description === undefined && placeholder === undefined && found.some(({ code }) => code === 'pattern') && attribute.regex && (
+        <details>
+          <summary>{words.fields.expectedForm}</summary>
+          <code>{String(attribute.regex)}</code>
+        </details>
+      )}
+    </>
+  )
   return (
     <Field
       id={fieldId(document, path)}
@@ -49,20 +63,17 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
       required={attribute.required === true}
       lang={kind.hasLanguage ? (document.locale ?? undefined) : undefined}
       isGroup={kind.isGroup}
-      description={notes(typeof description === 'string' ? description : '', limits)}
+      description={[description, ...limits].filter(Boolean).join(' ')}
       count={limit === undefined ? undefined : { used: length, limit }}
-      error={errors.length > 0 && errors.map((error) => errorText(words, error, label)).join(' ')}
-      hint={open.length > 0 && open.map((hint) => errorText(words, { ...hint, message: '' }, label)).join(' ')}
+      error={errors.length > 0 && say(errors)}
+      hint={open.length > 0 && say(open.map((hint) => ({ ...hint, message: '' })))}
       onLeave={isReadOnly ? undefined : onLeave}
       aside={<Marks section={section} attribute={attribute} path={path} isReadOnly={isReadOnly} />}
     >
       {(control) => (
         <ErrorBoundary>
           <Suspense fallback={<Skeleton lines={1} isField />}>
-            <Editor
-              {...{ control, path, names, name, attribute, label, isReadOnly, Rows }}
-              placeholder={typeof placeholder === 'string' && placeholder !== '' ? placeholder : undefined}
-            />
+            <Editor {...{ control, path, names, name, attribute, label, isReadOnly, Rows }} placeholder={placeholder} />
           </Suspense>
           {document.renderBelow?.(path)}
         </ErrorBoundary>
@@ -105,10 +116,7 @@ function useLength(store: DocumentStore, path: string, isCounted: boolean): numb
   })
 }
 
-const notes = (description: string, limits: readonly string[]): ReactNode => {
-  const all = [description, ...limits].filter((text) => text !== '')
-  return all.length === 0 ? undefined : all.join(' ')
-}
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 interface MarksProps {
   readonly section: Section

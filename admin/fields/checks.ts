@@ -2,6 +2,7 @@
 // checked by the service alone.
 import type { FieldError } from '../form/errors.js'
 import type { FormAttribute } from '../form/values.js'
+import { uidPattern } from './error-text.js'
 
 /** A constraint that a value breaks. */
 export type Finding = Pick<FieldError, 'code' | 'params'>
@@ -34,8 +35,6 @@ function breaksPattern(text: string, source: unknown): boolean {
     return false
   }
 }
-
-const uidPattern = '^[A-Za-z0-9-_.~]*$'
 
 function* textFindings(attribute: FormAttribute, text: string): Generator<Finding> {
   const { type, minLength, maxLength, regex, required } = attribute

@@ -7,6 +7,9 @@ import type { Words } from '../words/catalog.js'
 type Code = Exclude<components['schemas']['InputErrorCode'], 'invalid'>
 type Errors = Pick<Words['errors'], Code>
 
+/** The form of uids without an expression of their own. */
+export const uidPattern = '^[A-Za-z0-9-_.~]*$'
+
 const isKnown = (errors: Errors, code: string): code is Code => Object.hasOwn(errors, code)
 
 /** The text for the code of an error, or the sentence of the service. */
@@ -15,5 +18,6 @@ export function errorText(
   { code, params, message }: Pick<FieldError, 'code' | 'params' | 'message'>,
   label: string,
 ): string {
+  if (code === 'pattern' && params.pattern === uidPattern) return errors.format(label, { expected: 'uid' })
   return isKnown(errors, code) ? errors[code](label, params) : message
 }

@@ -5,7 +5,7 @@ import type { Words } from '../words/catalog.js'
 const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : undefined
 
-/** Sentences about the size, the number of entries and the pattern of a value, and with `saysShortest` about its length. */
+/** Sentences about the size and the number of entries of a value, and with `saysShortest` about its length. */
 export function limitTexts({ fields: { limits } }: Words, attribute: FormAttribute, saysShortest: boolean): readonly string[] {
   const [min, max] = [numberOf(attribute.min), numberOf(attribute.max)]
   const minLength = numberOf(attribute.minLength)
@@ -14,7 +14,6 @@ export function limitTexts({ fields: { limits } }: Words, attribute: FormAttribu
     // The longest length is shown as a count.
     ...(saysShortest && minLength !== undefined && minLength > 1 ? [limits.minLength(minLength)] : []),
     ...(min === undefined && max === undefined ? [] : [isList ? limits.entries(min, max) : limits.range(min, max)]),
-    ...(typeof attribute.regex === 'string' && attribute.regex !== '' ? [limits.pattern(attribute.regex)] : []),
     ...(attribute.unique === true ? [limits.unique] : []),
   ]
 }

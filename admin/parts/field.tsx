@@ -102,15 +102,15 @@ export function Field(props: FieldProps) {
       </div>
       {props.children(control)}
       {Boolean(props.error) && (
-        <p className={styles.error} id={`${id}-error`}>
+        <div className={styles.error} id={`${id}-error`}>
           <CircleAlert size={14} aria-hidden="true" />
-          <span>{props.error}</span>
-        </p>
+          <div>{props.error}</div>
+        </div>
       )}
       {Boolean(props.hint) && (
-        <p className={styles.hint} id={`${id}-hint`}>
+        <div className={styles.hint} id={`${id}-hint`}>
           {props.hint}
-        </p>
+        </div>
       )}
       {Boolean(props.description) && (
         <p className={styles.description} id={`${id}-description`}>

@@ -39,7 +39,8 @@ export const errors = {
   max: (_label, { max }) => `Der Wert darf höchstens ${number(of(max))} sein.`,
   minItems: (_label, { min }) => `Mindestens ${plural(of(min), { one: '1 Eintrag ist', other: '{} Einträge sind' })} nötig.`,
   maxItems: (_label, { max }) => `Höchstens ${plural(of(max), { one: '1 Eintrag ist', other: '{} Einträge sind' })} erlaubt.`,
-  pattern: (_label, { pattern }) => `Der Text muss dem Muster ${String(pattern)} entsprechen.`,
+  pattern: (_label, { example }) =>
+    `Der Text hat nicht die erwartete Form${example === undefined ? '' : `, zum Beispiel „${String(example)}“`}.`,
   unique: (label) => `Ein anderes Dokument hat bereits diesen Wert für ${label}.`,
   notFound: () => 'Das verknüpfte Dokument oder die Datei gibt es nicht mehr.',
   unknown: (label) => `${label} gibt es nicht mehr. Bitte laden Sie die Seite neu.`,

@@ -46,6 +46,7 @@ export const fields = {
   yes: 'Ja',
   no: 'Nein',
   notAChoice: (value) => `${value} (nicht mehr verfügbar)`,
+  expectedForm: 'Erwartete Form',
   errorCount: (count) => plural(count, { one: '1 Fehler darin', other: '{} Fehler darin' }),
   limits: {
     minLength: (min) => `Mindestens ${number(min)} Zeichen.`,
@@ -61,7 +62,6 @@ export const fields = {
         : max === undefined
           ? `Mindestens ${plural(min, { one: '1 Eintrag', other: '{} Einträge' })}.`
           : `${number(min)} bis ${number(max)} Einträge.`,
-    pattern: (pattern) => `Muss dem Muster ${pattern} entsprechen`,
     unique: 'Kein anderes Dokument darf denselben Wert haben.',
   },
   date: {

@@ -47,6 +47,7 @@ export const fields = {
   yes: 'Yes',
   no: 'No',
   notAChoice: (value: string) => `${value} (no longer available)`,
+  expectedForm: 'Expected form',
   errorCount: (count: number) => plural(count, { one: '1 error inside', other: '{} errors inside' }),
   limits: {
     minLength: (min: number) => `At least ${number(min)} characters.`,
@@ -62,7 +63,6 @@ export const fields = {
         : max === undefined
           ? `At least ${plural(min, { one: '1 entry', other: '{} entries' })}.`
           : `${number(min)} to ${number(max)} entries.`,
-    pattern: (pattern: string) => `Must match ${pattern}`,
     unique: 'No other document may have the same value.',
   },
   date: {

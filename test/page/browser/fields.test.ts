@@ -273,6 +273,40 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     open.expectNoProblems(/Failed to load resource/)
   })
 
+  test('a text without the expected form gets words and an example, its expression only where nothing describes the field', async () => {
+    const tag = 'api::tag.tag'
+    const { body } = await api(`/content/${tag}?locale=en`, { method: 'POST', body: { data: { name: 'Rye', slug: `rye-${Date.now()}` } } })
+    const layout = `/types/${tag}/layout`
+    const describe = async (colour: object) => {
+      const { revision, ...given } = (await api(layout)).body.data
+      const metadatas = { ...given.metadatas, colour: { ...given.metadatas.colour, edit: { ...given.metadatas.colour.edit, ...colour } } }
+      const headers = { 'if-match': `"${revision}"` }
+      expect((await api(layout, { method: 'PUT', headers, body: { ...given, metadatas } })).status).toBe(200)
+    }
+    const frame = page.locator('#field-colour').locator('xpath=..').locator('xpath=..')
+    const expectHint = async (hint: string) => {
+      await open.go(`/content/${tag}/${body.data.documentId}?locale=en`)
+      await field('Colour').waitFor()
+      expect(await frame.textContent()).not.toContain('^#')
+      await field('Colour').fill('red')
+      await field('Colour').press('Tab')
+      await frame.getByText(hint).waitFor()
+    }
+    await expectHint('The text does not have the expected form.')
+    expect(await frame.getByText('^#[0-9a-f]{6}$').isVisible()).toBe(false)
+    await frame.getByText('Expected form').click()
+    await frame.getByText('^#[0-9a-f]{6}$').waitFor()
+    await describe({ placeholder: '#ff8800' })
+    await expectHint('The text does not have the expected form, such as “#ff8800”.')
+    expect(await frame.textContent()).not.toContain('^#')
+    await describe({ placeholder: '', description: 'Six digits after a hash.' })
+    await expectHint('The text does not have the expected form.')
+    await frame.getByText('Six digits after a hash.').waitFor()
+    expect(await frame.textContent()).not.toContain('^#')
+    await describe({ description: '' })
+    open.expectNoProblems()
+  })
+
   test('hints of empty texts are in the language of the page', async () => {
     await create(article, { title: 'Languages' })
     const hint = group('Background').locator('.cm-placeholder')
