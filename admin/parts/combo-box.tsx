@@ -183,6 +183,8 @@ function Frame<Item extends ComboBoxItem>({ input, foot, hasMoved, ...props }: F
         lang={props.lang}
         dir={props.dir}
         autoFocus={props.autoFocus}
+        // A list that Escape or scrolling has closed; the focus, which opens it, is here already.
+        onClick={() => state?.isOpen === false && state.open(null, 'focus')}
       />
       <Button className={styles.arrow}>
         <ChevronDown size={16} aria-hidden="true" />

@@ -102,7 +102,7 @@ describeWith(['Chromium'], 'accessibility in a browser', () => {
     }
   })
 
-  test('the windows of list and editor pass the audit', async () => {
+  test('the windows of list and editor, and a list of choices, pass the audit', async () => {
     const changes = {
       title: 'Zebra auf Deutsch',
       slug: 'zebra-deutsch',
@@ -136,6 +136,20 @@ describeWith(['Chromium'], 'accessibility in a browser', () => {
       await page.getByRole('button', { name: 'Choose from library' }).first().click()
       await dialog.locator('img').first().waitFor()
       await audit(/\.(?:jpg|png|svg)$/)
+      const tags = page.getByRole('group', { name: 'Tags' }).getByRole('combobox')
+      const choices = page.getByRole('option')
+      // Scrolling closes the list; a click opens it again, as after Escape.
+      const openChoices = () =>
+        eventually(async () => {
+          await tags.click()
+          return choices.count()
+        }).toBeGreaterThan(0)
+      await openChoices()
+      await expectAccessible(page, [1280, 390])
+      await tags.press('Escape')
+      await eventually(() => choices.count()).toBe(0)
+      await openChoices()
+      await tags.press('Escape')
       await showList(open)
       await page.getByRole('button', { name: 'Views', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Save as a view…' }).click()
