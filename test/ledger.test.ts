@@ -15,8 +15,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   database: { files: 104, lines: 17225, prose: 3 },
   // Up by 2: `strictParams` refuses with the details of Strapi.
   query: { files: 13, lines: 3706, prose: 3 },
-  // Up by 3: errors of users show the body as it would be stored.
-  content: { files: 106, lines: 16032, prose: 3 },
+  // Up by 3: errors of users show the body as it would be stored. Up by 2: a required file that is connected on creation is missing.
+  content: { files: 106, lines: 16034, prose: 3 },
   // Up by 30: the errors of users have codes and parameters. Up by 5: the details of a role that does not exist.
   identity: { files: 20, lines: 3400, prose: 3 },
   project: { files: 31, lines: 5385, prose: 3 },

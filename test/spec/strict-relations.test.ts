@@ -87,6 +87,17 @@ rule('writing.31', 'a document without required relations and files is refused, 
   expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual([])
 })
 
+rule('writing.31', 'files that a new document connects are not linked (relations.10), so they are missing', async () => {
+  const connected = { connect: [{ id: file }] }
+  for (const path of ['items', 'pages']) {
+    expect(await missing('POST', path, whole({ pic: connected, pics: connected }))).toEqual(all.slice(0, 2))
+    const inside = await missing('POST', path, whole({ one: { topic: topics[0], pic: connected } }))
+    expect(inside).toEqual(['one.pic: pic must be defined.'])
+    const made = await project.make(path, whole())
+    expect(await missing('PUT', `${path}/${made.documentId}`, { pic: connected, pics: connected })).toEqual([])
+  }
+})
+
 rule('writing.31', 'an update must not remove the last link, stored or new', async () => {
   for (const path of ['items', 'pages']) {
     const made = await project.make(`${path}?populate=one`, whole({ one: { topic: topics[0], pic: file } }))

@@ -217,7 +217,9 @@ export function checkRequiredLink(
 ): AttributeError[] {
   if (checking.strictRelations !== true || checking.isDraft || !isRequiredLink(attribute)) return []
   if (sent === undefined) return checking.isCreation ? [undefinedLink(attribute, path)] : []
-  const isLeft = form.set !== undefined ? form.set.length > 0 : (form.connect ?? []).length > 0 || !checking.isCreation
+  // A new row ignores connected files (relations.10).
+  const connected = attribute.kind === 'media' ? 0 : (form.connect ?? []).length
+  const isLeft = form.set !== undefined ? form.set.length > 0 : connected > 0 || !checking.isCreation
   return isLeft ? [] : [undefinedLink(attribute, path, sent === null ? null : form)]
 }
 
