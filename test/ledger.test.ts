@@ -9,7 +9,8 @@ const root = join(import.meta.dirname, '..')
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   // Up: errors with codes, events, presence, views, writes by entries and previews for the page of editors.
-  foundation: { files: 53, lines: 6982, prose: 3 },
+  // Up by 26: the start names settings of Strapi that are not read.
+  foundation: { files: 53, lines: 7008, prose: 3 },
   model: { files: 60, lines: 9556, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17225, prose: 3 },

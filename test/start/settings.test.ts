@@ -134,6 +134,24 @@ describe('environment', () => {
   })
 })
 
+rule('projects.26', 'settings of Strapi that Octavo does not read are named with their place, unless they are set', async () => {
+  const strapi = {
+    'config/plugins.ts': `import nothing from 'not-here'
+      export default { 'users-permissions': { config: { jwt: { expiresIn: '7d' }, register: { allowedFields: ['nickname'] } } } }`,
+    'config/env/preview/plugins.js': 'module.exports = { upload: { config: { sizeLimit: 1000 } } }',
+    'config/middlewares.json': ['strapi::errors', { name: 'strapi::cors', config: { origin: ['https://a.example'] } }],
+  }
+  const named = async (config: object, environment = {}) =>
+    (await withVariables(environment, { ...strapi, 'octavo.config.json': config })).warnings
+  const unread = (word: string, file: string, setting: string) =>
+    `${word} in ${file} is not read: ${setting} in octavo.config takes its place`
+  const lifespan = unread('expiresIn', 'config/plugins.ts', 'auth.jwtLifespan')
+  const origins = unread('origin', 'config/middlewares.json', 'cors.origins')
+  expect(await named({})).toEqual([unread('allowedFields', 'config/plugins.ts', 'auth.register.allowedFields'), lifespan, origins])
+  expect(await named({ auth: { register: { allowedFields: ['nickname'] } }, cors: { origins: ['https://a.example'] } })).toEqual([lifespan])
+  expect(await named({}, { NODE_ENV: 'preview' })).toContain(unread('sizeLimit', 'config/env/preview/plugins.js', 'limits.fileBytes'))
+})
+
 describe('OCTAVO_CONFIG', () => {
   const withBoth = (given: unknown, config: object = {}) =>
     withVariables({ OCTAVO_CONFIG: typeof given === 'string' ? given : JSON.stringify(given) }, { 'octavo.config.json': config })

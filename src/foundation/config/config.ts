@@ -26,6 +26,7 @@ import {
   readWebhookHeaders,
   type SourceOf,
   type StrapiDatabase,
+  unreadSettings,
   type WebhookHeaders,
   withVariable,
 } from './files.js'
@@ -250,7 +251,7 @@ export async function readConfig(
     webhookHeaders,
     strapiPreview,
     listLimit,
-    apiWarnings,
+    strapiWarnings: [...apiWarnings, ...unreadSettings(root, environment, config)],
     makeSecret,
   })
   return { config: assembled, read: { settings, given: config, source, strapi, environment, own } }
@@ -299,12 +300,13 @@ interface ConfigSources {
   readonly strapiPreview: Awaited<ReturnType<typeof readStrapiPreview>>
   /** The bound of lists in query strings from Strapi's config/middlewares. */
   readonly listLimit: ListLimit | null
-  readonly apiWarnings: readonly string[]
+  /** About the rest of Strapi's configuration. */
+  readonly strapiWarnings: readonly string[]
   makeSecret(): string
 }
 
 function assemble(sources: ConfigSources): Config {
-  const { root, given, environment, own, strapiDatabase, webhookHeaders, strapiPreview, listLimit, apiWarnings, makeSecret } = sources
+  const { root, given, environment, own, strapiDatabase, webhookHeaders, strapiPreview, listLimit, strapiWarnings, makeSecret } = sources
   const api = apiOf(root, given.api)
   const database = databaseOf({ root, environment, given: given.database, strapi: strapiDatabase }, api.contract === 'specification')
   checkPublished(environment)
@@ -357,7 +359,7 @@ function assemble(sources: ConfigSources): Config {
       ...(webhookHeaders?.problem ? [webhookHeaders.problem] : []),
       ...(strapiPreview?.problem ? [strapiPreview.problem] : []),
       ...(listLimit?.problem ? [listLimit.problem] : []),
-      ...apiWarnings,
+      ...strapiWarnings,
       ...warningsOf(root, environment, own, setSecrets(environment)),
     ],
   })

@@ -83,6 +83,30 @@ export function strapiConfigFilesWith(words: readonly string[], root: string, na
   return words.every((word) => text.includes(word)) ? files : []
 }
 
+/** By file of Strapi's configuration: words of settings that are not read, and the settings of Octavo with their meaning. */
+const replacedSettings = {
+  plugins: {
+    allowedFields: 'auth.register.allowedFields',
+    expiresIn: 'auth.jwtLifespan',
+    jwtManagement: 'auth.jwtManagement',
+    sizeLimit: 'limits.fileBytes',
+  },
+  middlewares: { origin: 'cors.origins' },
+}
+
+/** One sentence for each of these settings that a file names and `given`, the content of octavo.config, does not set. */
+export function unreadSettings(root: string, environment: Environment, given: unknown): readonly string[] {
+  type Level = Readonly<Record<string, unknown>> | undefined
+  const isGiven = (path: string) => path.split('.').reduce<unknown>((level, key) => (level as Level)?.[key], given) !== undefined
+  return Object.entries(replacedSettings).flatMap(([name, settings]) =>
+    strapiConfigFiles(root, name, environment).flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8')
+      const unread = Object.entries(settings).filter(([word, setting]) => text.includes(word) && !isGiven(setting))
+      return unread.map(([word, setting]) => `${word} in ${file} is not read: ${setting} in octavo.config takes its place`)
+    }),
+  )
+}
+
 /** Error message of a project's code, without Node's multi-line require stack. */
 export const messageOf = (error: unknown): string => (error as Error).message.split('\nRequire stack:')[0]!
 
