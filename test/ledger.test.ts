@@ -14,8 +14,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   model: { files: 60, lines: 9556, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17225, prose: 3 },
-  // Up by 2: `strictParams` refuses with the details of Strapi.
-  query: { files: 13, lines: 3706, prose: 3 },
+  // Up by 2: `strictParams` refuses with the details of Strapi. Up by 1: pages without a largest size.
+  query: { files: 13, lines: 3707, prose: 3 },
   // Up by 3: errors of users show the body as it would be stored. Up by 2: a required file that is connected on creation is missing.
   content: { files: 106, lines: 16034, prose: 3 },
   // Up by 30: the errors of users have codes and parameters. Up by 5: the details of a role that does not exist.

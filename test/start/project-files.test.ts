@@ -99,6 +99,19 @@ rule('projects.23', 'config/api is read as Strapi reads it: numbers as text, no 
   expect(await sizes("module.exports = { rest: { prefix: '' } }", '')).toEqual([12, 11, []])
 })
 
+rule('pagination.7', 'where pages have no largest size, text in place of a size is 400', async () => {
+  const { request } = await serve({ 'config/api.js': 'module.exports = { rest: { maxLimit: -1 } }' })
+  for (const [query, word] of [
+    ['pageSize]=x', 'Start'],
+    ['pageSize]=5&pagination[pageSize]=6', 'Start'],
+    ['limit]=x', 'Limit'],
+  ]) {
+    const { status, body } = await request(`/api/stones?pagination[${query}`)
+    expect([status, body.error?.message]).toEqual([400, `convert${word}QueryParams expected a positive integer got NaN`])
+  }
+  expect((await request('/api/stones?pagination[pageSize]=')).body.meta.pagination.pageSize).toBe(1)
+})
+
 rule('projects.23', 'without a prefix, the pages and files of the service stay where they are', async () => {
   const { request } = await serve({ 'config/api.json': { rest: { prefix: '' } } }, { config: { admin: { model: 'always' } } })
   for (const [path, status] of [

@@ -119,7 +119,7 @@ function withListLimit(api: StrapiApi['api'], limit: ListLimit | null): StrapiAp
 }
 
 /** The largest page where a project says that there is no largest one. Responses stay within `limits.responseBytes`. */
-const unbounded = 2 ** 31 - 1
+export const unboundedPage = 2 ** 31 - 1
 
 type Reading = { readonly value: unknown; readonly warning?: string }
 
@@ -132,8 +132,8 @@ const isUnreadable = (value: unknown): boolean => typeof value === 'string' && N
 function pageSize(value: unknown, whereUnbounded: string | null): Reading {
   const number = isUnreadable(value) ? value : numberOf(value)
   if (typeof number === 'string' || (typeof number === 'number' && number >= 1))
-    return { value: typeof number === 'number' ? Math.min(unbounded, Math.floor(number)) : number }
-  if (whereUnbounded !== null) return { value: unbounded, warning: whereUnbounded }
+    return { value: typeof number === 'number' ? Math.min(unboundedPage, Math.floor(number)) : number }
+  if (whereUnbounded !== null) return { value: unboundedPage, warning: whereUnbounded }
   return { value: undefined, warning: 'it has no effect' }
 }
 

@@ -1,5 +1,6 @@
 // A query string becomes a ReadRequest: one walk through filters, sort, pagination,
 // fields and populate, in the order of the recorded checks.
+import { unboundedPage } from '../../foundation/config/api.js'
 import { ApiError, forbidden, inputError, validationError } from '../../foundation/errors/errors.js'
 import { fullAccess, type Grants, projectAccess, type Scopes } from '../../foundation/grants.js'
 import type { ContentType, Model, Relation, Scalar } from '../../model/schema/types.js'
@@ -387,11 +388,11 @@ const toNumber = (value: unknown): number => {
   return typeof value === 'object' && value !== null ? Number.NaN : Number(value)
 }
 
-/** The size of a page: at least 1, at most maxLimit; maxLimit if it is not a number. */
+/** The size of a page: at least 1, at most maxLimit; if it is not a number maxLimit, or NaN where there is none. */
 function toPageSize(value: unknown, { defaultLimit, maxLimit }: PageLimits): number {
   if (value === undefined || value === null) return Math.min(defaultLimit, maxLimit)
   const number = toNumber(value)
-  if (Number.isNaN(number)) return maxLimit
+  if (Number.isNaN(number)) return maxLimit === unboundedPage ? Number.NaN : maxLimit
   return Math.min(maxLimit, Math.max(1, number))
 }
 
