@@ -28,35 +28,34 @@ type BoxName = (typeof boxNames)[number]
 export default function HomeScreen({ start }: { readonly start: Start }): ReactNode {
   const { shell } = useWords()
   const { data, error, refetch } = useQuery(homeQuery())
-  const scheduled = useQuery(scheduleQuery()).data?.data ?? []
+  const schedule = useQuery(scheduleQuery())
+  const scheduled = schedule.data?.data ?? []
   const [hidden, setHidden] = usePreference('hiddenBoxes')
   const isHidden = (name: BoxName) => hidden.split(' ').includes(name)
   const toggle = (name: BoxName) => setHidden(boxNames.filter((one) => isHidden(one) !== (one === name)).join(' '))
   useTitle(shell.home)
-  const { title, waitingText, mineEmpty, theirsEmpty, recentEmpty, ...titles } = shell.startPage
+  const { title, waitingText, waitingEmpty, mineEmpty, theirsEmpty, recentEmpty, scheduledEmpty, statesEmpty, ...titles } = shell.startPage
   const home = data?.data
   const shared = { start, scheduled }
   const contentOf: Readonly<Record<BoxName, () => ReactNode>> = {
-    scheduled: () => <ScheduledRows actions={scheduled} />,
+    scheduled: () => <ScheduledRows actions={scheduled} empty={scheduledEmpty} />,
     mine: () => <DocumentRows {...shared} documents={home!.mine} empty={mineEmpty} />,
     theirs: () => <DocumentRows {...shared} documents={home!.theirs} empty={theirsEmpty} showsAuthor />,
     recent: () => <DocumentRows {...shared} documents={home!.recent} empty={recentEmpty} showsAuthor />,
     waiting: () => (
       <>
         <p className={styles.note}>{waitingText}</p>
-        <DocumentRows {...shared} documents={home!.waiting} empty="" />
+        <DocumentRows {...shared} documents={home!.waiting} empty={waitingEmpty} />
       </>
     ),
-    states: () => <StateChart start={start} states={home!.states} />,
+    states: () => <StateChart start={start} states={home!.states} empty={statesEmpty} />,
     days: () => <DayChart days={home!.days} />,
   }
-  const isEmpty: Partial<Record<BoxName, boolean>> = {
-    scheduled: scheduled.length === 0,
-    waiting: home === undefined || home.waiting.length === 0,
-    states: home?.states.length === 0,
-    days: home?.days.every(({ draft, changed, published }) => draft + changed + published === 0),
+  const contentIn = (name: BoxName): ReactNode => {
+    const loading = name === 'scheduled' ? schedule : { data, error, refetch }
+    if (loading.data !== undefined) return contentOf[name]()
+    return loading.error === null ? <Skeleton lines={4} /> : <ErrorState onRetry={() => void loading.refetch()} />
   }
-  const shown = boxNames.filter((name) => !isHidden(name) && isEmpty[name] !== true)
   return (
     <div className={styles.page}>
       <header className={styles.head}>
@@ -85,17 +84,19 @@ export default function HomeScreen({ start }: { readonly start: Start }): ReactN
         <ErrorState onRetry={() => void refetch()} />
       ) : (
         <div className={styles.boxes}>
-          {shown.map((name) => (
-            <section key={name} className={styles.box} aria-labelledby={`home-${name}`}>
-              <div className={styles.boxHead}>
-                <h2 id={`home-${name}`}>{titles[name]}</h2>
-                <IconButton label={shell.startPage.hide(titles[name])} isSmall onPress={() => toggle(name)}>
-                  <EyeOff />
-                </IconButton>
-              </div>
-              {home === undefined && name !== 'scheduled' ? <Skeleton lines={4} /> : contentOf[name]()}
-            </section>
-          ))}
+          {boxNames
+            .filter((name) => !isHidden(name))
+            .map((name) => (
+              <section key={name} className={styles.box} aria-labelledby={`home-${name}`}>
+                <div className={styles.boxHead}>
+                  <h2 id={`home-${name}`}>{titles[name]}</h2>
+                  <IconButton label={shell.startPage.hide(titles[name])} isSmall onPress={() => toggle(name)}>
+                    <EyeOff />
+                  </IconButton>
+                </div>
+                <div className={styles.content}>{contentIn(name)}</div>
+              </section>
+            ))}
         </div>
       )}
     </div>

@@ -33,6 +33,42 @@ describeWith(['Chromium'], 'the shell in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('the boxes of the home screen have their places before their content is there, whatever comes first', async () => {
+    const titles = [
+      'Scheduled',
+      'My unfinished work',
+      'Drafts that public documents link to',
+      'Recently changed',
+      'Changes in the last 14 days',
+    ]
+    const places = () => Promise.all(titles.map((name) => open.page.getByRole('region', { name, exact: true }).boundingBox()))
+    for (const late of ['schedule', 'home']) {
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const pattern = new RegExp(`/admin/api/${late}(?:[?]|$)`)
+      await open.page.route(pattern, async (route) => {
+        await held
+        await route.continue()
+      })
+      await open.go('/')
+      const before = await places()
+      expect(before).not.toContain(null)
+      await (late === 'home'
+        ? open.page.getByText('Nothing is scheduled')
+        : open.page.getByRole('link', { name: /^Articles.*published/ })
+      ).waitFor()
+      expect(await places()).toEqual(before)
+      release()
+      await open.page.getByText('Nothing is scheduled').waitFor()
+      await open.page.getByRole('link', { name: /^Articles.*published/ }).waitFor()
+      expect(await places()).toEqual(before)
+      await open.page.unroute(pattern)
+    }
+    open.expectNoProblems()
+  })
+
   test('the home screen has changes by day, and drafts that public documents link to', async () => {
     const title = 'The Ferry Timetable as Literature'
     const [draft] = await served.sql('SELECT document_id FROM articles WHERE title = ?', title)
