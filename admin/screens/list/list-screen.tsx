@@ -10,7 +10,7 @@ import { EmptyState } from '../../parts/empty-state.js'
 import { ErrorState } from '../../parts/error-state.js'
 import { Skeleton } from '../../parts/skeleton.js'
 import { Table, type TableHandle } from '../../parts/table.js'
-import { useWords } from '../../parts/words.js'
+import { useFormat, useWords } from '../../parts/words.js'
 import type { Data } from '../../server/client.js'
 import { listQuery, mayIn, startQuery, totalQuery, typeQuery } from '../../server/queries.js'
 import { type ScreenAction, useScreenActions } from '../shell/actions.js'
@@ -19,7 +19,7 @@ import { useTitle } from '../shell/title.js'
 import { listName } from '../shell/type-names.js'
 import { type LocaleInfo, type Row, rowName, useColumns } from './columns.js'
 import styles from './list.module.css'
-import { hasPart, orderOf, rowsQuery, rowsSelection, shownColumns, sortKey, type TypeInfo, tabsSelection } from './list-query.js'
+import { hasPart, mainField, orderOf, rowsQuery, rowsSelection, shownColumns, sortKey, type TypeInfo, tabsSelection } from './list-query.js'
 import { type ChangeList, useListState } from './list-state.js'
 import { ListTools, ViewMenu } from './list-tools.js'
 import { Pages, type Total } from './pages.js'
@@ -174,7 +174,15 @@ function List({ type, start }: ListProps): ReactNode {
             isStale={rows.isPlaceholderData}
           />
         ) : (
-          <Nothing type={type} state={state} change={change} rows={rows} create={mayCreate ? create : null} locales={start.locales} />
+          <Nothing
+            type={type}
+            state={state}
+            change={change}
+            rows={rows}
+            create={mayCreate ? create : null}
+            locales={start.locales}
+            selection={selection}
+          />
         )}
       </div>
       <Suspense>
@@ -225,12 +233,19 @@ interface NothingProps {
   readonly type: TypeInfo
   readonly state: ListState
   readonly change: ChangeList
-  readonly rows: { readonly isError: boolean; readonly isPending: boolean; readonly isFetching: boolean; readonly refetch: () => unknown }
+  readonly selection: ReturnType<typeof rowsSelection>
+  readonly rows: {
+    readonly isPlaceholderData: boolean
+    readonly isError: boolean
+    readonly isPending: boolean
+    readonly isFetching: boolean
+    readonly refetch: () => unknown
+  }
   readonly create: string | null
   readonly locales: readonly LocaleInfo[]
 }
 
-function Nothing({ type, state, change, rows, create, locales }: NothingProps): ReactNode {
+function Nothing({ type, state, change, selection, rows, create, locales }: NothingProps): ReactNode {
   const { list } = useWords()
   if (rows.isError) return <ErrorState onRetry={() => void rows.refetch()} isBusy={rows.isFetching} />
   if (rows.isPending) return <Loading />
@@ -238,6 +253,9 @@ function Nothing({ type, state, change, rows, create, locales }: NothingProps): 
     return (
       <EmptyState title={list.noMatch} text={list.noMatchText}>
         <Button onPress={() => change({ q: '', filters: null, state: null })}>{list.clearFilters}</Button>
+        {type.localized && locales.length > 1 && (
+          <Elsewhere type={type} state={state} selection={selection} locales={locales} isSettled={!rows.isPlaceholderData} />
+        )}
       </EmptyState>
     )
   const locale = locales.find(({ code }) => code === state.locale)
@@ -253,5 +271,33 @@ function Nothing({ type, state, change, rows, create, locales }: NothingProps): 
         </Link>
       )}
     </EmptyState>
+  )
+}
+
+/** Documents that one request for other languages looks at. */
+const mostElsewhere = 100
+
+interface ElsewhereProps extends Pick<NothingProps, 'type' | 'state' | 'selection' | 'locales'> {
+  readonly isSettled: boolean
+}
+
+/** Links to the same search in other languages that have documents. */
+function Elsewhere({ type, state, selection, locales, isSettled }: ElsewhereProps): ReactNode {
+  const { list } = useWords()
+  const format = useFormat()
+  const query = { ...selection, locale: '*', fields: [mainField(type)], limit: mostElsewhere }
+  const { data } = useQuery({ ...listQuery(type.uid, query), enabled: isSettled })
+  const found = (code: string) => data?.data.filter(({ locale }) => locale === code).length ?? 0
+  const isMore = data?.meta.next != null
+  return (
+    <p className={styles.elsewhere}>
+      {locales
+        .filter(({ code }) => found(code) > 0)
+        .map(({ code, isDefault }) => (
+          <Link key={code} href={addresses.list(type.uid, { ...state, after: null, before: null, locale: isDefault ? null : code })}>
+            {list.inLanguage(`${format.number(found(code))}${isMore ? '+' : ''}`, format.languageName(code))}
+          </Link>
+        ))}
+    </p>
   )
 }

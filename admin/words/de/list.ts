@@ -52,6 +52,7 @@ export const list = {
   emptyText: 'Hier erscheinen Einträge, sobald der erste angelegt ist.',
   emptyLanguage: (language: string) => `Noch keine Einträge auf ${language}.`,
   noMatch: 'Keine Treffer',
+  inLanguage: (count, language) => `${count} auf ${language}`,
   noMatchText: 'Ändern Sie die Suche und die Filter, oder setzen Sie beides zurück.',
   clearFilters: 'Suche und Filter zurücksetzen',
   selected: (count: number) => plural(count, { one: '1 ausgewählt', other: '{} ausgewählt' }),

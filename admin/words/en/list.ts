@@ -51,6 +51,7 @@ export const list = {
   emptyText: 'Entries appear here once the first one is created.',
   emptyLanguage: (language: string) => `No entries in ${language} yet.`,
   noMatch: 'Nothing matches',
+  inLanguage: (count: string, language: string) => `${count} in ${language}`,
   noMatchText: 'Try changing or clearing the search and filters.',
   clearFilters: 'Clear search and filters',
   selected: (count: number) => plural(count, { one: '1 selected', other: '{} selected' }),

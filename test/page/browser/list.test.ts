@@ -203,6 +203,28 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('a search without results leads to languages that have some, and asks once', async () => {
+    const { accessToken: token } = await signInAdmin(served, ada)
+    const data = { title: 'Elfenbeinturm', slug: 'elfenbeinturm' }
+    expect((await requestAdmin(served, '/content/api::article.article?locale=de', { method: 'POST', token, body: { data } })).status).toBe(
+      201,
+    )
+    const asked: string[] = []
+    open.page.on('request', (request) => {
+      const { searchParams } = new URL(request.url())
+      if (searchParams.get('locale') === '*') asked.push(String(searchParams.get('q')))
+    })
+    await show(articles)
+    await open.page.getByRole('searchbox').fill('elfenbein')
+    await open.page.getByRole('link', { name: '1 in German' }).click()
+    await open.page.waitForURL(/locale=de/)
+    await eventually(titles).toEqual(['Elfenbeinturm'])
+    expect(address()).toContain('q=elfenbein')
+    expect(asked).toEqual(['elfenbein'])
+    open.page.removeAllListeners('request')
+    open.expectNoProblems()
+  })
+
   test('pages by cursors, forwards and back', async () => {
     await show(`${tags}?q=zebra&sort=name:asc`)
     expect(await titles()).toHaveLength(50)
