@@ -17,9 +17,10 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up by 2: `strictParams` refuses with the details of Strapi. Up by 1: pages without a largest size.
   query: { files: 13, lines: 3707, prose: 3 },
   // Up by 3: errors of users show the body as it would be stored. Up by 2: a required file that is connected on creation is missing.
-  content: { files: 106, lines: 16034, prose: 3 },
-  // Up by 30: the errors of users have codes and parameters. Up by 5: the details of a role that does not exist.
-  identity: { files: 20, lines: 3400, prose: 3 },
+  // Up by 13: new files have defaults, as users, whose code for them moved here.
+  content: { files: 106, lines: 16047, prose: 3 },
+  // Up by 30: the errors of users have codes and parameters.
+  identity: { files: 20, lines: 3395, prose: 3 },
   project: { files: 31, lines: 5385, prose: 3 },
   operations: { files: 38, lines: 7608, prose: 3 },
   // Up by 600: publications at a later time. Up by 54: lists and the home screen know them.

@@ -1,8 +1,10 @@
 // Information about a file stays when it is replaced or when other information changes; recorded from Strapi 5.54 on the same project.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveWritable } from '../spec/writable-project.js'
+import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { file, send, tokens } from './sending.js'
+import { file, formOf, send, tokens } from './sending.js'
 
 let served: Served
 beforeAll(async () => {
@@ -61,4 +63,22 @@ test('a name may have 255 characters, however many bytes each has', async () => 
   const { status, body } = await named(255)
   expect([status, [...body[0].name].length]).toEqual([201, 255])
   expect((await named(256)).body.error.message).toBe('fileInfo.name must be at most 255 characters')
+})
+
+rule('uploads.22', 'a new file has the defaults of attributes that a project adds to files', async () => {
+  const attributes = {
+    name: { type: 'string', required: true },
+    licence: { type: 'enumeration', enum: ['free', 'own'], default: 'own' },
+    checked: { type: 'boolean', default: false },
+    since: { type: 'datetime', default: '2024-05-06T07:08:09.000Z' },
+    credit: { type: 'string' },
+  }
+  const schema = { kind: 'collectionType', collectionName: 'files', info: { singularName: 'file', pluralName: 'files' }, attributes }
+  const project = await serveWritable({ 'src/extensions/upload/content-types/file/schema.json': schema }, 'strapi')
+  const sent = await project.served.request('/api/upload', { method: 'POST', token: 'full', body: formOf([file('text', 'a.txt')]) })
+  const added = { licence: 'own', checked: false, since: '2024-05-06T07:08:09.000Z', credit: null }
+  expect([sent.status, sent.body[0]]).toEqual([201, expect.objectContaining({ name: 'a.txt', caption: null, ...added })])
+  const { body } = await project.served.request(`/api/upload/files/${sent.body[0].id}`, { token: 'full' })
+  expect(body).toMatchObject({ ...added, hash: sent.body[0].hash })
+  await project.served.close()
 })

@@ -3,7 +3,10 @@ import { sql } from 'kysely'
 import type { MainConnection, RowReader, Transaction, WriteDatabase } from '../../database/database.js'
 import { andSameLocale, bindTimestamp, isSame, notBefore } from '../../database/portable-sql.js'
 import { componentHolders } from '../../model/schema/graph.js'
+import { fileType } from '../../model/schema/link.js'
 import type { Component, ContentType, Media, Model, Schema } from '../../model/schema/types.js'
+import { defaultColumns } from '../documents/input/attributes.js'
+import { insertRow, newEntry } from '../documents/store/rows.js'
 import { storedSetting, writeSetting } from '../documents/store/settings.js'
 import { type FolderPlace, insertFolder, putIntoFolder, readFolder, rootPath } from './folders.js'
 import type { ImageSettings } from './images/protocol.js'
@@ -142,12 +145,19 @@ interface NewFilePlace {
 
 /** Returns the id. `createdBy`: row id of an administrator. */
 export async function insertFile(tx: Transaction, file: NewFile, { model, folder, createdBy, now }: NewFilePlace): Promise<number> {
-  const id = await tx.insert(sql`
-    insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,
-      folder_path, created_at, updated_at, published_at, created_by_id, updated_by_id)
-    values (${file.documentId}, ${file.name}, ${file.alternativeText}, ${file.caption}, ${json(file.focalPoint)}, ${file.width}, ${file.height},
-      ${json(file.formats)}, ${file.hash}, ${file.ext}, ${file.mime}, ${file.size}, ${file.url}, ${file.provider}, ${folder?.path ?? rootPath}, ${bindTimestamp(now)}, ${bindTimestamp(now)}, ${bindTimestamp(now)},
-      ${createdBy}, ${createdBy})`)
+  const { documentId, alternativeText, focalPoint, formats, ...columns } = file
+  const id = await insertRow(tx, 'files', {
+    ...defaultColumns(model.types.get(fileType)!),
+    ...columns,
+    ...newEntry(now),
+    document_id: documentId,
+    alternative_text: alternativeText,
+    focal_point: json(focalPoint),
+    formats: json(formats),
+    folder_path: folder?.path ?? rootPath,
+    created_by_id: createdBy,
+    updated_by_id: createdBy,
+  })
   await putIntoFolder(tx, model, id, folder)
   return id
 }

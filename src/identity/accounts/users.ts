@@ -1,10 +1,10 @@
 // Finds, inserts, changes and deletes rows of users. Permissions are checked by the callers.
 import { sql } from 'kysely'
-import { toBound, toStored } from '../../content/documents/input/attributes.js'
+import { defaultColumns } from '../../content/documents/input/attributes.js'
 import { insertRow, newEntry, updateRow } from '../../content/documents/store/rows.js'
 import { type AttributeWriting, removeRow } from '../../content/documents/user-attributes.js'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { type Bound, type BoundRow, bindTimestamp, linkLast } from '../../database/portable-sql.js'
+import { type BoundRow, bindTimestamp, linkLast } from '../../database/portable-sql.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import { ownedLink } from '../../model/schema/graph.js'
 import type { ContentType } from '../../model/schema/types.js'
@@ -106,12 +106,7 @@ export async function addUser(
   role: number | null,
   now: number,
 ): Promise<number> {
-  const defaults: Record<string, Bound> = {}
-  for (const attribute of type.attributes.values()) {
-    if (attribute.kind !== 'scalar' || attribute.source.default === undefined) continue
-    defaults[attribute.column] = toBound(attribute, toStored(attribute, attribute.source.default))
-  }
-  const id = await insertRow(transaction, 'up_users', { ...defaults, ...values, ...newEntry(now) })
+  const id = await insertRow(transaction, 'up_users', { ...defaultColumns(type), ...values, ...newEntry(now) })
   // If the row id was used before, tokens of the earlier user become invalid.
   await transaction.run(sql`update octavo_credential_versions set epoch = epoch + 1, changed_at = ${now} where user_id = ${id}`)
   if (role !== null) await setRole(transaction, type, id, role)

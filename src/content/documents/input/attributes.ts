@@ -8,6 +8,7 @@ import {
   type Attribute,
   assertNever,
   type ComponentAttribute,
+  type ContentType,
   type DynamicZone,
   type Model,
   type Scalar,
@@ -373,6 +374,16 @@ export const toStored = (attribute: Scalar, value: unknown): Stored =>
 /** A stored form as a bound value. */
 export const toBound = ({ type }: Scalar, value: Stored): Bound =>
   attributeTypes[type].family === 'datetime' ? bindTimestamp(value) : value
+
+/** Columns of the defaults of a type, for new rows with a separate API (users, files). */
+export function defaultColumns(type: ContentType): Record<string, Bound> {
+  const defaults: Record<string, Bound> = {}
+  for (const attribute of type.attributes.values()) {
+    if (attribute.kind !== 'scalar' || attribute.source.default === undefined) continue
+    defaults[attribute.column] = toBound(attribute, toStored(attribute, attribute.source.default))
+  }
+  return defaults
+}
 
 /** Columns of an input's scalars, with hashed passwords. */
 export async function scalarColumns(input: Input, hashPassword: (password: string) => Promise<string>): Promise<Record<string, Bound>> {
