@@ -70,9 +70,9 @@ export async function publish(form: DocumentForm, locales: readonly string[]): P
   }
 }
 
-/** Cancels the scheduled publication of the form's locale. @throws ApiFailure, Offline */
-export async function unschedule(form: DocumentForm): Promise<void> {
-  const query = { action: 'publish' as const, ...(form.locale === null ? {} : { locale: form.locale }) }
+/** Cancels a scheduled action. @throws ApiFailure, Offline */
+export async function unschedule(form: DocumentForm, { action, locale }: Pick<DocumentView['scheduled'][number], 'action' | 'locale'>) {
+  const query = { action, ...(locale === null ? {} : { locale }) }
   await request('DELETE', '/content/{type}/{document}/schedule', { path: named(form, form.saver.state.documentId!), query })
   await form.saver.refresh()
 }

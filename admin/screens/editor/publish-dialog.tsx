@@ -113,7 +113,7 @@ export function PublishDialog({ form, onClose, onLater, onGo, onGoIn }: PublishD
     try {
       if (!(await saveAgain([form.locale, ...others]))) return setBusy(false)
       await publish(form, [...(form.locale === null ? [] : [form.locale]), ...others])
-      if (planned !== undefined && isCancelled) await unschedule(form)
+      if (planned !== undefined && isCancelled) await unschedule(form, planned)
       say(words.done(name), { kind: 'good' })
       onClose()
     } catch (error) {

@@ -16,6 +16,7 @@ import { request } from '../../server/client.js'
 import { subscribeToEvents } from '../../server/events.js'
 import { mayIn } from '../../server/queries.js'
 import { personName } from '../../words/format.js'
+import { unschedule } from './document-actions.js'
 import type { DocumentForm } from './document-form.js'
 import type { DocumentView } from './document-network.js'
 import styles from './editor.module.css'
@@ -93,15 +94,10 @@ export function ScheduleDialog({ form, onClose }: ScheduledProps) {
   const candidates = (view?.locales ?? []).flatMap(({ locale }) =>
     locale === null || locale === form.locale || !mayIn(form.type, 'publish', locale) ? [] : [locale],
   )
-  const path = { type: form.type.uid, document: documentId ?? '' }
   const run = async (work: () => Promise<string>) => {
     setBusy(true)
     try {
-      const done = await work()
-      const { data } = await request('GET', '/content/{type}/{document}/schedule', { path })
-      const current = form.meta.view
-      if (current != null) form.update({ view: { ...current, scheduled: data } })
-      say(done, { kind: 'good' })
+      say(await work(), { kind: 'good' })
       return true
     } catch (error) {
       say((error as Error).message, { kind: 'wrong' })
@@ -114,18 +110,18 @@ export function ScheduleDialog({ form, onClose }: ScheduledProps) {
     const isDone = await run(async () => {
       const locales = form.locale === null ? [] : [form.locale, ...others]
       await request('PUT', '/content/{type}/{document}/schedule', {
-        path,
+        path: { type: form.type.uid, document: documentId ?? '' },
         query: locales.length === 0 ? {} : { locale: locales.join(',') },
         body: { action, at: date.toISOString() },
       })
+      await form.saver.refresh()
       return words.schedule.planned[action](format.dateTime(date))
     })
     if (isDone) onClose()
   }
   const cancel = async (one: Scheduled) => {
     const isDone = await run(async () => {
-      const query = { action: one.action, ...(one.locale === null ? {} : { locale: one.locale }) }
-      await request('DELETE', '/content/{type}/{document}/schedule', { path, query })
+      await unschedule(form, one)
       return words.schedule.cancelled
     })
     if (isDone && all.length === 1) onClose()
