@@ -156,26 +156,7 @@ function Filters({ type, state, change, isOpen, setOpen, views }: FiltersProps):
   const group = readConditions(state.filters)
   const textOf = useConditionText(type, group, state.locale)
   return (
-    <div className={styles.filters}>
-      {group.items.map((item, index) => {
-        const text = textOf(item)
-        return (
-          <span key={index} className={styles.chip}>
-            <button type="button" className={styles.chipText} onClick={() => setOpen(true)}>
-              {index > 0 && group.join === 'or' && <em>{list.conditions.or.trim()} </em>}
-              {text}
-            </button>
-            <button
-              type="button"
-              className={styles.chipRemove}
-              aria-label={list.removeFilter(text)}
-              onClick={() => change({ filters: writeConditions({ ...group, items: group.items.filter((one) => one !== item) }) })}
-            >
-              <X size={14} aria-hidden="true" />
-            </button>
-          </span>
-        )
-      })}
+    <>
       {(hasPart(type, 'filterable') || group.items.length > 0) && (
         <FilterEditor
           type={type}
@@ -192,7 +173,30 @@ function Filters({ type, state, change, isOpen, setOpen, views }: FiltersProps):
         />
       )}
       {views}
-    </div>
+      {group.items.length > 0 && (
+        <div className={styles.chips}>
+          {group.items.map((item, index) => {
+            const text = textOf(item)
+            return (
+              <span key={index} className={styles.chip}>
+                <button type="button" className={styles.chipText} onClick={() => setOpen(true)}>
+                  {index > 0 && group.join === 'or' && <em>{list.conditions.or.trim()} </em>}
+                  {text}
+                </button>
+                <button
+                  type="button"
+                  className={styles.chipRemove}
+                  aria-label={list.removeFilter(text)}
+                  onClick={() => change({ filters: writeConditions({ ...group, items: group.items.filter((one) => one !== item) }) })}
+                >
+                  <X size={14} aria-hidden="true" />
+                </button>
+              </span>
+            )
+          })}
+        </div>
+      )}
+    </>
   )
 }
 

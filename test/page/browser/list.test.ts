@@ -99,6 +99,9 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
 
   test('a filter through a relation, a group, and a chip that removes it', async () => {
     await show(articles)
+    const lines = () =>
+      Promise.all(['Filter', 'Views'].map(async (name) => (await open.page.getByRole('button', { name, exact: true }).boundingBox())?.y))
+    const before = await lines()
     await open.page.getByRole('button', { name: 'Filter', exact: true }).click()
     await open.page.getByRole('button', { name: /Field/ }).click()
     await open.page.getByRole('option', { name: 'Author', exact: true }).click()
@@ -110,6 +113,9 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     expect(address()).toBe(`${articles}?filters[author][name][$containsi]=Calloway`)
     await open.page.getByRole('button', { name: 'Author › Name contains Calloway', exact: true }).waitFor()
     await eventually(titles).toContain('Last Tram to Orla Hill')
+    // The buttons stay in their line.
+    expect(before).toEqual([expect.any(Number), before[0]])
+    expect(await lines()).toEqual(before)
     await open.page.getByRole('button', { name: 'Remove filter: Author › Name contains Calloway' }).click()
     await eventually(address).toBe(articles)
     open.expectNoProblems()
