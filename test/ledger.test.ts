@@ -35,9 +35,9 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // The page for editors, in admin/. Up by 154: F8 leads through both columns in the order of the screen; links to errors of other languages.
   // Up by 40: directions of texts of all types. Up by 114: what a new editor stumbled over, such as the way to "Create" by keys, and a schedule that is left after publishing.
   // Up by 34: nothing is offered that a role's languages and fields refuse. Up by 9: unpublishing without languages says so in other words, and files of a wrong kind are named.
-  // Up by 76: restored values keep their rows, texts without the expected form are told so in words, boxes of the home screen have places
-  // before their content is there, and empty lists lead to other languages.
-  page: { files: 227, lines: 23096, prose: 3 },
+  // Up by 65: restored values keep their rows, texts without the expected form are told so in words, boxes of the home screen appear
+  // together, and empty lists lead to other languages.
+  page: { files: 227, lines: 23085, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

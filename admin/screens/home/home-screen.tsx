@@ -34,28 +34,30 @@ export default function HomeScreen({ start }: { readonly start: Start }): ReactN
   const isHidden = (name: BoxName) => hidden.split(' ').includes(name)
   const toggle = (name: BoxName) => setHidden(boxNames.filter((one) => isHidden(one) !== (one === name)).join(' '))
   useTitle(shell.home)
-  const { title, waitingText, waitingEmpty, mineEmpty, theirsEmpty, recentEmpty, scheduledEmpty, statesEmpty, ...titles } = shell.startPage
+  const { title, waitingText, mineEmpty, theirsEmpty, recentEmpty, ...titles } = shell.startPage
   const home = data?.data
   const shared = { start, scheduled }
   const contentOf: Readonly<Record<BoxName, () => ReactNode>> = {
-    scheduled: () => <ScheduledRows actions={scheduled} empty={scheduledEmpty} />,
+    scheduled: () => <ScheduledRows actions={scheduled} />,
     mine: () => <DocumentRows {...shared} documents={home!.mine} empty={mineEmpty} />,
     theirs: () => <DocumentRows {...shared} documents={home!.theirs} empty={theirsEmpty} showsAuthor />,
     recent: () => <DocumentRows {...shared} documents={home!.recent} empty={recentEmpty} showsAuthor />,
     waiting: () => (
       <>
         <p className={styles.note}>{waitingText}</p>
-        <DocumentRows {...shared} documents={home!.waiting} empty={waitingEmpty} />
+        <DocumentRows {...shared} documents={home!.waiting} empty="" />
       </>
     ),
-    states: () => <StateChart start={start} states={home!.states} empty={statesEmpty} />,
+    states: () => <StateChart start={start} states={home!.states} />,
     days: () => <DayChart days={home!.days} />,
   }
-  const contentIn = (name: BoxName): ReactNode => {
-    const loading = name === 'scheduled' ? schedule : { data, error, refetch }
-    if (loading.data !== undefined) return contentOf[name]()
-    return loading.error === null ? <Skeleton lines={4} /> : <ErrorState onRetry={() => void loading.refetch()} />
+  const isEmpty: Partial<Record<BoxName, boolean>> = {
+    scheduled: scheduled.length === 0,
+    waiting: home?.waiting.length === 0,
+    states: home?.states.length === 0,
+    days: home?.days.every(({ draft, changed, published }) => draft + changed + published === 0),
   }
+  const shown = boxNames.filter((name) => !isHidden(name) && isEmpty[name] !== true)
   return (
     <div className={styles.page}>
       <header className={styles.head}>
@@ -82,21 +84,22 @@ export default function HomeScreen({ start }: { readonly start: Start }): ReactN
         <EmptyState title={shell.nothingToSee} text={shell.nothingToSeeText} />
       ) : error !== null && home === undefined ? (
         <ErrorState onRetry={() => void refetch()} />
+      ) : home === undefined || schedule.isPending ? (
+        // Which boxes there are depends on both: one that came later would move the others.
+        <Skeleton lines={8} />
       ) : (
         <div className={styles.boxes}>
-          {boxNames
-            .filter((name) => !isHidden(name))
-            .map((name) => (
-              <section key={name} className={styles.box} aria-labelledby={`home-${name}`}>
-                <div className={styles.boxHead}>
-                  <h2 id={`home-${name}`}>{titles[name]}</h2>
-                  <IconButton label={shell.startPage.hide(titles[name])} isSmall onPress={() => toggle(name)}>
-                    <EyeOff />
-                  </IconButton>
-                </div>
-                <div className={styles.content}>{contentIn(name)}</div>
-              </section>
-            ))}
+          {shown.map((name) => (
+            <section key={name} className={styles.box} aria-labelledby={`home-${name}`}>
+              <div className={styles.boxHead}>
+                <h2 id={`home-${name}`}>{titles[name]}</h2>
+                <IconButton label={shell.startPage.hide(titles[name])} isSmall onPress={() => toggle(name)}>
+                  <EyeOff />
+                </IconButton>
+              </div>
+              {contentOf[name]()}
+            </section>
+          ))}
         </div>
       )}
     </div>

@@ -7,11 +7,10 @@ import { useFormat, useWords } from '../../parts/words.js'
 import type { Data } from '../../server/client.js'
 import styles from './home.module.css'
 
-/** Scheduled actions in the order of time; those that were refused say so; or a text instead. */
-export function ScheduledRows({ actions, empty }: { readonly actions: Data<'/schedule', 'GET'>; readonly empty: string }): ReactNode {
+/** Scheduled actions in the order of time; those that were refused say so. */
+export function ScheduledRows({ actions }: { readonly actions: Data<'/schedule', 'GET'> }): ReactNode {
   const { editor, shell } = useWords()
   const format = useFormat()
-  if (actions.length === 0) return <p className={styles.empty}>{empty}</p>
   return (
     <ul className={styles.rows}>
       {actions.map(({ type, documentId, locale, name, displayName, action, at, error }) => (

@@ -31,18 +31,11 @@ export function Legend(): ReactNode {
   )
 }
 
-interface StateChartProps {
-  readonly start: Start
-  readonly states: readonly TypeStates[]
-  readonly empty: string
-}
-
 /** Bars whose lengths are relative to the largest type; each part leads to its list. */
-export function StateChart({ start, states, empty }: StateChartProps): ReactNode {
+export function StateChart({ start, states }: { readonly start: Start; readonly states: readonly TypeStates[] }): ReactNode {
   const { shell } = useWords()
   const { number } = useFormat()
   const used = states.filter((one) => totalOf(one) > 0).toSorted((one, other) => totalOf(other) - totalOf(one))
-  if (used.length === 0) return <p className={styles.empty}>{empty}</p>
   const most = Math.max(1, ...used.map(totalOf))
   return (
     <>

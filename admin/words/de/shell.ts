@@ -114,12 +114,10 @@ export const shell = {
   startPage: {
     title: (name: string) => (name === '' ? 'Guten Tag' : `Guten Tag, ${name}`),
     states: 'Dokumente nach Status',
-    statesEmpty: 'Noch keine Dokumente',
     statesOf: (draft: number, changed: number, published: number) =>
       `${number(published)} veröffentlicht, ${number(changed)} geändert, ${number(draft)} im Entwurf`,
     atLeast: (count: number) => `mehr als ${number(count)}`,
     scheduled: 'Vorgemerkt',
-    scheduledEmpty: 'Nichts ist vorgemerkt',
     mine: 'Meine unfertige Arbeit',
     mineEmpty: 'Keine unfertige Arbeit',
     recent: 'Zuletzt geändert',
@@ -128,7 +126,6 @@ export const shell = {
     theirsEmpty: 'Niemand sonst hat Ihre Dokumente geändert',
     waiting: 'Entwürfe, auf die Veröffentlichtes verweist',
     waitingText: 'Die Verknüpfungen werden öffentlich, sobald diese Entwürfe veröffentlicht sind.',
-    waitingEmpty: 'Kein veröffentlichtes Dokument wartet auf einen Entwurf',
     days: 'Änderungen der letzten 14 Tage',
     daysText: 'Jedes Dokument am Tag seiner letzten Änderung, nach seinem heutigen Status',
     by: (name: string) => `von ${name}`,

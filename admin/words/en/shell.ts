@@ -107,12 +107,10 @@ export const shell = {
   startPage: {
     title: (name: string) => (name === '' ? 'Hello' : `Hello, ${name}`),
     states: 'Documents by status',
-    statesEmpty: 'No documents yet',
     statesOf: (draft: number, changed: number, published: number) =>
       `${number(published)} published, ${number(changed)} changed, ${number(draft)} drafts`,
     atLeast: (count: number) => `more than ${number(count)}`,
     scheduled: 'Scheduled',
-    scheduledEmpty: 'Nothing is scheduled',
     mine: 'My unfinished work',
     mineEmpty: 'No unfinished work',
     recent: 'Recently changed',
@@ -121,7 +119,6 @@ export const shell = {
     theirsEmpty: 'No one else has changed your documents',
     waiting: 'Drafts that public documents link to',
     waitingText: 'The links become public when these drafts are published.',
-    waitingEmpty: 'No public document waits for a draft',
     days: 'Changes in the last 14 days',
     daysText: 'Each document on the day of its latest change, by its status today',
     by: (name: string) => `by ${name}`,
