@@ -562,6 +562,11 @@ describeWith(['Chromium'], 'fields in a browser', () => {
       return (body as { data: Entries }).data.map(({ name }) => name)
     }
     await expect.poll(first, patience).toEqual([`Many ${total}`, 'Many 1', 'Many 3'])
+    await tags.getByRole('button', { name: 'Move Many 3', exact: true }).focus()
+    await page.keyboard.press('Alt+ArrowUp')
+    await expect.poll(first, patience).toEqual([`Many ${total}`, 'Many 3', 'Many 1'])
+    await page.keyboard.press('Alt+ArrowDown')
+    await expect.poll(first, patience).toEqual([`Many ${total}`, 'Many 1', 'Many 3'])
     await field('Kicker').fill('Written next to them')
     await expectStored(article, id, { kicker: 'Written next to them' })
     open.expectNoProblems()

@@ -267,6 +267,26 @@ describeWith(['Chromium'], 'the list of a type in a browser', () => {
     await open.page.waitForURL(/\/content\/api::article\.article\/[a-z0-9]{24}/)
   })
 
+  test('single keys lead to rows and back, into a document, to a new one, and home', async () => {
+    await show(articles)
+    const [first = '', second = ''] = await titles()
+    for (const key of ['j', 'j']) await open.page.keyboard.press(key)
+    expect(await focusedLink()).toBe(second)
+    await open.page.keyboard.press('k')
+    expect(await focusedLink()).toBe(first)
+    await open.page.keyboard.press('Enter')
+    await open.page.getByRole('textbox', { name: 'Title' }).first().waitFor()
+    await open.page.keyboard.press('Control+Shift+L')
+    await open.page.waitForURL(/locale=de/)
+    await show(articles)
+    await open.page.keyboard.press('n')
+    await open.page.waitForURL(/\/new/)
+    await show(articles)
+    await open.page.keyboard.press('g')
+    await open.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor()
+    open.expectNoProblems()
+  })
+
   test('the space bar shows a summary of the row, and Escape leads back to it', async () => {
     await show(articles)
     const [first = ''] = await titles()
