@@ -101,7 +101,7 @@ export function unreadSettings(root: string, environment: Environment, given: un
   return Object.entries(replacedSettings).flatMap(([name, settings]) =>
     strapiConfigFiles(root, name, environment).flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8')
-      const unread = Object.entries(settings).filter(([word, setting]) => text.includes(word) && !isGiven(setting))
+      const unread = Object.entries(settings).filter(([word, setting]) => new RegExp(`\\b${word}\\b`).test(text) && !isGiven(setting))
       return unread.map(([word, setting]) => `${word} in ${file} is not read: ${setting} in octavo.config takes its place`)
     }),
   )
