@@ -19,7 +19,7 @@ import { useTitle } from '../shell/title.js'
 import { listName } from '../shell/type-names.js'
 import { type LocaleInfo, type Row, rowName, useColumns } from './columns.js'
 import styles from './list.module.css'
-import { hasPart, mainField, orderOf, rowsQuery, rowsSelection, shownColumns, sortKey, type TypeInfo, tabsSelection } from './list-query.js'
+import { hasPart, orderOf, rowsQuery, rowsSelection, shownColumns, sortKey, type TypeInfo, tabsSelection } from './list-query.js'
 import { type ChangeList, useListState } from './list-state.js'
 import { ListTools, ViewMenu } from './list-tools.js'
 import { Pages, type Total } from './pages.js'
@@ -247,6 +247,7 @@ interface NothingProps {
 
 function Nothing({ type, state, change, selection, rows, create, locales }: NothingProps): ReactNode {
   const { list } = useWords()
+  const format = useFormat()
   if (rows.isError) return <ErrorState onRetry={() => void rows.refetch()} isBusy={rows.isFetching} />
   if (rows.isPending) return <Loading />
   if (state.q !== '' || state.filters !== null || state.state !== null)
@@ -262,7 +263,7 @@ function Nothing({ type, state, change, selection, rows, create, locales }: Noth
   return (
     <EmptyState
       title={list.empty(type.displayName)}
-      text={locale === undefined || locale.isDefault ? list.emptyText : list.emptyLanguage(locale.name ?? locale.code)}
+      text={locale === undefined || locale.isDefault ? list.emptyText : list.emptyLanguage(format.languageName(locale.code))}
     >
       {create !== null && (
         <Link href={create} className={buttonClass('main')}>
@@ -274,30 +275,41 @@ function Nothing({ type, state, change, selection, rows, create, locales }: Noth
   )
 }
 
-/** Documents that one request for other languages looks at. */
-const mostElsewhere = 100
-
 interface ElsewhereProps extends Pick<NothingProps, 'type' | 'state' | 'selection' | 'locales'> {
   readonly isSettled: boolean
 }
 
 /** Links to the same search in other languages that have documents. */
-function Elsewhere({ type, state, selection, locales, isSettled }: ElsewhereProps): ReactNode {
+function Elsewhere({ locales, ...shared }: ElsewhereProps): ReactNode {
+  const { locale } = shared.state
+  return (
+    // There before its texts, so that screen readers announce them.
+    <div role="status" className={styles.elsewhere}>
+      {locales
+        .filter(({ code, isDefault }) => (locale === null ? !isDefault : code !== locale))
+        .map((other) => (
+          <InLanguage key={other.code} {...shared} locale={other} />
+        ))}
+    </div>
+  )
+}
+
+/** The total of the search in a language, unless it is 0. */
+function InLanguage({
+  type,
+  state,
+  selection,
+  isSettled,
+  locale: { code, isDefault },
+}: Omit<ElsewhereProps, 'locales'> & { readonly locale: LocaleInfo }) {
   const { list } = useWords()
   const format = useFormat()
-  const query = { ...selection, locale: '*', fields: [mainField(type)], limit: mostElsewhere }
-  const { data } = useQuery({ ...listQuery(type.uid, query), enabled: isSettled })
-  const found = (code: string) => data?.data.filter(({ locale }) => locale === code).length ?? 0
-  const isMore = data?.meta.next != null
+  const { data } = useQuery({ ...totalQuery(type.uid, { ...selection, locale: code }), enabled: isSettled })
+  if (data === undefined || data.data.total === 0) return null
+  const { total, exact } = data.data
   return (
-    <p className={styles.elsewhere}>
-      {locales
-        .filter(({ code }) => found(code) > 0)
-        .map(({ code, isDefault }) => (
-          <Link key={code} href={addresses.list(type.uid, { ...state, after: null, before: null, locale: isDefault ? null : code })}>
-            {list.inLanguage(`${format.number(found(code))}${isMore ? '+' : ''}`, format.languageName(code))}
-          </Link>
-        ))}
-    </p>
+    <Link href={addresses.list(type.uid, { ...state, after: null, before: null, locale: isDefault ? null : code })}>
+      {list.inLanguage(`${format.number(total)}${exact ? '' : '+'}`, format.languageName(code))}
+    </Link>
   )
 }
