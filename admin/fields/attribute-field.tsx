@@ -1,7 +1,6 @@
 // The frame of one attribute: label, marks, limits, errors and hints around the editor of its kind.
 import { Globe, Lock } from 'lucide-react'
-import { memo, type ReactNode, Suspense, useCallback, useState, useSyncExternalStore } from 'react'
-import type { FieldError } from '../form/errors.js'
+import { memo, Suspense, useCallback, useState, useSyncExternalStore } from 'react'
 import { useErrors } from '../form/hooks.js'
 import { joinPath } from '../form/paths.js'
 import type { DocumentStore } from '../form/store.js'
@@ -13,7 +12,7 @@ import { useWords } from '../parts/words.js'
 import styles from './attribute-field.module.css'
 import type { checkValue, Finding } from './checks.js'
 import { type FieldProps, fieldId, joinNames, labelOf, mayWrite, type Section, useDocumentFields } from './document.js'
-import { errorText } from './error-text.js'
+import { ErrorTexts } from './error-text.js'
 import { kindFor } from './kinds.js'
 import { limitTexts } from './limits.js'
 
@@ -44,18 +43,6 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
   const open = hints.filter(({ code }) => !errors.some((error) => error.code === code))
   const limits = isReadOnly ? [] : limitTexts(words, attribute, wasShort && errors.length + open.length === 0)
   const { Field: Editor } = kind
-  const say = (found: readonly Pick<FieldError, 'code' | 'params' | 'message'>[]): ReactNode => (
-    <>
-      {found.map((one) => errorText(words, { ...one, params: { ...one.params, example: placeholder } }, label)).join(' ')}
-      {/* Expressions say little to editors, and less than a description. */}
-      {description === undefined && placeholder === undefined && found.some(({ code }) => code === 'pattern') && attribute.regex && (
-        <details>
-          <summary>{words.fields.expectedForm}</summary>
-          <code>{String(attribute.regex)}</code>
-        </details>
-      )}
-    </>
-  )
   return (
     <Field
       id={fieldId(document, path)}
@@ -65,8 +52,8 @@ export const AttributeField = memo(function AttributeField({ section, name, Rows
       isGroup={kind.isGroup}
       description={[description, ...limits].filter(Boolean).join(' ')}
       count={limit === undefined ? undefined : { used: length, limit }}
-      error={errors.length > 0 && say(errors)}
-      hint={open.length > 0 && say(open.map((hint) => ({ ...hint, message: '' })))}
+      error={errors.length > 0 && <ErrorTexts {...{ errors, label, placeholder }} />}
+      hint={open.length > 0 && <ErrorTexts errors={open.map((hint) => ({ ...hint, message: '' }))} {...{ label, placeholder }} />}
       onLeave={isReadOnly ? undefined : onLeave}
       aside={<Marks section={section} attribute={attribute} path={path} isReadOnly={isReadOnly} />}
     >

@@ -2,7 +2,7 @@
 // checked by the service alone.
 import type { FieldError } from '../form/errors.js'
 import type { FormAttribute } from '../form/values.js'
-import { uidPattern } from './error-text.js'
+import { breaksPattern, uidPattern } from './error-text.js'
 
 /** A constraint that a value breaks. */
 export type Finding = Pick<FieldError, 'code' | 'params'>
@@ -12,8 +12,6 @@ const isLength = (option: unknown): option is number => Number.isInteger(option)
 
 /** Column length of short texts. */
 const columnLength = 255
-/** Longer texts are left to the service, which stops slow patterns. */
-const longestTried = 1_000
 
 const beyondAscii = '\\u00A0-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFEF'
 const emailName = new RegExp(`^[a-z\\d!#$%&'*+\\-/=?^_\`{|}~${beyondAscii}]+(?:\\.[a-z\\d!#$%&'*+\\-/=?^_\`{|}~${beyondAscii}]+)*$`, 'i')
@@ -25,15 +23,6 @@ function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@')
   const host = text.slice(at + 1)
   return emailName.test(text.slice(0, Math.max(0, at))) && emailHost.test(host) && emailEnd.test(host) && emailDot.test(host)
-}
-
-function breaksPattern(text: string, source: unknown): boolean {
-  if (typeof source !== 'string' || text.length > longestTried) return false
-  try {
-    return !new RegExp(source).test(text)
-  } catch {
-    return false
-  }
 }
 
 function* textFindings(attribute: FormAttribute, text: string): Generator<Finding> {

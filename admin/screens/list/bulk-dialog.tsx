@@ -1,7 +1,7 @@
 // One action on many documents: its question, its progress, and the documents that were left unchanged.
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { errorText } from '../../fields/error-text.js'
+import { ErrorTexts } from '../../fields/error-text.js'
 import { Button } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Field } from '../../parts/field.js'
@@ -255,7 +255,8 @@ function Failures({ type, failures }: FailuresProps): ReactNode {
   const format = useFormat()
   const labelOf = ([first, ...rest]: BulkError['path']) =>
     first === undefined ? '' : [columnLabel(words, type, String(first)), ...rest.map(String)].join(' › ')
-  const textOf = ({ path, ...error }: BulkError) => errorText(words, error, labelOf(path))
+  const placeholderOf = ([first, ...rest]: BulkError['path']) =>
+    rest.length === 0 ? type.layout.metadatas[String(first)]?.edit.placeholder : undefined
   return (
     <>
       <h3>{words.list.failures}</h3>
@@ -267,10 +268,10 @@ function Failures({ type, failures }: FailuresProps): ReactNode {
               {locale !== null && ` (${format.languageName(locale)})`}
             </strong>
             {errors.map((error) => (
-              <span key={`${error.path.join('/')} ${error.message}`}>
+              <div key={`${error.path.join('/')} ${error.message}`}>
                 {error.path.length > 0 && `${labelOf(error.path)}: `}
-                {textOf(error)}
-              </span>
+                <ErrorTexts errors={[error]} label={labelOf(error.path)} placeholder={placeholderOf(error.path)} />
+              </div>
             ))}
           </li>
         ))}

@@ -46,7 +46,7 @@ export const fields = {
   yes: 'Ja',
   no: 'Nein',
   notAChoice: (value) => `${value} (nicht mehr verfügbar)`,
-  expectedForm: 'Erwartete Form',
+  expectedFormat: 'Erwartetes Format',
   errorCount: (count) => plural(count, { one: '1 Fehler darin', other: '{} Fehler darin' }),
   limits: {
     minLength: (min) => `Mindestens ${number(min)} Zeichen.`,

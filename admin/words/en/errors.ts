@@ -36,7 +36,7 @@ export const errors = {
   minItems: (_label: string, { min }: Params) => `Add at least ${plural(of(min), { one: '1 entry', other: '{} entries' })}.`,
   maxItems: (_label: string, { max }: Params) => `At most ${plural(of(max), { one: '1 entry is', other: '{} entries are' })} allowed.`,
   pattern: (_label: string, { example }: Params) =>
-    `The text does not have the expected form${example === undefined ? '' : `, such as “${String(example)}”`}.`,
+    `The text does not have the expected format${example === undefined ? '' : `, such as “${String(example)}”`}.`,
   unique: (label: string, _params: Params) => `Another document already has this value for ${label}.`,
   notFound: (_label: string, _params: Params) => 'The linked document or file no longer exists.',
   unknown: (label: string, _params: Params) => `${label} no longer exists. Please reload the page.`,

@@ -47,7 +47,7 @@ export const fields = {
   yes: 'Yes',
   no: 'No',
   notAChoice: (value: string) => `${value} (no longer available)`,
-  expectedForm: 'Expected form',
+  expectedFormat: 'Expected format',
   errorCount: (count: number) => plural(count, { one: '1 error inside', other: '{} errors inside' }),
   limits: {
     minLength: (min: number) => `At least ${number(min)} characters.`,

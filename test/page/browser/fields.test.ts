@@ -275,7 +275,7 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     open.expectNoProblems(/Failed to load resource/)
   })
 
-  test('a text without the expected form gets words and an example, its expression only where nothing describes the field', async () => {
+  test('a text without the expected format gets words and an example, and its expression where the placeholder is not an example', async () => {
     const tag = 'api::tag.tag'
     const { body } = await api(`/content/${tag}?locale=en`, { method: 'POST', body: { data: { name: 'Rye', slug: `rye-${Date.now()}` } } })
     const layout = `/types/${tag}/layout`
@@ -294,18 +294,20 @@ describeWith(['Chromium'], 'fields in a browser', () => {
       await field('Colour').press('Tab')
       await frame.getByText(hint).waitFor()
     }
-    await expectHint('The text does not have the expected form.')
-    expect(await frame.getByText('^#[0-9a-f]{6}$').isVisible()).toBe(false)
-    await frame.getByText('Expected form').click()
-    await frame.getByText('^#[0-9a-f]{6}$').waitFor()
+    const expectExpression = async () => {
+      await expectHint('The text does not have the expected format.')
+      expect(await frame.getByText('^#[0-9a-f]{6}$').isVisible()).toBe(false)
+      await frame.getByText('Expected format', { exact: true }).click()
+      await frame.getByText('^#[0-9a-f]{6}$').waitFor()
+    }
+    await expectExpression()
     await describe({ placeholder: '#ff8800' })
-    await expectHint('The text does not have the expected form, such as “#ff8800”.')
+    await expectHint('The text does not have the expected format, such as “#ff8800”.')
     expect(await frame.textContent()).not.toContain('^#')
-    await describe({ placeholder: '', description: 'Six digits after a hash.' })
-    await expectHint('The text does not have the expected form.')
+    await describe({ placeholder: 'Colour of the tag', description: 'Six digits after a hash.' })
+    await expectExpression()
     await frame.getByText('Six digits after a hash.').waitFor()
-    expect(await frame.textContent()).not.toContain('^#')
-    await describe({ description: '' })
+    await describe({ placeholder: '', description: '' })
     open.expectNoProblems()
   })
 
