@@ -183,7 +183,7 @@ function Frame<Item extends ComboBoxItem>({ input, foot, hasMoved, ...props }: F
         lang={props.lang}
         dir={props.dir}
         autoFocus={props.autoFocus}
-        // A list that Escape or scrolling has closed; the focus, which opens it, is here already.
+        // Reopens a list closed by Escape or scrolling: the input already has the focus.
         onClick={() => state?.isOpen === false && state.open(null, 'focus')}
       />
       <Button className={styles.arrow}>

@@ -84,8 +84,8 @@ export default function HomeScreen({ start }: { readonly start: Start }): ReactN
         <EmptyState title={shell.nothingToSee} text={shell.nothingToSeeText} />
       ) : error !== null && home === undefined ? (
         <ErrorState onRetry={() => void refetch()} />
-      ) : home === undefined || schedule.isPending ? (
-        // Which boxes there are depends on both: one that came later would move the others.
+      ) : home === undefined || (schedule.isPending && schedule.failureCount === 0) ? (
+        // The set of boxes depends on both: a late box would move the others.
         <Skeleton lines={8} />
       ) : (
         <div className={styles.boxes}>

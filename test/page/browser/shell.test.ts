@@ -65,6 +65,17 @@ describeWith(['Chromium'], 'the shell in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('the home screen has its other boxes while the schedule cannot be read', async () => {
+    const schedule = '**/admin/api/schedule'
+    await open.page.route(schedule, (route) => route.abort())
+    await open.go('/')
+    await open.page.getByRole('region', { name: 'Recently changed' }).waitFor()
+    // The page tries again as long as it is open.
+    await open.go('/content/api::tag.tag')
+    await open.page.unroute(schedule)
+    open.expectNoProblems(/Failed to load resource/)
+  })
+
   test('the home screen has changes by day, and drafts that public documents link to', async () => {
     const title = 'The Ferry Timetable as Literature'
     const [draft] = await served.sql('SELECT document_id FROM articles WHERE title = ?', title)
