@@ -142,3 +142,19 @@ rule('hints.11', 'a hint that fails changes nothing', async () => {
   await served.close()
   expect([answer.status, answer.body.data, hintOf(answer), logged]).toEqual([200, [], undefined, true])
 })
+
+rule('hints.5', 'with strictParams, hints name refused parameters; users and files refuse none', async () => {
+  const served = await serveMagazine({
+    config: { api: { rest: { strictParams: true } } },
+    environment: { ...secrets, NODE_ENV: 'development' },
+  })
+  await addToken(served, 'full', { type: 'full-access' })
+  const hinted = async (path: string) => {
+    const response = await served.request(path, { token: 'full' })
+    return [response.status, hintOf(response) ?? '']
+  }
+  expect(await hinted('/api/tags?foo=1')).toEqual([400, expect.stringContaining('Refused: foo')])
+  for (const path of ['users', 'upload/files'])
+    expect(await hinted(`/api/${path}?foo=1&filters[nothing]=x`)).toEqual([400, expect.not.stringContaining('Refused')])
+  await served.close()
+})

@@ -134,22 +134,98 @@ describe('environment', () => {
   })
 })
 
-rule('projects.26', 'settings of Strapi that Octavo does not read are named with their place, unless they are set', async () => {
+describe("settings of Strapi's config/", () => {
   const strapi = {
-    'config/plugins.ts': `import nothing from 'not-here'
-      export default { 'users-permissions': { config: { jwt: { expiresIn: '7d' }, register: { allowedFields: ['nickname'] } } } }`,
-    'config/env/preview/plugins.js': 'module.exports = { upload: { config: { sizeLimit: 1000 } } }',
-    'config/middlewares.json': ['strapi::errors', { name: 'strapi::cors', config: { origin: ['https://a.example'] } }],
+    'config/server.ts': `import type { Core } from '@strapi/strapi'
+      export default ({ env }: Core.Config.Shared.ConfigParams) => ({
+        host: env('HOST', '127.0.0.1'), port: env.int('PORT', 1400), url: env('URL', 'https://content.example'), proxy: { koa: true },
+        app: { keys: env.array('APP_KEYS') }, webhooks: { defaultHeaders: { 'X-A': 1, 'X-B': null } },
+      })`,
+    'config/plugins.js': `module.exports = ({ env }) => ({
+        'users-permissions': { config: {
+          jwt: { expiresIn: '7d' }, register: { allowedFields: ['nickname'] }, jwtManagement: 'refresh', sessions: { accessTokenLifespan: 120 },
+        } },
+        upload: { config: { sizeLimit: 1000, provider: '@strapi/provider-upload-aws-s3', providerOptions: {
+          baseUrl: env('CDN_URL'),
+          s3Options: { credentials: { accessKeyId: 'key', secretAccessKey: 'secret' }, region: 'eu-1', params: { Bucket: 'media', ACL: 'private' } },
+        } } },
+        email: { config: { provider: 'nodemailer',
+          providerOptions: { host: 'mail.example', port: 465, auth: { user: 'a@b', pass: 'p/w' } }, settings: { defaultFrom: 'Desk <a@b.example>' } } },
+      })`,
+    'config/env/preview/plugins.js': 'module.exports = { upload: { config: { sizeLimit: 3000 } } }',
+    'config/middlewares.json': [
+      'strapi::errors',
+      { name: 'strapi::cors', config: { origin: 'https://a.example, http://b.example', headers: ['X-A'] } },
+      { name: 'strapi::body', config: { jsonLimit: '10mb', formidable: { maxFileSize: 2_000 } } },
+    ],
   }
-  const named = async (config: object, environment = {}) =>
-    (await withVariables(environment, { ...strapi, 'octavo.config.json': config })).warnings
-  const unread = (word: string, file: string, setting: string) =>
-    `${word} in ${file} is not read: ${setting} in octavo.config takes its place`
-  const lifespan = unread('expiresIn', 'config/plugins.ts', 'auth.jwtLifespan')
-  const origins = unread('origin', 'config/middlewares.json', 'cors.origins')
-  expect(await named({})).toEqual([unread('allowedFields', 'config/plugins.ts', 'auth.register.allowedFields'), lifespan, origins])
-  expect(await named({ auth: { register: { allowedFields: ['nickname'] } }, cors: { origins: ['https://a.example'] } })).toEqual([lifespan])
-  expect(await named({}, { NODE_ENV: 'preview' })).toContain(unread('sizeLimit', 'config/env/preview/plugins.js', 'limits.fileBytes'))
+
+  rule('projects.26', 'those that octavo.config has too apply, and octavo.config and variables override them', async () => {
+    const config = await withVariables({}, strapi)
+    expect(config).toMatchObject({
+      ...{ host: '127.0.0.1', port: 1400, publicUrl: 'https://content.example', trustProxy: 1 },
+      ...{ corsOrigins: ['https://a.example', 'http://b.example'], corsHeaders: ['X-A'] },
+      auth: {
+        jwtLifespan: 7 * 86_400_000,
+        jwtManagement: 'refresh',
+        accessTokenLifespan: 120_000,
+        register: { allowedFields: ['nickname'] },
+      },
+      limits: { fileBytes: 1_000, bodyBytes: 10_485_760 },
+      storage: { provider: 'aws-s3', bucket: 'media', region: 'eu-1', accessKeyId: 'key', secretAccessKey: 'secret', acl: 'private' },
+      mail: { url: 'smtps://a%40b:p%2Fw@mail.example:465', from: 'Desk <a@b.example>' },
+      webhooks: { defaultHeaders: { 'X-A': '1' } },
+      warnings: [],
+    })
+    const own = { port: 1500, cors: { origins: '*' }, auth: { register: { allowedFields: [] } }, limits: { fileBytes: 5_000 } }
+    const overridden = await withVariables({ HOST: '0.0.0.0', SMTP_URL: 'smtp://localhost' }, { ...strapi, 'octavo.config.json': own })
+    expect(overridden).toMatchObject({
+      ...{ host: '0.0.0.0', port: 1500, corsOrigins: '*', corsHeaders: ['X-A'] },
+      auth: { jwtManagement: 'refresh', register: { allowedFields: [] } },
+      limits: { fileBytes: 5_000 },
+      mail: { url: 'smtp://localhost', from: null },
+    })
+    expect((await withVariables({ NODE_ENV: 'preview', JWT_SECRET: 'a long secret of many characters' }, strapi)).limits.fileBytes).toBe(
+      2_000,
+    )
+  })
+
+  test.each([
+    ['plugins', { 'users-permissions': { config: { jwt: { expiresIn: 3_600 } } } }, { auth: { jwtLifespan: 3_600_000 } }],
+    ['plugins', { 'users-permissions': { config: { jwt: { expiresIn: '3600' } } } }, { auth: { jwtLifespan: 3_600 } }],
+    ['plugins', { 'users-permissions': { config: { jwt: { expiresIn: '2 Hours' } } } }, { auth: { jwtLifespan: 7_200_000 } }],
+    ['middlewares', [{ name: 'strapi::cors', config: { origin: ['https://a.example', '*'] } }], { corsOrigins: '*' }],
+    ['middlewares', [{ name: 'strapi::body', config: { jsonLimit: 3_000_000 } }], { limits: { bodyBytes: 3_000_000 } }],
+    ['server', { port: '1400', url: '/strapi', proxy: false }, { port: 1400, publicUrl: 'http://localhost:1400', trustProxy: 0 }],
+    ['plugins', { upload: { config: { provider: 'local' } }, email: { config: { provider: 'sendmail' } } }, { mail: { url: null } }],
+  ])('as Strapi reads config/%s: %j', async (name, content, read) => {
+    expect(await withVariables({}, { [`config/${name}.json`]: content })).toMatchObject({ ...read, warnings: [] })
+  })
+
+  rule('projects.26', 'one without a valid meaning, or in a file that cannot be run, is named at the start', async () => {
+    const warnings = async (files: object) => (await withVariables({}, files as Record<string, unknown>)).warnings
+    const content = {
+      'users-permissions': { config: { jwt: { expiresIn: 'soon' } } },
+      upload: { config: { provider: 'aws-s3', providerOptions: { s3Options: { params: { Bucket: 'media' } } } } },
+      email: { config: { provider: 'sendgrid' } },
+    }
+    expect(await warnings({ 'config/plugins.json': content })).toEqual([
+      'users-permissions.jwt.expiresIn in config/plugins.json is not applied (it is "soon"). Set auth.jwtLifespan in octavo.config',
+      expect.stringMatching(/^upload in config\/plugins.json is not applied \(.*uploads\.storage\.region or AWS_REGION.*uploads folder\)/),
+      expect.stringMatching(/^email in config\/plugins.json is not applied \(the provider is "sendgrid"; e-mails are sent by SMTP\)/),
+    ])
+    const origin = 'module.exports = [{ name: "strapi::cors", config: { origin: (ctx) => ctx.origin } }]'
+    expect(await warnings({ 'config/middlewares.js': origin })).toEqual([
+      'strapi::cors.origin in config/middlewares.js is not applied (it is a function). Set cors.origins in octavo.config',
+    ])
+    const unreadable = "const nothing = require('not-here')\nmodule.exports = { upload: { config: { sizeLimit: nothing } } }"
+    expect(await warnings({ 'config/plugins.js': unreadable })).toEqual([
+      expect.stringMatching(
+        /^config\/plugins.js is not applied \(.*not-here.*\)\. Set limits\.fileBytes in octavo.config as far as they differ$/,
+      ),
+    ])
+    expect(await warnings({ 'config/plugins.js': "require('not-here') // same-origin, original" })).toEqual([])
+  })
 })
 
 describe('OCTAVO_CONFIG', () => {

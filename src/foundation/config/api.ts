@@ -2,8 +2,9 @@
 
 import * as z from 'zod'
 import type { Environment } from './environment.js'
-import { dependsOnOctavo, type ListLimit, merged, readStrapiConfig, signOfStrapi } from './files.js'
+import { dependsOnOctavo, signOfStrapi } from './files.js'
 import { maxQueryParameters } from './limits.js'
+import { readStrapiConfig } from './strapi.js'
 
 const rest = () =>
   z.strictObject({
@@ -40,7 +41,6 @@ export const strapiApi = () =>
         prefix: rest().shape.prefix.unwrap(),
         defaultLimit: z.int().positive(),
         maxLimit: z.int().positive(),
-        arrayLimit: z.int().positive().max(maxQueryParameters),
         withCount: z.boolean(),
         strictParams: z.boolean(),
       })
@@ -66,16 +66,6 @@ export interface ApiConfig {
   readonly strictRelations: boolean
 }
 
-/** The settings in octavo.config with those of Strapi's `config/api` that it does not override. */
-export const withStrapiApi = (
-  { rest, responses, documents }: z.output<ReturnType<typeof strapiApi>>,
-  own: z.input<ReturnType<typeof apiSettings>> = {},
-): z.input<ReturnType<typeof apiSettings>> => ({
-  rest: { ...rest, ...own.rest },
-  responses: { ...responses, ...own.responses },
-  documents: { ...documents, ...own.documents },
-})
-
 /** Completes the settings of the API of the project in `root`. */
 export function apiOf(
   root: string,
@@ -95,30 +85,21 @@ export function apiOf(
   return { contract: 'specification', contractReason, ...settings, isContractGuessed: !dependsOnOctavo(root), saysContract: false }
 }
 
-/** The settings of the API in a project of Strapi. */
-interface StrapiApi {
-  /** Null: the project has none. */
-  readonly api: { readonly config: unknown; readonly source: string } | null
-  /** Sentences for the log. */
-  readonly warnings: readonly string[]
-}
-
-/** Reads `config/api`, with what `config/middlewares` says of the API. @throws ConfigError if a file cannot be read */
-export async function readStrapiApi(root: string, environment: Environment, limit: ListLimit | null): Promise<StrapiApi> {
+/**
+ * Reads `config/api`, with warnings as sentences for the log; null without one.
+ * @throws ConfigError if a file cannot be read
+ */
+export async function readStrapiApi(
+  root: string,
+  environment: Environment,
+): Promise<{ readonly config: unknown; readonly source: string; readonly warnings: readonly string[] } | null> {
   const file = await readStrapiConfig(root, 'api', environment)
-  if (file === null) return { api: withListLimit(null, limit), warnings: [] }
+  if (file === null) return null
   const { config, warnings } = asStrapiReads(file.config)
-  return { api: withListLimit({ ...file, config }, limit), warnings: warnings.map((warning) => `${file.source}: ${warning}`) }
+  return { config, source: file.source, warnings: warnings.map((warning) => `${file.source}: ${warning}`) }
 }
 
-function withListLimit(api: StrapiApi['api'], limit: ListLimit | null): StrapiApi['api'] {
-  if (limit === null || limit.arrayLimit === null) return api
-  const { config, source } = api ?? { config: {}, source: null }
-  const merge = merged(config, { rest: { arrayLimit: limit.arrayLimit } })
-  return { config: merge, source: source === null ? limit.source : `${source} and ${limit.source}` }
-}
-
-/** The largest page where a project says that there is no largest one. Responses stay within `limits.responseBytes`. */
+/** The largest page where a project says that there is no largest one; no number in a project is as large. Responses stay within `limits.responseBytes`. */
 export const unboundedPage = 2 ** 31 - 1
 
 type Reading = { readonly value: unknown; readonly warning?: string }
@@ -132,7 +113,7 @@ const isUnreadable = (value: unknown): boolean => typeof value === 'string' && N
 function pageSize(value: unknown, whereUnbounded: string | null): Reading {
   const number = isUnreadable(value) ? value : numberOf(value)
   if (typeof number === 'string' || (typeof number === 'number' && number >= 1))
-    return { value: typeof number === 'number' ? Math.min(unboundedPage, Math.floor(number)) : number }
+    return { value: typeof number === 'number' ? Math.min(unboundedPage - 1, Math.floor(number)) : number }
   if (whereUnbounded !== null) return { value: unboundedPage, warning: whereUnbounded }
   return { value: undefined, warning: 'it has no effect' }
 }

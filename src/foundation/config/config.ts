@@ -10,26 +10,13 @@ import type { Hook } from '../public/hooks.js'
 import type { CustomRoute } from '../public/routes.js'
 import type { Schedule } from '../public/schedules.js'
 import type { TypeSettings } from '../public/type-settings.js'
-import { type ApiConfig, apiOf, apiSettings, readStrapiApi, strapiApi, withStrapiApi } from './api.js'
+import { type ApiConfig, apiOf, apiSettings, readStrapiApi, strapiApi } from './api.js'
 import { adminSettings, authSettings } from './auth.js'
 import { checkMailServer, checkPublished, checkRenamed, checkSender, problemOf, warningsOf } from './checks.js'
 import { eventSettings, hookSettings, routesSettings, scheduleSettings, typeSettings, webhookSettings } from './code-settings.js'
 import { type DatabaseConfig, databaseOf, databaseSettings, defaultFile } from './database.js'
 import { addToProcess, booleanOf, type Environment, processEnvironment, setOnly } from './environment.js'
-import {
-  hasGeneratedSecrets,
-  type ListLimit,
-  readDotEnv,
-  readListLimit,
-  readOctavoConfig,
-  readStrapiDatabase,
-  readWebhookHeaders,
-  type SourceOf,
-  type StrapiDatabase,
-  unreadSettings,
-  type WebhookHeaders,
-  withVariable,
-} from './files.js'
+import { hasGeneratedSecrets, merged, readDotEnv, readOctavoConfig, type SourceOf, withVariable } from './files.js'
 import { corsSettings, httpSettings } from './http.js'
 import { limitSettings } from './limits.js'
 import {
@@ -45,6 +32,7 @@ import {
 import { type PreviewConfig, previewOf, readStrapiPreview } from './preview.js'
 import { refuseShort, type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
+import { readStrapiDatabase, readStrapiSettings, type StrapiDatabase, type StrapiSettings } from './strapi.js'
 
 /** The description of the API, for programs at `/openapi.json` below the prefix and for people at `/docs`. */
 const docsSettings = () => z.strictObject({ enabled: z.boolean().default(true) }).prefault({})
@@ -197,8 +185,8 @@ export interface SettingSources {
   /** The configuration as octavo.config and OCTAVO_CONFIG have it. */
   readonly given: unknown
   readonly source: SourceOf
-  /** The configuration of Strapi that is read too, and its file; null without one. */
-  readonly strapi: { readonly config: unknown; readonly source: string } | null
+  /** What Strapi's configuration sets, where octavo.config does not. */
+  readonly strapi: readonly StrapiSettings[]
   readonly environment: Environment
   /** The variables in .env. */
   readonly own: Environment
@@ -218,28 +206,12 @@ export async function readConfig(
   checkRenamed(environment)
   const octavoConfig = await readOctavoConfig(root)
   const { config, source } = withVariable(octavoConfig.config, octavoConfig.source, environment)
-  const listLimit = await readListLimit(root, environment)
-  const { api: strapi, warnings: apiWarnings } = await readStrapiApi(root, environment, listLimit)
-  const userConfig = config as UserConfig
-  const ownConfig = checked(configFile(), config, source)
-  const settings =
-    strapi === null
-      ? ownConfig
-      : checked(
-          configFile(),
-          {
-            ...userConfig,
-            api: withStrapiApi(
-              checked(strapiApi(), strapi.config, () => strapi.source),
-              userConfig.api,
-            ),
-          },
-          source,
-        )
-  checkTogether(userConfig, source)
+  const strapi = await strapiSettingsOf(root, environment, config)
+  const below = strapi.read.reduce<unknown>((all, one) => merged(all, one.config), {})
+  const settings = checked(configFile(), merged(below, config), source)
+  checkTogether(config as UserConfig, source)
   const isNamed = environment.DATABASE_FILENAME !== undefined || settings.database.filename !== undefined
   const strapiDatabase = isNamed ? null : await readStrapiDatabase(root, environment)
-  const webhookHeaders = settings.webhooks.defaultHeaders === undefined ? await readWebhookHeaders(root, environment) : null
   const isPreviewed = settings.admin.preview !== undefined || !settings.admin.enabled
   const strapiPreview = isPreviewed ? null : await readStrapiPreview(root, environment)
   const assembled = assemble({
@@ -248,13 +220,21 @@ export async function readConfig(
     environment,
     own,
     strapiDatabase,
-    webhookHeaders,
     strapiPreview,
-    listLimit,
-    strapiWarnings: [...apiWarnings, ...unreadSettings(root, environment, config)],
+    strapiWarnings: strapi.warnings,
     makeSecret,
   })
-  return { config: assembled, read: { settings, given: config, source, strapi, environment, own } }
+  return { config: assembled, read: { settings, given: config, source, strapi: strapi.read, environment, own } }
+}
+
+/** Reads `config/api` and the settings in other files of Strapi. @throws ConfigError if `config/api` cannot be read or is invalid */
+async function strapiSettingsOf(root: string, environment: Environment, given: unknown): ReturnType<typeof readStrapiSettings> {
+  const schema = configFile()
+  const { read, warnings } = await readStrapiSettings(root, environment, given, (config) => schema.safeParse(config).success)
+  const file = await readStrapiApi(root, environment)
+  if (file === null) return { read, warnings }
+  const api = checked(strapiApi(), file.config, () => file.source)
+  return { read: [...read, { config: { api }, source: file.source }], warnings: [...file.warnings, ...warnings] }
 }
 
 /** @throws ConfigError for two values that contradict each other, if both are set explicitly */
@@ -294,19 +274,15 @@ interface ConfigSources {
   readonly own: Environment
   /** Strapi's config/database, if nothing else names the database file. */
   readonly strapiDatabase: StrapiDatabase | null
-  /** Headers for webhooks from Strapi's config/server. */
-  readonly webhookHeaders: WebhookHeaders | null
   /** The preview of Strapi's config/admin. */
   readonly strapiPreview: Awaited<ReturnType<typeof readStrapiPreview>>
-  /** The bound of lists in query strings from Strapi's config/middlewares. */
-  readonly listLimit: ListLimit | null
   /** About the rest of Strapi's configuration. */
   readonly strapiWarnings: readonly string[]
   makeSecret(): string
 }
 
 function assemble(sources: ConfigSources): Config {
-  const { root, given, environment, own, strapiDatabase, webhookHeaders, strapiPreview, listLimit, strapiWarnings, makeSecret } = sources
+  const { root, given, environment, own, strapiDatabase, strapiPreview, strapiWarnings, makeSecret } = sources
   const api = apiOf(root, given.api)
   const database = databaseOf({ root, environment, given: given.database, strapi: strapiDatabase }, api.contract === 'specification')
   checkPublished(environment)
@@ -349,16 +325,14 @@ function assemble(sources: ConfigSources): Config {
     routes: given.routes,
     schedules: given.schedules,
     events: given.events,
-    webhooks: { defaultHeaders: webhookHeaders?.headers ?? {}, allowPrivateAddresses: !production, ...given.webhooks },
+    webhooks: { defaultHeaders: {}, allowPrivateAddresses: !production, ...given.webhooks },
     limits: { ...given.limits, drainDelay: given.limits.drainDelay ?? (production && !isLoopback(network.host) ? 5_000 : 0) },
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',
     startedBefore: hasGeneratedSecrets(root) ? '.env has secrets from an earlier start' : null,
     allowsNewDatabase: false,
     warnings: [
       ...databaseWarnings(database),
-      ...(webhookHeaders?.problem ? [webhookHeaders.problem] : []),
       ...(strapiPreview?.problem ? [strapiPreview.problem] : []),
-      ...(listLimit?.problem ? [listLimit.problem] : []),
       ...strapiWarnings,
       ...warningsOf(root, environment, own, setSecrets(environment)),
     ],

@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
 import { plainMessage, withoutPassword } from './checks.js'
 import { booleanOf, type Environment, integerOf } from './environment.js'
-import type { StrapiDatabase } from './files.js'
+import type { StrapiDatabase } from './strapi.js'
 
 /** The most reader threads; each takes some megabytes. */
 const mostReaders = 64

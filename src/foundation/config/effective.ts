@@ -86,7 +86,7 @@ function sourceOfVariable(name: string, { own, environment }: SettingSources): s
 function sourceOf(name: string, { given, source, strapi }: SettingSources): string {
   const path = name.split('.')
   if (has(given, path)) return source(path)
-  return strapi !== null && name.startsWith('api.') && has(strapi.config, path.slice(1)) ? strapi.source : 'default'
+  return strapi.find(({ config }) => has(config, path))?.source ?? 'default'
 }
 
 function has(value: unknown, [key, ...rest]: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-// Reads the configuration files of a project: .env, octavo.config, and the parts of Strapi's `config/` that Octavo uses.
+// Reads the configuration files of a project: .env and octavo.config.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,6 @@ import { ApiError, ConfigError } from '../errors/errors.js'
 import { grantsOf } from '../grants.js'
 import { withoutMark } from '../runtime/file-operations.js'
 import { type Environment, setOnly } from './environment.js'
-import { maxQueryParameters } from './limits.js'
 
 /**
  * Reads a project's .env. A name without a value counts as not set, except `DATABASE_PASSWORD`: an account may have no password.
@@ -48,173 +47,11 @@ const extensions = ['json', 'js', 'mjs', 'cjs', 'ts']
 /** Reads octavo.config and returns its contents and file name. @throws ConfigError if it cannot be read */
 export async function readOctavoConfig(root: string): Promise<{ config: unknown; source: string }> {
   const name = fileOf(root, 'octavo.config')
-  return name === null ? { config: {}, source: 'octavo.config' } : { config: await read(root, name), source: name }
-}
-
-/**
- * Reads Strapi's `config/<name>`, overridden by `config/env/<NODE_ENV>/<name>`; null without such a file.
- * @throws ConfigError if a file cannot be read
- */
-export async function readStrapiConfig(
-  root: string,
-  name: 'admin' | 'api' | 'database' | 'middlewares' | 'server',
-  environment: Environment,
-): Promise<{ readonly config: unknown; readonly source: string } | null> {
-  const names = strapiConfigFiles(root, name, environment)
-  if (names.length === 0) return null
-  let config: unknown = {}
-  for (const file of names) {
-    const content = await read(root, file, true)
-    config = merged(config, typeof content === 'function' ? await content({ env: environmentReader(environment) }) : content)
-  }
-  return { config, source: names.join(' and ') }
-}
-
-/** The names of Strapi's `config/<name>` and of that for the mode, as far as they exist. */
-function strapiConfigFiles(root: string, name: string, environment: Environment): readonly string[] {
-  const paths = [`config/${name}`, `config/env/${environment.NODE_ENV ?? 'development'}/${name}`]
-  return paths.map((path) => fileOf(root, path)).filter((file) => file !== null)
-}
-
-/** The same names; none unless the text of the files has all of these words. */
-export function strapiConfigFilesWith(words: readonly string[], root: string, name: string, environment: Environment): readonly string[] {
-  const files = strapiConfigFiles(root, name, environment)
-  const text = files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n')
-  return words.every((word) => text.includes(word)) ? files : []
-}
-
-/** By file of Strapi's configuration: words of settings that are not read, and the settings of Octavo with their meaning. */
-const replacedSettings = {
-  plugins: {
-    allowedFields: 'auth.register.allowedFields',
-    expiresIn: 'auth.jwtLifespan',
-    jwtManagement: 'auth.jwtManagement',
-    sizeLimit: 'limits.fileBytes',
-  },
-  middlewares: { origin: 'cors.origins' },
-}
-
-/** One sentence for each of these settings that a file names and `given`, the content of octavo.config, does not set. */
-export function unreadSettings(root: string, environment: Environment, given: unknown): readonly string[] {
-  type Level = Readonly<Record<string, unknown>> | undefined
-  const isGiven = (path: string) => path.split('.').reduce<unknown>((level, key) => (level as Level)?.[key], given) !== undefined
-  return Object.entries(replacedSettings).flatMap(([name, settings]) =>
-    strapiConfigFiles(root, name, environment).flatMap((file) => {
-      const text = readFileSync(join(root, file), 'utf8')
-      const unread = Object.entries(settings).filter(([word, setting]) => new RegExp(`\\b${word}\\b`).test(text) && !isGiven(setting))
-      return unread.map(([word, setting]) => `${word} in ${file} is not read: ${setting} in octavo.config takes its place`)
-    }),
-  )
+  return name === null ? { config: {}, source: 'octavo.config' } : { config: await readConfigFile(root, name), source: name }
 }
 
 /** Error message of a project's code, without Node's multi-line require stack. */
 export const messageOf = (error: unknown): string => (error as Error).message.split('\nRequire stack:')[0]!
-
-/** The parts of a Strapi project's `config/database` that Octavo uses. */
-export interface StrapiDatabase {
-  /** The file of a SQLite database; null if unknown. */
-  readonly filename: string | null
-  /** Null if unknown. */
-  readonly client: string | null
-  /** `connection` as the file has it, where it names a server. */
-  readonly connection: unknown
-  /** Why the file is unknown. */
-  readonly problem: string | null
-}
-
-/** Reads `config/database` of a Strapi project; null without one. Its code may depend on Strapi, so errors become a `problem`. */
-export async function readStrapiDatabase(root: string, environment: Environment): Promise<StrapiDatabase | null> {
-  const files = strapiConfigFiles(root, 'database', environment)
-  if (files.length === 0) return null
-  const unknown = (why: string, client: string | null = null) => ({
-    filename: null,
-    client,
-    connection: null,
-    problem: `${files.join(' and ')} does not name the database file (${why})`,
-  })
-  try {
-    const { config } = (await readStrapiConfig(root, 'database', environment))!
-    const { connection: whole = {} } = config as { connection?: { client?: unknown; connection?: { filename?: unknown } } }
-    const { client, connection = {} } = whole
-    const { filename } = connection
-    if (typeof client === 'string' && !/sqlite/.test(client)) return { filename: null, client, connection: whole, problem: null }
-    return typeof filename === 'string' && filename !== ''
-      ? { filename, client: 'sqlite', connection: null, problem: null }
-      : unknown('connection.connection.filename is not a string', typeof client === 'string' ? 'sqlite' : null)
-  } catch (error) {
-    return unknown(messageOf(error))
-  }
-}
-
-/** The headers that a Strapi project gives all of its webhooks. */
-export interface WebhookHeaders {
-  readonly headers: Readonly<Record<string, string>>
-  /** Why they are unknown, as a sentence for the log. */
-  readonly problem: string | null
-}
-
-/**
- * Reads `webhooks.defaultHeaders` of a Strapi project's `config/server`; null without one. The file is only run where its text names them:
- * its code may depend on Strapi, so errors become a `problem`.
- */
-export async function readWebhookHeaders(root: string, environment: Environment): Promise<WebhookHeaders | null> {
-  const files = strapiConfigFilesWith(['defaultHeaders'], root, 'server', environment)
-  if (files.length === 0) return null
-  const unknown = (why: string) => ({
-    headers: {},
-    problem: `The default headers of webhooks in ${files.join(' and ')} are not sent (${why}). Set webhooks.defaultHeaders in octavo.config`,
-  })
-  try {
-    const { config } = (await readStrapiConfig(root, 'server', environment))!
-    const { defaultHeaders = {} } = (config as { webhooks?: { defaultHeaders?: unknown } }).webhooks ?? {}
-    if (typeof defaultHeaders !== 'object' || defaultHeaders === null) return unknown('webhooks.defaultHeaders is not an object')
-    const given = Object.entries(defaultHeaders).filter(([, value]) => value !== undefined && value !== null)
-    return { headers: Object.fromEntries(given.map(([name, value]) => [name, String(value)])), problem: null }
-  } catch (error) {
-    return unknown(messageOf(error))
-  }
-}
-
-/** The maximum length of lists in query strings of a Strapi project. */
-export interface ListLimit {
-  /** Null if it is not known. */
-  readonly arrayLimit: number | null
-  /** The files that say it. */
-  readonly source: string
-  /** Why it does not apply as it is, as a sentence for the log. */
-  readonly problem: string | null
-}
-
-/**
- * Reads `arrayLimit` of `strapi::query` from a Strapi project's `config/middlewares`; null if it does not set it. Files that do not mention it
- * are not executed. Never throws.
- */
-export async function readListLimit(root: string, environment: Environment): Promise<ListLimit | null> {
-  const files = strapiConfigFilesWith(['arrayLimit'], root, 'middlewares', environment)
-  if (files.length === 0) return null
-  const source = files.join(' and ')
-  const found = (arrayLimit: number | null, why: string | null): ListLimit => ({
-    ...{ arrayLimit, source },
-    problem:
-      why === null ? null : `arrayLimit of strapi::query in ${source} is not applied (${why}). Set api.rest.arrayLimit in octavo.config`,
-  })
-  try {
-    const { config } = (await readStrapiConfig(root, 'middlewares', environment))!
-    const entries: readonly unknown[] = Array.isArray(config) ? config : []
-    const settings = entries.flatMap((entry) => {
-      const { name, config: own } = (entry ?? {}) as { readonly name?: unknown; readonly config?: { readonly arrayLimit?: unknown } | null }
-      return name === 'strapi::query' && own?.arrayLimit !== undefined ? [own.arrayLimit] : []
-    })
-    const given = settings.at(-1)
-    if (given === undefined) return null
-    if (!Number.isSafeInteger(given) || (given as number) < 1) return found(null, `it is ${JSON.stringify(given)}, not a positive integer`)
-    return (given as number) > maxQueryParameters
-      ? found(maxQueryParameters, `it is ${String(given)}; a query string has at most ${maxQueryParameters} parameters`)
-      : found(given as number, null)
-  } catch (error) {
-    return found(null, messageOf(error))
-  }
-}
 
 /** Dependencies in package.json; empty without one. @throws ConfigError for invalid JSON */
 function dependenciesOf(root: string): Readonly<Record<string, string>> {
@@ -242,12 +79,16 @@ export function signOfStrapi(root: string): string | null {
   return admin === null ? null : `${admin} and src/api are there, as in a project of Strapi`
 }
 
-function fileOf(root: string, path: string): string | null {
+/** The name of a file with one of the extensions of configuration; null without one. */
+export function fileOf(root: string, path: string): string | null {
   return extensions.map((extension) => `${path}.${extension}`).find((name) => existsSync(join(root, name))) ?? null
 }
 
-/** `isStrapiConfig`: Strapi runs its TypeScript configuration from `dist/config`, where its build puts it. */
-async function read(root: string, name: string, isStrapiConfig = false): Promise<unknown> {
+/**
+ * Runs a configuration file, or reads a JSON one. `isStrapiConfig`: Strapi runs its TypeScript configuration from `dist/config`, where its build puts it.
+ * @throws ConfigError if it cannot be read
+ */
+export async function readConfigFile(root: string, name: string, isStrapiConfig = false): Promise<unknown> {
   const path = join(root, name)
   if (name.endsWith('.json')) {
     try {
@@ -293,34 +134,6 @@ export function merged(below: unknown, above: unknown): unknown {
   if (!isPlain(below) || !isPlain(above)) return above
   const names = [...new Set([...Object.keys(below), ...Object.keys(above)])]
   return Object.fromEntries(names.map((name) => [name, name in above ? merged(below[name], above[name]) : below[name]]))
-}
-
-/** Creates the `env` function that Strapi passes to configuration files: `env('NAME', fallback)`, `env.int('NAME', fallback)` … */
-function environmentReader(environment: Environment) {
-  const reader =
-    <Value>(parse: (text: string) => Value) =>
-    (name: string, fallback?: Value): Value | undefined => {
-      const text = environment[name]
-      return text === undefined ? fallback : parse(text)
-    }
-  const list = (text: string): string[] =>
-    text
-      .replace(/^\[|\]$/g, '')
-      .split(',')
-      .map((part) => part.trim().replace(/^"|"$/g, ''))
-  return Object.assign(
-    reader((text) => text),
-    {
-      int: reader((text) => Number.parseInt(text, 10)),
-      float: reader((text) => Number.parseFloat(text)),
-      bool: reader((text) => text === 'true'),
-      json: reader((text) => JSON.parse(text) as unknown),
-      array: reader(list),
-      date: reader((text) => new Date(text)),
-      oneOf: (name: string, allowed: readonly string[], fallback?: string) =>
-        allowed.includes(environment[name] ?? '') ? environment[name] : fallback,
-    },
-  )
 }
 
 const variable = 'OCTAVO_CONFIG'

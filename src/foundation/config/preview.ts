@@ -6,7 +6,8 @@ import { didYouMean } from '../errors/did-you-mean.js'
 import { ConfigError } from '../errors/errors.js'
 import { checkedText, originProblem } from './checks.js'
 import type { Environment } from './environment.js'
-import { messageOf, readStrapiConfig, strapiConfigFilesWith } from './files.js'
+import { messageOf } from './files.js'
+import { readStrapiConfig, strapiFilesWith } from './strapi.js'
 
 /** A document, as a function names it. */
 interface NamedDocument {
@@ -190,7 +191,7 @@ interface StrapiPreview {
  * depend on Strapi, so errors become a `problem`.
  */
 export async function readStrapiPreview(root: string, environment: Environment): Promise<StrapiPreview | null> {
-  const files = strapiConfigFilesWith(['preview', 'handler'], root, 'admin', environment)
+  const files = strapiFilesWith(['handler'], root, 'admin', environment)
   if (files.length === 0) return null
   const unusable = (why: string): StrapiPreview => ({
     preview: null,

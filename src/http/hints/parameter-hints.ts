@@ -235,14 +235,13 @@ const parameterMeanings: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Parameters that the endpoint does not know. */
-export const unknownParameters: Hint = ({ method, type, parameters, error, config, path }) => {
-  if (type === null || (error !== null && !config.rest.strictParams) || (type.uid === fileType && !/^(?:GET|HEAD)$/.test(method)))
-    return null
+export const unknownParameters: Hint = ({ method, type, parameters, error, details, config, path }) => {
+  if (type === null || (type.uid === fileType && !/^(?:GET|HEAD)$/.test(method))) return null
   const route = path.slice(config.rest.prefix.length)
   const isUnpaged = /^\/(?:upload|users|auth|connect)(?:\/|$)/.test(route) && route !== '/upload/files/page'
   const known = [...effective, ...refused, ...(isUnpaged ? ['start', 'limit'] : [])].filter((name) => !isUnpaged || name !== 'pagination')
   const unknown = Object.keys(parameters).filter((name) => !known.includes(name))
-  if (unknown.length === 0) return null
+  if (unknown.length === 0 || (error !== null && !unknown.includes(String(details.param)))) return null
   const repairs = unknown.slice(0, 5).map((name) => `${shorten(name)} (${explainParameter(type, known, name, parameters[name])})`)
   return `${error === null ? 'Ignored' : 'Refused'}: ${repairs.join('; ')}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''}`
 }

@@ -34,7 +34,8 @@ const maxLength = maxLengthOr(null)
 const columnLength = (value: unknown) =>
   String(value).length > maxStringCharacters ? tooLong(maxStringCharacters, String(value).length) : null
 
-const uidSource = '^[A-Za-z0-9-_.~]*$'
+/** The pattern of an attribute of type `uid` without a `regex`. */
+export const uidSource = '^[A-Za-z0-9-_.~]*$'
 const uidPattern = getPattern(uidSource)!
 const anyText = getPattern('^')!
 

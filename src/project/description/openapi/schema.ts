@@ -3,6 +3,7 @@ import type { JsonSchema, StandardSchema } from '../../../foundation/public/rout
 import { fileType } from '../../../model/schema/link.js'
 import type { Scalar } from '../../../model/schema/types.js'
 import { attributeTypes } from '../../../model/types/attribute-types.js'
+import { uidSource } from '../../../model/types/text.js'
 import type { DescribedShape, View } from '../view.js'
 
 /** A JSON Schema (2020-12), or another object of an OpenAPI description. */
@@ -205,7 +206,7 @@ export function inputScalar(view: View, components: Components, attribute: Scala
   const plain = attributeTypes[type].schema.input ?? base(view, components, attribute)
   const { minLength, maxLength, min, max, default: fallback } = source
   const isNumber = plain.type === 'number' || plain.type === 'integer'
-  const pattern = type === 'uid' ? (source.regex ?? '^[A-Za-z0-9-_.~]*$') : source.regex
+  const pattern = type === 'uid' ? (source.regex ?? uidSource) : source.regex
   return {
     ...plain,
     ...(plain.type === 'string' && {
