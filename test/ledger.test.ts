@@ -9,9 +9,9 @@ const root = join(import.meta.dirname, '..')
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   // Up: errors with codes, events, presence, views, writes by entries and previews for the page of editors.
-  // Up by 26: the start names settings of Strapi that are not read.
-  foundation: { files: 53, lines: 7008, prose: 3 },
-  model: { files: 60, lines: 9556, prose: 3 },
+  // Up by 118: the settings of Strapi's config/ that octavo.config has too, in a file of their own.
+  foundation: { files: 54, lines: 7126, prose: 3 },
+  model: { files: 60, lines: 9557, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17225, prose: 3 },
   // Up by 2: `strictParams` refuses with the details of Strapi. Up by 1: pages without a largest size.
@@ -21,7 +21,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   content: { files: 106, lines: 16047, prose: 3 },
   // Up by 30: the errors of users have codes and parameters.
   identity: { files: 20, lines: 3395, prose: 3 },
-  project: { files: 31, lines: 5385, prose: 3 },
+  project: { files: 31, lines: 5386, prose: 3 },
   operations: { files: 38, lines: 7608, prose: 3 },
   // Up by 600: publications at a later time. Up by 54: lists and the home screen know them.
   // Up by 3: links are described without uids. Up by 123: awaited drafts and changes by day on the home screen.
