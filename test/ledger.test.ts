@@ -9,8 +9,8 @@ const root = join(import.meta.dirname, '..')
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   // Up: errors with codes, events, presence, views, writes by entries and previews for the page of editors.
-  // Up by 118: the settings of Strapi's config/ that octavo.config has too, in a file of their own.
-  foundation: { files: 54, lines: 7126, prose: 3 },
+  // Up by 140: the settings and secrets of Strapi's config/ that octavo.config has too, in a file of their own.
+  foundation: { files: 54, lines: 7148, prose: 3 },
   model: { files: 60, lines: 9557, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   database: { files: 104, lines: 17225, prose: 3 },

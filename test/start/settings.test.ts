@@ -202,6 +202,23 @@ describe("settings of Strapi's config/", () => {
     expect(await withVariables({}, { [`config/${name}.json`]: content })).toMatchObject({ ...read, warnings: [] })
   })
 
+  rule('projects.26', 'secrets that the files have in another way are those of the project', async () => {
+    const files = {
+      'config/admin.js': `module.exports = ({ env }) => ({ auth: { secret: env('PANEL') }, apiToken: { salt: 'the salt of the project' } })`,
+      'config/plugins.js': `module.exports = ({ env }) => ({ 'users-permissions': { config: { jwtSecret: env('USERS', 'a secret of the project') } } })`,
+    }
+    const read = await withVariables({ PANEL: 'a secret of the panel' }, files)
+    const secrets = {
+      apiTokenSalt: 'the salt of the project',
+      jwtSecret: 'a secret of the project',
+      adminJwtSecret: 'a secret of the panel',
+    }
+    expect([read.secrets, read.missingSecrets]).toEqual([secrets, {}])
+    expect((await withVariables({ JWT_SECRET: 'another secret' }, files)).secrets.jwtSecret).toBe('another secret')
+    const { missingSecrets } = await withVariables({}, { ...files, 'config/admin.js': "require('not-here').salt" })
+    expect(Object.keys(missingSecrets)).toEqual(['API_TOKEN_SALT'])
+  })
+
   rule('projects.26', 'one without a valid meaning, or in a file that cannot be run, is named at the start', async () => {
     const warnings = async (files: object) => (await withVariables({}, files as Record<string, unknown>)).warnings
     const content = {

@@ -32,7 +32,7 @@ import {
 import { type PreviewConfig, previewOf, readStrapiPreview } from './preview.js'
 import { refuseShort, type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
-import { readStrapiDatabase, readStrapiSettings, type StrapiDatabase, type StrapiSettings } from './strapi.js'
+import { readStrapiDatabase, readStrapiSecrets, readStrapiSettings, type StrapiDatabase, type StrapiSettings } from './strapi.js'
 
 /** The description of the API, for programs at `/openapi.json` below the prefix and for people at `/docs`. */
 const docsSettings = () => z.strictObject({ enabled: z.boolean().default(true) }).prefault({})
@@ -201,7 +201,8 @@ export async function readConfig(
   const root = resolve(folder)
   if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
   const own = readDotEnv(root)
-  const environment = { ...own, ...setOnly(given ?? processEnvironment()) }
+  const variables = { ...own, ...setOnly(given ?? processEnvironment()) }
+  const environment = { ...(await readStrapiSecrets(root, variables)), ...variables }
   if (given === null) addToProcess(own)
   checkRenamed(environment)
   const octavoConfig = await readOctavoConfig(root)

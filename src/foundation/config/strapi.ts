@@ -139,9 +139,30 @@ export async function readStrapiSettings(
   return { read: applied.map(({ to, value, source }) => ({ config: nested(to, value), source })), warnings }
 }
 
+const secrets = [
+  { file: 'admin', from: 'apiToken.salt', variable: 'API_TOKEN_SALT' },
+  { file: 'admin', from: 'auth.secret', variable: 'ADMIN_JWT_SECRET' },
+  { file: 'plugins', from: 'users-permissions.jwtSecret', variable: 'JWT_SECRET' },
+] as const
+
+/**
+ * Reads the secrets that `config/admin` and `config/plugins` have under other variables, or as text, by the usual variable. Tokens of Strapi
+ * are only valid with them. Never throws: without them, the start asks for the variables.
+ */
+export async function readStrapiSecrets(root: string, environment: Environment): Promise<Environment> {
+  const found: Record<string, string> = {}
+  for (const { file, from, variable } of secrets) {
+    const isWanted = environment[variable] === undefined && strapiFilesWith([wordOf({ from })], root, file, environment).length > 0
+    const read = isWanted ? await readStrapiConfig(root, file, environment).catch(() => null) : null
+    const value = valueAt(byName(file, read?.config), from)
+    if (typeof value === 'string' && value !== '') found[variable] = value
+  }
+  return found
+}
+
 const same = (value: unknown): Converted => ({ value })
 
-const wordOf = ({ from, word }: Setting): string => word ?? from.slice(from.lastIndexOf('.') + 1)
+const wordOf = ({ from, word }: Pick<Setting, 'from' | 'word'>): string => word ?? from.slice(from.lastIndexOf('.') + 1)
 
 type Level = Readonly<Record<string, unknown>> | null | undefined
 
@@ -153,7 +174,7 @@ const nested = (path: string, value: unknown): object =>
 
 /** The settings of plugins, or of middlewares, by name. */
 function byName(name: File, config: unknown): unknown {
-  if (name === 'server') return config
+  if (name === 'server' || name === 'admin') return config
   const entries = Array.isArray(config)
     ? config.map((entry: unknown) => [valueAt(entry, 'name'), entry] as const)
     : Object.entries((config ?? {}) as object)
