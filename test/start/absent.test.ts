@@ -215,6 +215,7 @@ test('a table with few rows and much in them is not taken for a small one: limit
   const told = out
     .split('\n')
     .filter((line) => line.includes('limits.checkTime was too short'))
-    .map((line) => JSON.parse(line) as unknown)
-  expect([status, told]).toEqual([0, [expect.objectContaining({ checked: tables - 1, tables })]])
+    .map((line) => JSON.parse(line) as { readonly checked: number })
+  expect([status, told]).toEqual([0, [expect.objectContaining({ tables })]])
+  expect(told[0]!.checked).toBeLessThan(tables)
 })
