@@ -71,9 +71,16 @@ export async function publish(form: DocumentForm, locales: readonly string[]): P
 }
 
 /** Cancels a scheduled action. @throws ApiFailure, Offline */
-export async function unschedule(form: DocumentForm, { action, locale }: Pick<DocumentView['scheduled'][number], 'action' | 'locale'>) {
+export async function unschedule(
+  form: DocumentForm,
+  { action, locale }: Pick<DocumentView['scheduled'][number], 'action' | 'locale'>,
+): Promise<void> {
   const query = { action, ...(locale === null ? {} : { locale }) }
   await request('DELETE', '/content/{type}/{document}/schedule', { path: named(form, form.saver.state.documentId!), query })
+  const { view } = form.meta
+  // The document may fail to load.
+  if (view !== null)
+    form.update({ view: { ...view, scheduled: view.scheduled.filter((one) => one.action !== action || one.locale !== locale) } })
   await form.saver.refresh()
 }
 

@@ -71,12 +71,19 @@ describeWith(['Chromium'], 'publication at a later time in a browser', () => {
     await mark(/^Scheduled for 3 Dec/).waitFor()
     await expectAccessible(page)
     await mark(/^Scheduled for 3 Dec/).click()
+    // It is no longer shown, even if the document cannot be read again.
+    await page.route(
+      (url) => url.pathname.startsWith('/admin/api/') && url.pathname.endsWith(document),
+      (route) => route.abort(),
+    )
     await dialog.getByRole('button', { name: /^Cancel schedule: English: Scheduled for/ }).click()
     await page.getByText('No longer scheduled.').waitFor()
     await dialog.waitFor({ state: 'detached' })
     await mark(/^Scheduled for/).waitFor({ state: 'detached' })
     expect((await read()).scheduled).toEqual([])
-    open.expectNoProblems()
+    await open.go('/')
+    await page.unrouteAll()
+    open.expectNoProblems(/Failed to load resource/)
   })
 
   test('what is published now is no longer scheduled, unless it should be', async () => {
