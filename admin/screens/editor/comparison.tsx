@@ -67,6 +67,11 @@ interface ComparisonProps {
   readonly same: string
 }
 
+/** The button that restored a value is gone: its mark has the focus instead. */
+const takeLostFocus = (mark: HTMLElement | null) => {
+  if (document.activeElement === document.body) mark?.focus()
+}
+
 /** The attributes of two versions, in the order of the layout. */
 export function Comparison({ type, left, right, onRestore, mayRestore, isEverything = false, restored = [], same }: ComparisonProps) {
   const words = useWords().editor
@@ -74,7 +79,7 @@ export function Comparison({ type, left, right, onRestore, mayRestore, isEveryth
   const all = type.layout.layouts.edit.flat().map(({ name }) => name)
   const kept = [...new Set([...all, ...restored, ...differing])].filter((name) => restored.includes(name) || differing.includes(name))
   const everything = all.filter((name) => name in left.data || name in right.data)
-  const names = isEverything ? everything : differing.length === 0 ? [] : kept
+  const names = isEverything ? everything : kept
   // Words of two languages are all different.
   const isTranslation = left.lang !== right.lang
   return (
@@ -86,14 +91,17 @@ export function Comparison({ type, left, right, onRestore, mayRestore, isEveryth
         </div>
         <div>{right.title}</div>
       </div>
-      {names.length === 0 && <p className={styles.same}>{same}</p>}
       {names.map((name) => {
         const [before, after] = [textOf(left.data[name]), textOf(right.data[name])]
         return (
           <section key={name} className={styles.row}>
             <div className={styles.head}>
               <h3>{labelOf(type.layout, name)}</h3>
-              {restored.includes(name) && !differing.includes(name) && <span>{words.history.isRestored}</span>}
+              {restored.includes(name) && !differing.includes(name) && (
+                <span ref={takeLostFocus} tabIndex={-1}>
+                  {words.history.restoredMark}
+                </span>
+              )}
               {mayRestore?.(name) && differing.includes(name) && (
                 <Button isSmall onPress={() => onRestore?.(name)}>
                   {words.history.restore}
@@ -120,6 +128,7 @@ export function Comparison({ type, left, right, onRestore, mayRestore, isEveryth
           </section>
         )
       })}
+      {(isEverything ? names : differing).length === 0 && <p className={styles.same}>{same}</p>}
     </div>
   )
 }

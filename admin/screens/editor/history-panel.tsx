@@ -145,10 +145,11 @@ function Version({ form, id }: { readonly form: DocumentForm; readonly id: numbe
   const mayRestore = (name: string) => mayReplace(view.may.update, name)
   /** Null: all that may be changed. */
   const restore = async (name: string | null) => {
+    let wanted: readonly string[] = []
     try {
       await saveAll(form)
       const before = form.store.get('') as Entry
-      const wanted = name === null ? differingAttributes(form.type, version, before) : [name]
+      wanted = name === null ? differingAttributes(form.type, version, before) : [name]
       setRestored((others) => [...others, ...wanted])
       await restoreVersion(form, id, name === null ? null : wanted)
       // Links that are not loaded would be lost by undo.
@@ -162,6 +163,7 @@ function Version({ form, id }: { readonly form: DocumentForm; readonly id: numbe
         kind: 'good',
       })
     } catch (error) {
+      setRestored((others) => others.filter((one) => !wanted.includes(one)))
       say((error as Error).message, { kind: 'wrong' })
     }
   }

@@ -196,7 +196,7 @@ export const editor = {
     currentPublic: 'Aktuelle Fassung',
     restore: 'Diesen Wert wiederherstellen',
     restoreAll: 'Diese Fassung wiederherstellen',
-    isRestored: 'Wiederhergestellt',
+    restoredMark: 'Wiederhergestellt',
     restored: (field: string) => `${field} wiederhergestellt.`,
     restoredAll: (count: number, left: number) =>
       `${few(count, 'Feld', 'Felder')} wiederhergestellt.${left === 0 ? '' : ` ${few(left, 'Feld bleibt', 'Felder bleiben')} unverändert.`}`,

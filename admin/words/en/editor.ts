@@ -190,7 +190,7 @@ export const editor = {
     currentPublic: 'Current version',
     restore: 'Restore this value',
     restoreAll: 'Restore this version',
-    isRestored: 'Restored',
+    restoredMark: 'Restored',
     restored: (field: string) => `${field} restored.`,
     restoredAll: (count: number, left: number) =>
       `${few(count, 'field', 'fields')} restored.${left === 0 ? '' : ` ${few(left, 'field', 'fields')} left unchanged.`}`,
