@@ -1,10 +1,11 @@
-// The toolbar of rich text: kind of block, flags, lists, link, image. It is one tab stop; arrows move the focus inside.
+// The toolbar of rich text: kind of block, flags, lists, link, image.
 import { Bold, Code, Image, Italic, Link, List, ListOrdered, Strikethrough, Underline } from 'lucide-react'
-import { type KeyboardEvent, memo, useRef, useState } from 'react'
+import { memo } from 'react'
 import { hasCommandKey } from '../parts/device.js'
 import { IconButton } from '../parts/icon-button.js'
 import shared from '../parts/rich-text.module.css'
 import { Select } from '../parts/select.js'
+import { useToolbar } from '../parts/toolbar.js'
 import { useWords } from '../parts/words.js'
 import { type ListFormat, type TextKind, textKinds } from './commands.js'
 import styles from './editor.module.css'
@@ -52,20 +53,6 @@ const shownKeys = (keys: string): string =>
     )
     .join('+')
 
-/** Moves the focus among the buttons of a toolbar. */
-function moveFocus(event: KeyboardEvent<HTMLElement>): number | null {
-  const bar = event.currentTarget
-  const buttons = [...bar.querySelectorAll<HTMLElement>('button:not([disabled])')]
-  const at = buttons.indexOf(document.activeElement as HTMLElement)
-  const isReversed = getComputedStyle(bar).direction === 'rtl'
-  const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
-  const to = event.key === 'Home' ? 0 : event.key === 'End' ? buttons.length - 1 : step === 0 ? -1 : at + (isReversed ? -step : step)
-  if (at < 0 || to < 0 || to >= buttons.length || to === at) return null
-  event.preventDefault()
-  buttons[to]!.focus()
-  return [...bar.querySelectorAll('button')].indexOf(buttons[to] as HTMLButtonElement)
-}
-
 interface ToolbarProps {
   readonly state: ToolbarState
   readonly actions: ToolbarActions
@@ -76,26 +63,14 @@ interface ToolbarProps {
 /** The toolbar of rich text. */
 export const Toolbar = memo(function Toolbar({ state, actions, controls }: ToolbarProps) {
   const words = useWords().fields.blocks
-  const bar = useRef<HTMLDivElement>(null)
-  const [stop, setStop] = useState(0)
+  // The menus, which have stops of their own.
+  const menus = state.kind === 'codeBlock' ? 2 : 1
+  const { bar, buttonAt } = useToolbar(menus)
   const set = state.flags.split(' ')
   const kinds = textKinds.map((kind) => ({ value: kind, label: words.kinds[kind] }))
   const listKind = state.kind === 'ordered' || state.kind === 'unordered'
-  // The first is the menu of kinds, which has its own stop.
-  const tabIndexOf = (index: number) => ({ excludeFromTabOrder: index !== Math.max(stop, 1) })
   return (
-    <div
-      ref={bar}
-      role="toolbar"
-      aria-label={words.toolbar}
-      aria-controls={controls}
-      className={shared.tools}
-      tabIndex={-1}
-      onKeyDownCapture={(event) => {
-        const to = moveFocus(event)
-        if (to !== null) setStop(to)
-      }}
-    >
+    <div {...bar} role="toolbar" aria-label={words.toolbar} aria-controls={controls} className={shared.tools}>
       <Select
         aria-label={words.kind}
         isSmall
@@ -131,7 +106,7 @@ export const Toolbar = memo(function Toolbar({ state, actions, controls }: Toolb
             label={words.flags[flag]}
             keys={shownKeys(keysOf[flag])}
             isOn={set.includes(flag)}
-            {...tabIndexOf(index + 1)}
+            {...buttonAt(menus + index)}
             onPress={() => actions.toggleFlag(flag)}
           >
             <Icon size={16} aria-hidden="true" />
@@ -144,7 +119,7 @@ export const Toolbar = memo(function Toolbar({ state, actions, controls }: Toolb
         keys={shownKeys(keysOf.link)}
         isOn={state.isLink}
         isDisabled={!state.canLink}
-        {...tabIndexOf(6)}
+        {...buttonAt(menus + 5)}
         onPress={actions.openLink}
       >
         <Link size={16} aria-hidden="true" />
@@ -157,14 +132,14 @@ export const Toolbar = memo(function Toolbar({ state, actions, controls }: Toolb
           label={words.kinds[format]}
           keys={shownKeys(keysOf[format])}
           isOn={state.kind === format}
-          {...tabIndexOf(index + 7)}
+          {...buttonAt(menus + index + 6)}
           onPress={() => actions.toggleList(format)}
         >
           {format === 'ordered' ? <ListOrdered size={16} aria-hidden="true" /> : <List size={16} aria-hidden="true" />}
         </IconButton>
       ))}
       {actions.chooseImage !== undefined && (
-        <IconButton isSmall label={words.imageInsert} {...tabIndexOf(9)} onPress={actions.chooseImage}>
+        <IconButton isSmall label={words.imageInsert} {...buttonAt(menus + 8)} onPress={actions.chooseImage}>
           <Image size={16} aria-hidden="true" />
         </IconButton>
       )}

@@ -8,6 +8,7 @@ import { classes } from '../parts/classes.js'
 import type { FieldControl } from '../parts/field.js'
 import { IconButton } from '../parts/icon-button.js'
 import frame from '../parts/rich-text.module.css'
+import { useToolbar } from '../parts/toolbar.js'
 import { useWords } from '../parts/words.js'
 import { useCodeArea } from './code-area.js'
 import { inlineMarks, insertCode, insertLink, insertPictures, lineMarks, toggleLines, toggleMark } from './markup.js'
@@ -63,7 +64,7 @@ const tools = [
 /** Markdown with its toolbar and its preview. */
 export default function MarkdownEditor(props: MarkdownEditorProps) {
   const { control, label, value, onChange, isReadOnly = false, chooseImages, uploadImages } = props
-  const words = useWords().fields.markdown
+  const { markdown: words, blocks } = useWords().fields
   const mount = useRef<HTMLDivElement>(null)
   const [isPreview, setIsPreview] = useState(false)
   const insert = async (chosen: Promise<readonly PictureFile[]>) => {
@@ -86,18 +87,21 @@ export default function MarkdownEditor(props: MarkdownEditorProps) {
       return true
     },
   })
-  const button = (name: keyof typeof words.tools, icon: ReactNode, act: () => void) => (
-    <IconButton key={name} isSmall label={words.tools[name]} isDisabled={isPreview} onPress={act}>
+  const last = isReadOnly ? 0 : tools.length + (chooseImages === undefined ? 0 : 1)
+  const { bar, buttonAt } = useToolbar(isPreview ? last : 0)
+  const button = (name: keyof typeof words.tools, index: number, icon: ReactNode, act: () => void) => (
+    <IconButton key={name} isSmall label={words.tools[name]} isDisabled={isPreview} {...buttonAt(index)} onPress={act}>
       {icon}
     </IconButton>
   )
   return (
     <div className={classes(frame.frame, isReadOnly && frame.still, control['aria-invalid'] && frame.wrong)}>
-      <div className={classes(frame.head, frame.tools)}>
-        {!isReadOnly && tools.map(({ name, icon, run }) => button(name, icon, () => view.current !== null && run(view.current)))}
-        {!isReadOnly && chooseImages !== undefined && button('image', <Image {...size} />, () => void insert(chooseImages()))}
+      <div {...bar} role="toolbar" aria-label={blocks.toolbar} aria-controls={control.id} className={classes(frame.head, frame.tools)}>
+        {!isReadOnly &&
+          tools.map(({ name, icon, run }, index) => button(name, index, icon, () => view.current !== null && run(view.current)))}
+        {!isReadOnly && chooseImages !== undefined && button('image', tools.length, <Image {...size} />, () => void insert(chooseImages()))}
         <span className={frame.gap} />
-        <IconButton isSmall label={words.preview} isOn={isPreview} onPress={() => setIsPreview(!isPreview)}>
+        <IconButton isSmall label={words.preview} isOn={isPreview} {...buttonAt(last)} onPress={() => setIsPreview(!isPreview)}>
           <Eye {...size} />
         </IconButton>
       </div>

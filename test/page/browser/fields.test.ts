@@ -327,6 +327,32 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     open.expectNoProblems()
   })
 
+  test('the tools of rich text are one stop of the Tab key, and arrows move the focus inside', async () => {
+    await create(article, { title: 'Tools' })
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    for (const [name, beforeLast, last] of [
+      ['Background', 'Insert pictures', 'Preview'],
+      ['Body', 'Numbered list', 'Insert pictures'],
+    ] as const) {
+      const text = name === 'Body' ? field(name) : group(name).getByRole('textbox')
+      await text.click()
+      const press = async (...steps: readonly (readonly [key: string, label: string])[]) => {
+        for (const [key, label] of steps) {
+          await page.keyboard.press(key)
+          expect(await focused(), `${name}: ${key}`).toBe(label)
+        }
+      }
+      // Tab indents in Markdown, until Escape.
+      await page.keyboard.press('Escape')
+      await press(['Shift+Tab', 'Bold'], ['ArrowRight', 'Italic'], ['End', last], ['ArrowLeft', beforeLast])
+      await page.keyboard.press('Tab')
+      expect(await text.evaluate((found) => (found.getRootNode() as Document | ShadowRoot).activeElement === found)).toBe(true)
+      await page.keyboard.press('Escape')
+      await press(['Shift+Tab', beforeLast])
+    }
+    open.expectNoProblems()
+  })
+
   test('blocks: typed shortcuts, the menu, links, undo, and a paste from a word processor', async () => {
     const untouched = { type: 'paragraph', align: 'center', children: [{ type: 'text', text: 'Unchanged', bold: false, note: 1 }] }
     const id = await create(article, { title: 'Blocks', body: [untouched] })
