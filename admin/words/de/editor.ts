@@ -8,7 +8,7 @@ const who = (person: string | null, time: string | null) => `${person ?? 'Jemand
 
 export const editor = {
   back: (type: string) => `Alle ${type}`,
-  newDocument: (type: string) => `${type}: neu`,
+  newDocument: (type: string) => `Neu: ${type}`,
   untitled: 'Ohne Titel',
   missing: 'Dieses Dokument gibt es nicht, oder Sie dürfen es nicht ansehen.',
   language: 'Sprache',
@@ -34,7 +34,7 @@ export const editor = {
   },
   notices: {
     offline:
-      'Der Dienst ist nicht erreichbar. Sie können weiterschreiben: Alles wird in diesem Browser gesichert und gespeichert, sobald der Dienst wieder da ist.',
+      'Der Dienst ist nicht erreichbar. Sie können weiterschreiben: Alles bleibt in diesem Browser und wird gespeichert, sobald der Dienst wieder da ist.',
     failed: (reason: string) => `Speichern fehlgeschlagen: ${reason}`,
     retry: 'Erneut versuchen',
     gone: 'Dieses Dokument wurde gelöscht. Ihre Fassung ist noch hier.',

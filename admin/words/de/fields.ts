@@ -41,7 +41,7 @@ export const fields = {
   shared: 'In allen Sprachen gleich',
   sharedShort: 'Alle Sprachen',
   private: 'Nicht in der öffentlichen API',
-  readOnly: 'Nur lesbar',
+  readOnly: 'Schreibgeschützt',
   notSet: 'Ohne Angabe',
   yes: 'Ja',
   no: 'Nein',
@@ -72,7 +72,7 @@ export const fields = {
   uid: {
     make: 'Eindeutigen Wert erzeugen',
     makeFromSource: 'Neu erzeugen',
-    made: (uid) => `Jetzt ${uid}`,
+    made: (uid) => `Geändert in ${uid}`,
     taken: 'Ein anderes Dokument hat diesen Wert.',
     use: (uid) => `${uid} verwenden`,
   },
@@ -81,7 +81,7 @@ export const fields = {
     invalid: 'Das ist noch kein gültiges JSON. Der Text bleibt in diesem Browser; gespeichert ist der letzte gültige Wert.',
   },
   markdown: {
-    placeholder: 'In Markdown schreiben',
+    placeholder: 'Hier schreiben. Markdown wird unterstützt.',
     preview: 'Vorschau',
     previewOf: (label) => `Vorschau von ${label}`,
     nothing: 'Noch kein Text.',

@@ -13,7 +13,7 @@ const forms: Readonly<Record<string, string>> = {
   ...{ email: 'an e-mail address', date: 'a date', time: 'a time', datetime: 'a date and time', timestamp: 'a date and time' },
   ...{ integer: 'a whole number', biginteger: 'a whole number', number: 'a number', float: 'a number', decimal: 'a number' },
   ...{ string: 'text', boolean: 'yes or no', array: 'a list', object: 'an object', json: 'JSON', link: 'a link' },
-  uid: 'a value of letters, digits, hyphens, dots, underscores and tildes',
+  uid: 'a value made of letters, digits, hyphens, dots, underscores and tildes',
 }
 
 const expected = ({ expected: form }: Params): string => `Please enter ${forms[String(form)] ?? String(form ?? 'another value')}.`

@@ -59,7 +59,7 @@ export const fields = {
           : `From ${number(min)} to ${number(max)}.`,
     entries: (min: number | undefined, max: number | undefined) =>
       min === undefined
-        ? `At most ${number(max!)} entries.`
+        ? `At most ${plural(max!, { one: '1 entry', other: '{} entries' })}.`
         : max === undefined
           ? `At least ${plural(min, { one: '1 entry', other: '{} entries' })}.`
           : `${number(min)} to ${number(max)} entries.`,
@@ -82,7 +82,7 @@ export const fields = {
     invalid: 'This is not valid JSON yet. The text stays in this browser; the last valid value is stored.',
   },
   markdown: {
-    placeholder: 'Write in Markdown',
+    placeholder: 'Start writing. Markdown is supported.',
     preview: 'Preview',
     previewOf: (label: string) => `Preview of ${label}`,
     nothing: 'No text yet.',

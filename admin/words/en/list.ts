@@ -100,7 +100,7 @@ export const list = {
   working: 'In progress',
   offline: 'No connection. This continues automatically once it is back.',
   stop: 'Stop',
-  stopped: (done: number) => `Stopped. ${number(done)} done, the rest was left unchanged.`,
+  stopped: (done: number) => `Stopped. ${number(done)} done; the rest were left unchanged.`,
   failed: (count: number) => plural(count, { one: '1 entry was left unchanged', other: '{} entries were left unchanged' }),
   doneOf: (done: number, failed: number) => `${number(done)} done, ${number(failed)} left unchanged`,
   failures: 'Entries left unchanged',

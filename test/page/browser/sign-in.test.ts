@@ -67,7 +67,7 @@ describeWith(['Chromium'], 'the first administrator in a browser', () => {
       await open.page.getByRole('heading', { name: 'Create the first administrator' }).waitFor()
       expect(await field(open, 'Code from the log').count()).toBe(0)
       await open.go('/')
-      await press(open, 'Try it as demo administrator')
+      await press(open, 'Try it as the demo administrator')
       await open.page.getByRole('heading', { name: 'Hello, Demo' }).waitFor()
       open.expectNoProblems()
     } finally {
@@ -103,7 +103,7 @@ describeWith(['Chromium'], 'sign-in in a browser', () => {
     await press(open, 'Sign in')
     await open.page.getByText('Please enter your e-mail address.').waitFor()
     await fillCredentials(open, ada, 'Wrong-Horse-7')
-    await expect.poll(() => alertOf(open).textContent()).toBe('E-mail address or password is wrong.')
+    await expect.poll(() => alertOf(open).textContent()).toBe('The e-mail address or password is wrong.')
     await open.page.getByRole('button', { name: 'Deutsch' }).press('Enter')
     await expect.poll(() => alertOf(open).textContent()).toBe('E-Mail-Adresse oder Passwort ist falsch.')
     await expectAccessible(open.page)
