@@ -24,13 +24,24 @@ const aboutSqlite = [
 const isOnServer = /^(postgres|mysql)$/.test(process.env.DATABASE_CLIENT ?? '')
 
 /** Rules of docs/spec whose tests wait, start processes or need seconds of computing. */
-const slowRules = [
-  'spec/{administration*,audit,authentication,caching,compression,errors,event-stream,history,hints,live-model*,metrics,operations}',
-  'spec/{project-code,rights,route*,schedule*,several-rows,shared-*,slow-log,source-maps,start-page,table-names,webhooks}',
+const slowRules = ['spec/{administration*,authentication,errors,live-model-refused,project-code,rights,route*,shared-locales,slow-log}']
+
+/** The slowest of the others: half of the time of all of them. `npm run test:all` runs them first, and so does `.ci/run`, always. */
+const slowest = [
+  'archive/leave',
+  'clients/package',
+  'description/{command,docs-page,openapi}',
+  'fuzz/shapeless',
   'paths/budget',
+  'spec/administration-{bulk,content,doctor,events,media,page,preview,retries,schedule}',
+  'spec/{audit,caching,compression,event-stream,hints,history,live-model,metrics,operations,schedules,several-rows,shared-links}',
+  'spec/{source-maps,start-page,table-names,webhooks}',
+  'start/{adopt,command-line,foreign-databases,older-strapi}',
+  'types/cases',
+  'uploads/{attacks,s3}',
 ]
 
-/** Files that take ten seconds of computing or more, which `npm test` leaves to `npm run test:all`. */
+/** Files that take ten seconds of computing or more and prove details. */
 const long = [
   'account/{admin-commands,commands,floods,instances,limits,names,recovery,secrecy}',
   'archive/{hostile,import,kill,round-trip,serving,storage}',
@@ -62,23 +73,24 @@ export const projects: Readonly<Record<string, Project>> = {
   // Rules of the code and most of docs/spec, by a service in the process of the test.
   fast: {
     files: ['*', 'spec/**', 'golden/plans', 'model-plans/**', 'content-type-builder/**', 'database/layout', 'paths/**', 'page/*'],
-    except: [...slowRules, ...long],
+    except: [...slowRules, ...slowest, ...long],
     sharesProcess: true,
   },
-  spec: { files: slowRules, except: long, sharesProcess: true },
+  spec: { files: slowRules, except: slowest, sharesProcess: true },
   // Areas of the service, the recordings on SQLite, and the tools.
   api: {
     files: [
       '{account,administration,archive,clients,compare,database,description,documents,fuzz,types,uploads}/**',
       'golden/{replay,schemas}',
     ],
-    except: ['database/layout', ...long],
+    except: ['database/layout', ...slowest, ...long],
     sharesProcess: true,
   },
-  start: { files: ['start/**'], except: long, sharesProcess: true },
+  start: { files: ['start/**'], except: [...slowest, ...long], sharesProcess: true },
   // Each kind of request on each database server, and one kill for each kind of write.
   smoke: { files: ['servers/smoke', 'faults/kill'], env: { FAULTS: process.env.FAULTS ?? 'once' } },
 
+  slowest: { files: slowest, sharesProcess: true },
   long: { files: long },
   servers: { files: ['{servers,postgres,mysql,instances}/**', 'golden/replay-{postgres,mysql}'], except: ['servers/smoke'] },
   faults: { files: ['{faults,backup}/**'] },

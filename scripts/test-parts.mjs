@@ -8,8 +8,9 @@ import { dirname, join } from 'node:path'
 /** Paths of the rules that both servers prove by halves. */
 const rules = ['src/query', 'src/content', 'test/spec']
 
-/** Areas: arguments of vitest, shards, the share of the time of each, and the beginnings of the paths that they guard. */
+/** Areas: arguments of vitest, shards, the share of the time of each, and the beginnings of the paths that they guard; `always`: every run has it. */
 const areas = {
+  slowest: { run: '--project slowest', share: 8, guards: [], always: true },
   browser: { run: '--project browser', share: 10, guards: ['admin', 'src/admin', 'packages/client', 'test/page', 'test/browser'] },
   attacks: { run: '--project attacks', share: 8, guards: ['src/foundation', 'src/identity', 'src/http', 'test/attacks'] },
   faults: { run: '--project faults', shards: 2, share: 12, guards: ['src/database/sqlite', 'test/faults', 'test/backup'] },
@@ -21,8 +22,8 @@ const areas = {
   },
   long: { run: '--project long', share: 12, guards: ['src/model', 'src/project', 'src/service', 'src/operations', 'packages'] },
   engines: { run: '--project engines', share: 6, guards: ['deploy', 'src/database/server', 'test/engines', 'test/deploy'] },
-  PostgreSQL: { run: 'test/spec --project fast --project spec --shard 1/2', client: 'postgres', share: 6, guards: rules },
-  MariaDB: { run: 'test/spec --project fast --project spec --shard 2/2', client: 'mysql', share: 6, guards: rules },
+  PostgreSQL: { run: 'test/spec --project fast --project spec --project slowest --shard 1/2', client: 'postgres', share: 6, guards: rules },
+  MariaDB: { run: 'test/spec --project fast --project spec --project slowest --shard 2/2', client: 'mysql', share: 6, guards: rules },
 }
 
 /** Parts by name: an area, or a shard of it. */
@@ -53,7 +54,8 @@ const names = Object.keys(parts)
 // A machine without memory begins at another part for each commit.
 const first = git('rev-list', '--count', 'HEAD')[0] % names.length
 const turns = [...names.slice(first), ...names.slice(0, first)]
-const order = turns.sort((one, other) => isGuarded(other) - isGuarded(one) || (begun[one] ?? 0) - (begun[other] ?? 0))
+const rank = (name) => (parts[name].always ? 2 : isGuarded(name) ? 1 : 0)
+const order = turns.sort((one, other) => rank(other) - rank(one) || (begun[one] ?? 0) - (begun[other] ?? 0))
 
 const at = process.argv.indexOf('--seconds')
 const limit = at === -1 ? Infinity : Number(process.argv[at + 1])
