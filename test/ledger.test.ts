@@ -13,22 +13,25 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   foundation: { files: 54, lines: 7148, prose: 3 },
   model: { files: 60, lines: 9557, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
-  database: { files: 104, lines: 17225, prose: 3 },
+  // Up by 1: the wait of a change of the model follows from `readTimeout`.
+  database: { files: 104, lines: 17226, prose: 3 },
   // Up by 2: `strictParams` refuses with the details of Strapi. Up by 1: pages without a largest size.
   query: { files: 13, lines: 3707, prose: 3 },
   // Up by 3: errors of users show the body as it would be stored. Up by 2: a required file that is connected on creation is missing.
   // Up by 13: new files have defaults, as users, whose code for them moved here.
-  content: { files: 106, lines: 16047, prose: 3 },
+  // Up by 3: the time for an image and the attempts of listeners follow from other limits.
+  content: { files: 106, lines: 16050, prose: 3 },
   // Up by 30: the errors of users have codes and parameters.
   identity: { files: 20, lines: 3395, prose: 3 },
   project: { files: 31, lines: 5386, prose: 3 },
-  operations: { files: 38, lines: 7608, prose: 3 },
+  // Up by 5: the length of a line in an archive follows from `archiveBytes`.
+  operations: { files: 38, lines: 7613, prose: 3 },
   // Up by 600: publications at a later time. Up by 54: lists and the home screen know them.
   // Up by 3: links are described without uids. Up by 123: awaited drafts and changes by day on the home screen.
   // Up by 7: the locales of the rights to a type. Up by 3: a publication keeps the links that wait.
   admin: { files: 62, lines: 10732, prose: 3 },
-  // Up by 3: the same.
-  http: { files: 78, lines: 13091, prose: 3 },
+  // Up by 3: the same. Up by 11: the times without traffic and for uploads follow from other limits.
+  http: { files: 78, lines: 13102, prose: 3 },
   service: { files: 57, lines: 6716, prose: 3 },
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5232, prose: 3 },

@@ -2,6 +2,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Config } from '../foundation/config/config.js'
+import { maxMs } from '../foundation/config/limits.js'
 import { ApiError, notFound } from '../foundation/errors/errors.js'
 import { onceDone } from '../foundation/runtime/coalesce.js'
 import type { Metrics } from '../foundation/runtime/metrics.js'
@@ -53,10 +54,18 @@ const withoutSchemas = () => () => {
 const maxHeaders = 200
 /** The part of `limits.requestTimeout` for the headers. */
 const headersShare = 1 / 3
+/** Milliseconds without traffic, in addition to the longest time for the next request, or for the work on one. */
+const idleMargin = 5_000
+/** Milliseconds to receive a form with files, or longer at this many bytes per millisecond. */
+const [minUploadTime, uploadSpeed] = [3_600_000, 600]
 /** A file of the media library is read as a whole for compression: the limit allows this many of the largest. */
 const maxCompressedFiles = 32
 /** Time for which the rest of a body is discarded whose request was answered early, before the connection is closed. */
 const maxDiscardMs = 10_000
+
+function idleTimeoutOf({ keepAliveTimeout, readTimeout, writeTimeout, routeTimeout, storageTimeout }: Config['limits']): number {
+  return Math.min(maxMs, idleMargin + Math.max(keepAliveTimeout, readTimeout, writeTimeout, routeTimeout, storageTimeout))
+}
 
 function createApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {
   const { limits } = config
@@ -69,9 +78,9 @@ function createApp(config: Config, metrics: Metrics | null, logger: FastifyBaseL
     genReqId: requestId,
     bodyLimit: limits.bodyBytes,
     trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
-    connectionTimeout: limits.idleTimeout,
+    connectionTimeout: idleTimeoutOf(limits),
     // The longest time to receive any request; bodies without files have a shorter limit.
-    requestTimeout: Math.max(limits.requestTimeout, limits.uploadTimeout),
+    requestTimeout: Math.max(limits.requestTimeout, minUploadTime, Math.min(maxMs, Math.ceil(limits.uploadBytes / uploadSpeed))),
     keepAliveTimeout: limits.keepAliveTimeout,
     forceCloseConnections: false,
     http: {

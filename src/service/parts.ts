@@ -86,11 +86,11 @@ interface Observers {
 }
 
 /** Opens the project's audit log, if configured. */
-async function openAudit({ auditLog, limits }: Config, logger: Logger, opened: Closers): Promise<Audit | null> {
+async function openAudit({ auditLog }: Config, logger: Logger, opened: Closers): Promise<Audit | null> {
   if (auditLog === null) return null
   // Logged at any log level.
   const lines = logger.child({}, { level: 'info' })
-  const { audit, close } = await openAuditOutput(auditLog, limits.logBytes, logger, (line) => lines.info(line, 'audit'))
+  const { audit, close } = await openAuditOutput(auditLog, logger, (line) => lines.info(line, 'audit'))
   opened.add(close)
   return audit
 }

@@ -247,8 +247,8 @@ const { version } = createRequire(import.meta.url)('../package.json') as { reado
 /** Milliseconds to write the last lines of the log. */
 const lastLines = 700
 
-function ownLog({ logLevel, limits }: Config, opened: Closers): Logger {
-  const log = openLog({ level: logLevel, bytes: limits.logBytes, batches: false })
+function ownLog({ logLevel }: Config, opened: Closers): Logger {
+  const log = openLog({ level: logLevel, batches: false })
   opened.add(() => log.close(lastLines))
   return log.logger
 }

@@ -163,7 +163,8 @@ rule('archives.10', 'more than the limits', async () => {
   const tar = await tarWith()
   expect(await refusal(tar, { archiveFiles: 3 })).toMatch(/more than 3 files \(limits\.archiveFiles\)/)
   expect(await refusal(tar, { archiveBytes: 1_000 })).toMatch(/more than 1000 bytes when unpacked/)
-  expect(await refusal(tar, { archiveLineBytes: 100 })).toMatch(/has more than 100 bytes \(limits\.archiveLineBytes\)/)
+  const long = await tarWith([{ name: 'entities/entities_99999.jsonl' }, 'x'.repeat(1_000_000)])
+  expect(await refusal(long, { archiveBytes: 2_000_000 })).toMatch(/has more than 500000 bytes \(a quarter of limits\.archiveBytes/)
 })
 
 test('archives.10: a small file that unpacks to a large one', async () => {

@@ -282,7 +282,7 @@ describe('listeners', () => {
     expect(served.log.some((line) => line.includes('this listener fails at first'))).toBe(true)
   })
 
-  test('limits.listenerAttempts: a listener that takes too long gets the event again, and then the next one', async () => {
+  test('limits.webhookAttempts: a listener that takes too long gets the event again, and then the next one', async () => {
     const tried: number[] = []
     const heard: number[] = []
     const never = ({ sequence }: ContentEvent) => {
@@ -292,7 +292,7 @@ describe('listeners', () => {
     const hears = ({ sequence }: ContentEvent) => void heard.push(sequence)
     const served = await serveGolden({
       code: { listeners: [never, hears] },
-      config: { limits: { hookTimeout: 20, listenerAttempts: 2 } },
+      config: { limits: { hookTimeout: 20, webhookAttempts: 2 } },
     })
     await send(served, 'POST', '/api/tags', { name: 'too slow' })
     await expect.poll(() => tried, patience).toEqual([1, 1, 2, 2])

@@ -22,7 +22,7 @@ function askOften(origin: string, count: number) {
 
 describe.skipIf(!canListProcesses)('a killed process', () => {
   rule('instances.17', 'another process serves what a killed one was passed and had not taken', async () => {
-    const child = run(project(notes('limits: { processRestartDelay: 50 }')), { OCTAVO_PROCESSES: '2' })
+    const child = run(project(notes('')), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const [killed] = childrenOf(child)
     process.kill(killed!, 'SIGSTOP')
@@ -38,7 +38,7 @@ describe.skipIf(!canListProcesses)('a killed process', () => {
   })
 
   rule('instances.17', 'connections are closed at once if no other process listens', async () => {
-    const child = run(project(notes('limits: { processRestartDelay: 50 }')), { OCTAVO_PROCESSES: '2' })
+    const child = run(project(notes('')), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const killed = childrenOf(child)
     for (const pid of killed) process.kill(pid, 'SIGSTOP')
@@ -52,7 +52,7 @@ describe.skipIf(!canListProcesses)('a killed process', () => {
   })
 
   rule('instances.17', 'no client waits where all are killed together and only one was passed a connection', async () => {
-    const child = run(project(notes('limits: { processRestartDelay: 50 }')), { OCTAVO_PROCESSES: '2' })
+    const child = run(project(notes('')), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const killed = childrenOf(child)
     process.kill(killed[0]!, 'SIGSTOP')

@@ -12,7 +12,7 @@ import { allServe, canListProcesses, childrenOf, endAll, notes, requestManagemen
 afterEach(endAll)
 afterAll(removeProjects)
 
-const limits = 'limits: { drainDelay: 100, processRestartDelay: 10 }'
+const limits = 'limits: { drainDelay: 100 }'
 
 /** Number of requests for notes that the processes have counted together. */
 async function counted(child: Child): Promise<number> {

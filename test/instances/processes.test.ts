@@ -29,7 +29,7 @@ afterAll(removeProjects)
 
 /** True if the limits of a running process can be changed. */
 const canLimit = spawnSync('prlimit', ['--version']).status === 0
-const drain = 'limits: { drainDelay: 500, processRestartDelay: 50 }'
+const drain = 'limits: { drainDelay: 500 }'
 
 /** The processes that respond to new connections. */
 async function respondents(origin: string): Promise<ReadonlySet<number>> {
@@ -76,7 +76,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
   })
 
   test.skipIf(!canLimit)('instances.2: where the system starts no other process, those that there are serve on until it does', async () => {
-    const child = run(project(notes('limits: { drainDelay: 500, processRestartDelay: 300 }')), { OCTAVO_PROCESSES: '2' })
+    const child = run(project(notes('limits: { drainDelay: 500 }')), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const limit = (files: number) => spawnSync('prlimit', ['--pid', String(child.process.pid), `--nofile=${files}:4096`])
     const open = readdirSync(`/proc/${child.process.pid}/fd`).length
@@ -297,7 +297,7 @@ rule('instances.1', 'numbers that cannot be used, and starts that fail, end with
 
 rule('instances.2', 'processes that end again and again end the command', async () => {
   const schedule = "{ name: 'crash', cron: '* * * * * *', run: () => process.exit(7) }"
-  const child = run(project(notes(`limits: { processRestartDelay: 10 }, schedules: [${schedule}],`)), {
+  const child = run(project(notes(`schedules: [${schedule}],`)), {
     OCTAVO_PROCESSES: '2',
   })
   expect(await child.ended).toMatchObject({ code: 1 })

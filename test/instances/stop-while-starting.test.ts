@@ -20,7 +20,7 @@ const gateOf = (folder: string): string => `import { existsSync, writeFileSync }
 
 describe.skipIf(!canListProcesses)('a process that is loading its code', () => {
   rule('instances.3', 'ends with the others, without serving', async () => {
-    const folder = project(notes('limits: { drainDelay: 0, processRestartDelay: 10 }'))
+    const folder = project(notes('limits: { drainDelay: 0 }'))
     const code = join(folder, 'gate.mjs')
     writeFileSync(code, gateOf(folder))
     const child = run(folder, { OCTAVO_PROCESSES: '2', NODE_OPTIONS: `--import ${code}` })

@@ -11,7 +11,7 @@ import { allServe, canListProcesses, endAll, lines, notes, requestOnce, run } fr
 afterEach(endAll)
 afterAll(removeProjects)
 
-const streaming = (drainDelay: number): string => `events: { stream: true }, limits: { drainDelay: ${drainDelay}, processRestartDelay: 50 }`
+const streaming = (drainDelay: number): string => `events: { stream: true }, limits: { drainDelay: ${drainDelay} }`
 
 async function write(origin: string, name: string): Promise<void> {
   const headers = { 'content-type': 'application/json' }

@@ -20,7 +20,7 @@ describeMariadb('locks of others', (server) => {
   beforeAll(async () => {
     url = await server().createDatabase()
     service = await serveNotes(url, {
-      config: { admin: { model: 'always' }, limits: { writeTimeout: 4_000, modelChangeTimeout: 1_000 } },
+      config: { admin: { model: 'always' }, limits: { writeTimeout: 4_000, readTimeout: 5_000 } },
       environment: secrets,
     })
     await addToken(service, token, { type: 'full-access' })

@@ -16,7 +16,7 @@ describePostgres('reads beside a change of the model', (server) => {
   let second: NotesService
   beforeAll(async () => {
     url = await server().createDatabase()
-    first = await serveNotes(url, { config: { admin: { model: 'always' }, limits: { modelChangeTimeout: 30_000 } }, environment: secrets })
+    first = await serveNotes(url, { config: { admin: { model: 'always' }, limits: { readTimeout: 150_000 } }, environment: secrets })
     await addToken(first, token, { type: 'full-access' })
     second = await serveSecondNotes(first, url)
     await first.send('POST', '/api/boards', { name: 'before' })

@@ -95,11 +95,11 @@ rule('administration-doctor.3', 'one process checks for all concurrent requests,
 })
 
 rule('administration-doctor.4', 'checks that take too long are 503, and their process ends', async () => {
-  const hasty = await serveNewsroom({ config: { limits: { doctorTimeout: 1 } } })
+  const hasty = await serveNewsroom({ config: { limits: { routeTimeout: 1 } } })
   try {
     const client = await signInClient(hasty, 'hasty@office.example')
     const late = await client.get('/doctor')
-    expect([late.status, late.body.error.message]).toEqual([503, expect.stringContaining('limits.doctorTimeout')])
+    expect([late.status, late.body.error.message]).toEqual([503, expect.stringContaining('limits.routeTimeout')])
     await expect.poll(() => examinations(), patience).toEqual([])
   } finally {
     await hasty.close()

@@ -274,7 +274,7 @@ describe('stored deliveries', () => {
   })
 
   rule('webhooks.10', 'the log of attempts is bounded, also over processes that make few', async () => {
-    const own = await serveGolden({ config: { limits: { ...limits, webhookLogEntries: 5 }, webhooks: { allowPrivateAddresses: true } } })
+    const own = await serveGolden({ config: { limits: { ...limits, outboxEvents: 5 }, webhooks: { allowPrivateAddresses: true } } })
     const logged = async () => (await own.sql('select id from octavo_webhook_attempts')).length
     const others: Served[] = []
     try {

@@ -54,7 +54,7 @@ describe.skipIf(!canListProcesses)('SIGHUP without a terminal', () => {
     })
 
   rule('instances.16', 'one of several processes leaves it to the main process, also while it starts', async () => {
-    const folder = project(withGate(notes('limits: { drainDelay: 100, processRestartDelay: 10 }')))
+    const folder = project(withGate(notes('limits: { drainDelay: 100 }')))
     const child = run(folder, { OCTAVO_PROCESSES: '2' })
     await allServe(child, 2)
     writeFileSync(join(folder, 'gate'), '')

@@ -68,7 +68,11 @@ describe('octavo.config', () => {
       'Unrecognized key: "bodyKeys"; this limit is fixed and cannot be configured.',
     )
     await expect(withFile({ limits: { eventStreams: 1 } })).rejects.toThrow(
-      'Unrecognized key: "eventStreams"; this limit follows from "connections".',
+      'Unrecognized key: "eventStreams"; this limit follows from "connections", which can be set in its place.',
+    )
+    await expect(withFile({ limits: { idleTimeout: 1, logBytes: 1, planNodes: 1 } })).rejects.toThrow(
+      'Unrecognized keys: "idleTimeout", "logBytes", "planNodes"; "idleTimeout" follows from "keepAliveTimeout", which can be set in its place; ' +
+        '"logBytes" is fixed and cannot be configured; "planNodes" is now called "queryComplexity".',
     )
   })
 

@@ -70,11 +70,15 @@ describe.skipIf(!existsSync('/proc/self/task'))('O06 a picture beyond its bounds
   rule('uploads.8', 'of memory or of time is stored without formats, and others at the same time get theirs', async () => {
     const photograph = await noise(3000, 2000).jpeg().toBuffer()
     const small = await noise(600, 400).jpeg().toBuffer()
-    for (const limits of [{ imageCpuTime: 1 }, { imageTimeout: 1 }] as const) {
-      const strict = await serveGolden({ config: { limits } })
+    for (const pauses of [false, true]) {
+      const strict = await serveGolden({ config: { limits: { imageCpuTime: pauses ? 1_000 : 1 } } })
       try {
+        if (pauses) {
+          expect((await send(strict, [file(small, 'small.jpg')])).body[0].formats.small).toMatchObject({ width: 500 })
+          for (const { pid } of pictureProcesses()) process.kill(pid, 'SIGSTOP')
+        }
         const { status, body } = await send(strict, [file(photograph, 'large.jpg')])
-        expect([status, body[0].mime, body[0].size > 0]).toEqual([201, 'image/jpeg', true])
+        expect([status, body[0].mime, body[0].size > 0, body[0].formats]).toEqual([201, 'image/jpeg', true, null])
         expect((await strict.request(body[0].url)).status).toBe(200)
         expect(leftovers(strict)).toEqual([])
       } finally {

@@ -31,7 +31,6 @@ interface EventsOptions {
 }
 
 interface EventLimits extends WebhookLimits {
-  readonly listenerAttempts: number
   readonly hookTimeout: number
   readonly drainTimeout: number
   readonly outboxEvents: number
@@ -68,6 +67,8 @@ const maxStreamReadBytes = 1_048_576
 
 /** Concurrent requests to all webhooks of a process. */
 const maxWebhookRequests = 50
+/** Attempts to deliver an event to a listener, unless those for webhooks are fewer: later events wait for them. */
+const maxListenerAttempts = 10
 
 /** Time limit for delivery on shutdown, in milliseconds. */
 const longestClosing = 5_000
@@ -78,7 +79,8 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
   const leases = openLeases(database, writer, (error) => failed('events', error))
   const cursors = openCursors(database, writer, leases)
   const inTime = async (name: string, run: () => unknown) => void (await runCode({ name, requestId: null }, limits.hookTimeout, run))
-  const fixed = listenerConsumers(listeners, { attempts: limits.listenerAttempts, timeout: limits.hookTimeout, inTime, failed })
+  const listenerAttempts = Math.min(maxListenerAttempts, limits.webhookAttempts)
+  const fixed = listenerConsumers(listeners, { attempts: listenerAttempts, timeout: limits.hookTimeout, inTime, failed })
   const names = fixed.map(({ name }) => name)
   const slots = { most: maxWebhookRequests + fixed.length, taken: 0 }
   const webhooks = openWebhookDeliveries({ ...options, settings: options.webhooks }, () => deliveries)

@@ -8,7 +8,7 @@ import { warnOfDifferences } from '../../model/tables/compare-database.js'
 import { createBackgroundIndexes, startIndexing } from '../background-indexes.js'
 import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { WriteFirstRows } from '../driver.js'
-import { startTimeoutMs } from '../limits.js'
+import { maxTableWaitMs, startTimeoutMs } from '../limits.js'
 import { createSigner } from '../response/signed-addresses.js'
 import { connectionOptions } from './connections.js'
 import { createHealthMonitor } from './health.js'
@@ -104,7 +104,7 @@ export async function openServerDatabase<Client, Pool, Reached extends ServerCon
       ...parts,
       spans: kind.spans,
       addMissing: async (wanted) => {
-        await prepareFor(kind, config, wanted, reached, fill, config.limits.modelChangeTimeout)
+        await prepareFor(kind, config, wanted, reached, fill, maxTableWaitMs(config.limits))
         await indexes.begin(wanted)
       },
       applyChange: (work) =>

@@ -54,9 +54,6 @@ const renamedSettings: ReadonlyMap<string, string> = new Map([
   ['limits.replicaWait', 'replicaTimeout'],
   ['limits.webhookPause', 'webhookRetryDelay'],
   ['limits.webhookLongestPause', 'webhookMaxRetryDelay'],
-  ['limits.webhookLog', 'webhookLogEntries'],
-  ['limits.modelChangeWait', 'modelChangeTimeout'],
-  ['limits.processPause', 'processRestartDelay'],
   ['limits.processStart', 'processStartTimeout'],
 ])
 
@@ -70,7 +67,7 @@ const fixedLimits: ReadonlySet<string> = new Set(
     'writeQueue compressionConcurrency surrogateKeyBytes uploadFiles uploadFields uploadConcurrency bulkFiles rateLimitKeys',
     'passwordConcurrency passwordQueue mailConcurrency mailQueue historyBytes bulkDocuments idempotencyTime idempotencyKeys',
     'transactionOperations eventBytes eventStreamReadBytes archiveRatio webhookConcurrency webhookQueue',
-    'eventLoopLag uploadTurns passwordsAtOnce countedCallers mediaTogether webhookWaiting',
+    'processRestartDelay processPause logBytes eventLoopLag uploadTurns passwordsAtOnce countedCallers mediaTogether webhookWaiting',
   ].flatMap((names) => names.split(' ').map((name) => `limits.${name}`)),
 )
 
@@ -93,6 +90,17 @@ const derivedLimits: ReadonlyMap<string, string> = new Map([
   ['limits.cachedAnswerBytes', 'cacheBytes'],
   ['limits.checkedLinksOfRelation', 'copiedLinks'],
   ['limits.drainBodies', 'drainTimeout'],
+  ['limits.idleTimeout', 'keepAliveTimeout'],
+  ['limits.uploadTimeout', 'uploadBytes'],
+  ['limits.imageTimeout', 'imageCpuTime'],
+  ['limits.doctorTimeout', 'routeTimeout'],
+  ['limits.eventStreamsPerAddress', 'connections'],
+  ['limits.archiveLineBytes', 'archiveBytes'],
+  ['limits.listenerAttempts', 'webhookAttempts'],
+  ['limits.webhookLogEntries', 'outboxEvents'],
+  ['limits.webhookLog', 'outboxEvents'],
+  ['limits.modelChangeTimeout', 'readTimeout'],
+  ['limits.modelChangeWait', 'readTimeout'],
 ])
 
 /** New names of environment variables of earlier builds. */
@@ -139,15 +147,17 @@ export function plainMessage(message: string): string {
 const bounds: Readonly<Record<string, string>> = { '>=': 'at least', '>': 'above', '<=': 'at most', '<': 'below' }
 
 function unknownName({ keys, path, message }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): string {
-  for (const key of keys) {
-    const name = [...path, key].join('.')
-    const now = renamedSettings.get(name)
-    const basis = derivedLimits.get(name)
-    if (fixedLimits.has(name)) return `${message}; this limit is fixed and cannot be configured`
-    if (basis !== undefined) return `${message}; this limit follows from "${basis}"`
-    if (now !== undefined) return `${message}; ${keys.length === 1 ? 'it' : `"${key}"`} is now called "${now}"`
-  }
-  return `${message}${didYouMean(keys[0]!, namesAt(schema, path))}`
+  const hints = keys.flatMap((key) => hintOf([...path, key].join('.'), keys.length === 1 ? null : `"${key}"`) ?? [])
+  return hints.length > 0 ? [message, ...hints].join('; ') : `${message}${didYouMean(keys[0]!, namesAt(schema, path))}`
+}
+
+/** What to do about a setting of earlier builds. `subject`: its name, if the sentence has others too. */
+function hintOf(name: string, subject: string | null): string | null {
+  const now = renamedSettings.get(name)
+  const basis = derivedLimits.get(name)
+  if (fixedLimits.has(name)) return `${subject ?? 'this limit'} is fixed and cannot be configured`
+  if (basis !== undefined) return `${subject ?? 'this limit'} follows from "${basis}", which can be set in its place`
+  return now === undefined ? null : `${subject ?? 'it'} is now called "${now}"`
 }
 
 /** The names that an object of the configuration may have; empty if the object's schema depends on a value. */

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 
 /** The maxima of timers (24 days), of the engine and of SQLite; a limit beyond them would overflow. */
-const maxMs = 2_147_483_647
+export const maxMs = 2_147_483_647
 const maxBytes = 2_147_483_647
 const maxBodyBytes = 500_000_000
 const maxCount = 1_000_000_000
@@ -37,15 +37,14 @@ const requestLimits = () => ({
   compressionBytes: bytes(32_000_000),
   /** To receive a request without files; a third of it for the headers. */
   requestTimeout: ms(30_000),
-  /** Between two requests of one connection; five seconds more without traffic during a request or its response. */
+  /** Between two requests of one connection. */
   keepAliveTimeout: ms(65_000),
-  /** Without traffic, even while a response is being sent. */
-  idleTimeout: ms(70_000),
+  /** A tenth of them event streams, a 500th those of one IP address, which may have 20 in any case. */
   connections: count(10_000),
 })
 
 const readLimits = () => ({
-  /** One read, including the wait. */
+  /** One read, including the wait. A change of the model waits a fifth of it, at least a second, for tables that are in use. */
   readTimeout: ms(10_000),
   /** For a read replica to catch up, before the read is executed on the primary. */
   replicaTimeout: msOrZero(50),
@@ -60,17 +59,15 @@ const readLimits = () => ({
 })
 
 const uploadLimits = () => ({
-  /** For a form with files. */
-  uploadTimeout: ms(3_600_000),
   fileBytes: fileBytes(200_000_000),
-  /** A whole form with files, or a body that a route reads as a stream. */
+  /** A whole form with files, or a body that a route reads as a stream. It may take an hour, or longer at 0.6 MB per second. */
   uploadBytes: fileBytes(2_000_000_000),
   /** Images beyond these limits get no formats. Pixels of all frames, with four bytes for each. */
   imagePixels: count(100_000_000),
   /** Memory of an image process. */
   imageMemory: z.int().min(150_000_000).max(maxImageBytes).default(400_000_000),
-  imageCpuTime: ms(5_000),
-  imageTimeout: ms(60_000),
+  /** CPU time for one image; the image may take twelve times as long. */
+  imageCpuTime: ms(5_000, Math.floor(maxMs / 12)),
   imageConcurrency: count(2, 100),
   imageQueue: count(500),
   /** One request to remote storage; a sixth of it without progress, which is the only limit of a download that has begun. */
@@ -87,7 +84,6 @@ const administrationLimits = () => ({
   authAddressRateLimit: countOrZero(60),
   /** Actions of administrators in the log; the oldest are deleted first. */
   activityEntries: count(100_000),
-  doctorTimeout: ms(30_000),
   /** Between two stored versions of a draft. */
   historyInterval: msOrZero(600_000),
   /** Age of a stored version. */
@@ -102,39 +98,34 @@ const codeLimits = () => ({
   idempotencyBytes: bytes(64_000_000),
   /** One hook, or one listener and event. */
   hookTimeout: ms(5_000),
-  /** For a custom route to return its response; a stream may take longer to send. */
+  /** For a custom route to return its response (a stream may take longer to send), and for the checks of `/admin/api/doctor`. */
   routeTimeout: ms(30_000),
   /** One run of a schedule. */
   scheduleTimeout: ms(300_000),
 })
 
 const eventLimits = () => ({
-  /** Attempts to deliver an event to a listener that fails, with delays that grow from one second to one minute. */
-  listenerAttempts: count(10, 1_000),
-  /** Events in the outbox; the oldest are deleted first. Five times as many more are stored while a listener or webhook waits for them. */
+  /**
+   * Events in the outbox, and attempts in the log of webhooks; the oldest are deleted first. Five times as many more events are stored while a
+   * listener or webhook waits for them.
+   */
   outboxEvents: count(10_000),
-  /** Open event streams of one IP address. */
-  eventStreamsPerAddress: count(20),
   /** Files of an imported archive. */
   archiveFiles: count(1_000_000),
-  /** An unpacked archive. */
+  /** An unpacked archive; a line may have a quarter of it, at most 256 MB. */
   archiveBytes: fileBytes(1_000_000_000_000),
-  archiveLineBytes: bytes(256_000_000, maxBodyBytes),
+  /** Attempts to deliver an event to a webhook, or, at most ten, to a listener, with delays that grow from one second to one minute. */
   webhookAttempts: count(12, 1_000),
   /** Before the second attempt; later delays grow up to the maximum. */
   webhookRetryDelay: ms(5_000),
   webhookMaxRetryDelay: ms(21_600_000),
   /** One request; 60 % of it to resolve the name of the host. */
   webhookTimeout: ms(10_000, 20_000),
-  /** Attempts in the log of webhooks; the oldest are deleted first. */
-  webhookLogEntries: count(10_000),
 })
 
 const processLimits = () => ({
   /** For a start to check the database file for damage; 0: no check. */
   checkTime: msOrZero(1_000),
-  /** For a change of the model to wait for tables that are in use. */
-  modelChangeTimeout: ms(2_000),
   /** A shutdown: three fifths for requests in flight (one for their bodies), the rest for closing the database and threads. */
   drainTimeout: ms(25_000),
   /**
@@ -142,12 +133,8 @@ const processLimits = () => ({
    * sending traffic. Defaults to 5,000 in production, and to 0 in development or if only this machine can reach the service.
    */
   drainDelay: z.int().min(0).max(maxMs).optional(),
-  /** Before a service process that failed is replaced; doubles with each failure in a row. */
-  processRestartDelay: ms(1_000),
   /** For an additional service process to start. The first one has no limit, because it prepares the project. */
   processStartTimeout: ms(300_000),
-  /** Log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */
-  logBytes: bytes(1_048_576),
 })
 
 /** Limits in milliseconds, bytes or counts. */

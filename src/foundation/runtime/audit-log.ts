@@ -105,20 +105,17 @@ interface AuditFailureLog {
   warn(details: object, message: string): void
 }
 
+/** Bytes of lines that wait where an output is slow, full or closed; further lines are dropped and counted. */
+export const maxWaitingLogBytes = 1_048_576
+
 /**
- * Opens the audit log. `target`: `stdout`, where `writeLine` writes, or a path; `bytes`: of lines that wait at most, while a file cannot be
- * written.
+ * Opens the audit log. `target`: `stdout`, where `writeLine` writes, or a path.
  * @throws ConfigError if the file cannot be opened
  */
-export async function openAuditOutput(
-  target: string,
-  bytes: number,
-  log: AuditFailureLog,
-  writeLine: (line: object) => void,
-): Promise<OpenedAudit> {
+export async function openAuditOutput(target: string, log: AuditFailureLog, writeLine: (line: object) => void): Promise<OpenedAudit> {
   if (target === 'stdout') return { audit: openAudit(writeLine), close: async () => {} }
   const file = await openAppendedFile(target, {
-    bytes,
+    bytes: maxWaitingLogBytes,
     failed: (error) => log.error({ err: error, auditLog: target }, 'the audit log cannot be written; its lines wait'),
     recovered: (lost) => log.warn({ lost, auditLog: target }, 'the audit log is written again; lines that had no room are lost'),
   }).catch((error: Error) => {

@@ -3,6 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { type Logger, pino } from 'pino'
+import { maxWaitingLogBytes } from './audit-log.js'
 
 /** The log of a service. */
 export interface Log {
@@ -18,8 +19,6 @@ export interface Log {
 /** Options of the log. */
 interface LogOptions {
   readonly level: string
-  /** Size of the buffers for standard output and standard error. */
-  readonly bytes: number
   /** Write lines in batches. */
   readonly batches: boolean
 }
@@ -32,9 +31,9 @@ export const logLine = (level: number, msg: string, fields: Readonly<Record<stri
   `${JSON.stringify({ level, time: Date.now(), ...fields, msg })}\n`
 
 /** Opens the log. */
-export function openLog({ level, bytes, batches }: LogOptions): Log {
+export function openLog({ level, batches }: LogOptions): Log {
   const lostLine = (lostLines: number): string => logLine(40, 'log lines were lost because the output did not accept them', { lostLines })
-  const out = openOutput(1, { bytes, batchBytes: batches ? Math.min(batchBytes, bytes / 4) : 0, lostLine })
+  const out = openOutput(1, { bytes: maxWaitingLogBytes, batchBytes: batches ? batchBytes : 0, lostLine })
   const opened: Output[] = [out]
   const writeLast = (): void => {
     for (const output of opened) output.writeNow()
@@ -55,7 +54,7 @@ export function openLog({ level, bytes, batches }: LogOptions): Log {
   return {
     logger,
     takeOver: () => {
-      const errors = openOutput(2, { bytes, batchBytes: 0, lostLine })
+      const errors = openOutput(2, { bytes: maxWaitingLogBytes, batchBytes: 0, lostLine })
       opened.push(errors)
       process.stdout.write = into(out)
       process.stderr.write = into(errors)

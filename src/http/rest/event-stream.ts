@@ -44,11 +44,14 @@ export function checkStreamPath({ events, rest }: Config, { installations }: Bac
 
 const typeAt = (model: Model, name: string): string | null => model.paths.get(name.toLowerCase())?.uid ?? null
 
+/** Streams of one IP address: one for this many of `limits.connections`, and at least this many. */
+const [connectionsPerStream, minStreams] = [500, 20]
+
 /** Registers the route. */
 export function addEventStream(app: FastifyInstance, config: Config, backend: Backend, streams: OpenStreams): void {
-  const { eventStreamsPerAddress } = config.limits
+  const perAddress = Math.max(minStreams, Math.ceil(config.limits.connections / connectionsPerStream))
   const ids = createEventIds(`event stream ${config.secrets.jwtSecret}`)
-  const parts: StreamParts = { backend, streams, ids, events: shareReads(backend.streamed), eventStreamsPerAddress }
+  const parts: StreamParts = { backend, streams, ids, events: shareReads(backend.streamed), perAddress }
   app.route({
     method: everyMethod,
     url: `${config.rest.prefix}${config.events.stream!.path}`,
@@ -61,7 +64,7 @@ export function addEventStream(app: FastifyInstance, config: Config, backend: Ba
 }
 
 async function stream(parts: StreamParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { backend, streams, eventStreamsPerAddress: most } = parts
+  const { backend, streams, perAddress: most } = parts
   const { authorization } = request.headers
   const { url = '' } = request.raw
   const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
@@ -94,7 +97,7 @@ interface StreamParts {
   readonly streams: OpenStreams
   readonly ids: EventIds
   readonly events: SharedEvents
-  readonly eventStreamsPerAddress: number
+  readonly perAddress: number
 }
 
 /** Events whose reads are shared by streams. */

@@ -15,6 +15,10 @@ const lineKinds: readonly LineKind[] = ['schemas', 'entities', 'links', 'configu
 /** Characters of one file of lines, after which the next file begins. */
 export const lineFileCharacters = 256_000_000
 
+/** Bytes of one line. */
+export const maxLineBytes = ({ archiveBytes }: { readonly archiveBytes: number }): number =>
+  Math.min(256_000_000, Math.ceil(archiveBytes / 4))
+
 /** `entities/entities_00001.jsonl`. */
 export const lineFileName = (kind: LineKind, number: number): string => `${kind}/${kind}_${String(number).padStart(5, '0')}.jsonl`
 
@@ -127,7 +131,9 @@ export async function* linesOf(files: readonly ArchiveLineFile[], longest: numbe
       const rest = chunk.subarray(start)
       bytes += rest.length
       if (bytes > longest)
-        throw new ConfigError(`${name}, line ${number + 1} has more than ${longest} bytes (limits.archiveLineBytes). Nothing was changed`)
+        throw new ConfigError(
+          `${name}, line ${number + 1} has more than ${longest} bytes (a quarter of limits.archiveBytes, or 256 MB). Nothing was changed`,
+        )
       if (rest.length > 0) pieces.push(rest)
     }
     const line = whole(Buffer.alloc(0))

@@ -28,7 +28,6 @@ import { idOf } from './imported-rows.js'
 interface ArchiveLimits {
   readonly archiveFiles: number
   readonly archiveBytes: number
-  readonly archiveLineBytes: number
 }
 
 /** Unpacked bytes for each byte of a compressed archive. */

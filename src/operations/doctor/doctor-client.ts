@@ -8,7 +8,7 @@ import type { DoctorReport, DoctorSettings, FromDoctorProcess, ToDoctorProcess }
 export interface Doctor {
   /**
    * Runs all checks; concurrent callers share one report.
-   * @throws ApiError 503 after `limits.doctorTimeout`; Error if the checks failed to run
+   * @throws ApiError 503 after `limits.routeTimeout`; Error if the checks failed to run
    */
   examine(model: Model): Promise<DoctorReport>
   /** Aborts an examination. */
@@ -40,10 +40,10 @@ function start(): ChildProcess {
 }
 
 function reportOfProcess(child: ChildProcess, asked: ToDoctorProcess): Promise<DoctorReport> {
-  const { doctorTimeout } = asked.settings.limits
+  const { routeTimeout } = asked.settings.limits
   return new Promise((resolve, reject) => {
-    const late = `The checks took longer than ${doctorTimeout} milliseconds (limits.doctorTimeout); run npx octavo doctor`
-    const timer = setTimeout(() => reject(new ApiError('ServiceUnavailableError', late)), doctorTimeout)
+    const late = `The checks took longer than ${routeTimeout} milliseconds (limits.routeTimeout); run npx octavo doctor`
+    const timer = setTimeout(() => reject(new ApiError('ServiceUnavailableError', late)), routeTimeout)
     const end = (settle: () => void) => {
       clearTimeout(timer)
       settle()

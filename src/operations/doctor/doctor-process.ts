@@ -14,7 +14,7 @@ async function run({ settings, model }: ToDoctorProcess): Promise<FromDoctorProc
   try {
     // A snapshot depends on no other settings.
     const config = settings as Config
-    const view = await (await getDriver(config)).openSnapshot(config, settings.limits.doctorTimeout)
+    const view = await (await getDriver(config)).openSnapshot(config, settings.limits.routeTimeout)
     return { report: reportOf(await examine({ database: view, model }, settings.uploadsFolder)) }
   } catch (error) {
     return { failure: (error as Error).message }

@@ -5,7 +5,7 @@ import { getDriver } from '../../database/open.js'
 import { type Config, loadConfig } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import type { Model } from '../../model/schema/types.js'
-import { type PartOptions, scopeOf } from '../../operations/archive/format.js'
+import { maxLineBytes, type PartOptions, scopeOf } from '../../operations/archive/format.js'
 import { carryOutImport, type ImportPreview, previewImport } from '../../operations/archive/import.js'
 import type { ImportReport } from '../../operations/archive/import-check.js'
 import { formOf, type UnpackedArchive, unpackArchive } from '../../operations/archive/unpack.js'
@@ -79,7 +79,7 @@ async function importInto(config: Config, model: Model, { archive, library, opti
     await library.recover(command)
     const database = await driver.replacement(config, model, fill)
     try {
-      const preview = await previewImport(archive, model, database, { scope, longestLine: config.limits.archiveLineBytes }, report)
+      const preview = await previewImport(archive, model, database, { scope, longestLine: maxLineBytes(config.limits) }, report)
       show(preview, driver.getName(config))
       await consent(preview, isNew, options)
       await carryOutImport(preview, { library, command, report })

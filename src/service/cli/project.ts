@@ -101,8 +101,7 @@ async function withDatabase<Result>(given: Config, model: Model, work: (project:
   const { config } = saved
   // Standard output belongs to the command, so side effects are reported on standard error.
   process.stderr.write(reportCreated(saved))
-  const audit =
-    config.auditLog === null ? null : await openAuditOutput(config.auditLog, config.limits.logBytes, auditFailures, printAuditLine)
+  const audit = config.auditLog === null ? null : await openAuditOutput(config.auditLog, auditFailures, printAuditLine)
   const { main, writes, close } = await driver.openForCommand(config, model, seedLoader(config, model, driver.getName(config)))
   if (isNew) process.stderr.write(`Created the database ${driver.getName(config)}.\n`)
   try {

@@ -68,7 +68,7 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
   const asked = { ...loaded, management, allowsNewDatabase: options.new === true }
   const given = options.configured?.(asked) ?? asked
   const { limits } = given
-  const log = openLog({ level: given.logLevel, bytes: limits.logBytes, batches: given.production })
+  const log = openLog({ level: given.logLevel, batches: given.production })
   const { logger } = log
   log.takeOver()
   const shutdown = watchShutdown(log, isDevelopment ? 'debug' : 'info')

@@ -13,7 +13,7 @@ import { consumerOf, type Webhook } from './webhook.js'
 
 export interface WebhookLimits extends RetryLimits {
   readonly webhookTimeout: number
-  readonly webhookLogEntries: number
+  readonly outboxEvents: number
 }
 
 export interface WebhookParts {

@@ -48,7 +48,7 @@ export function openWebhookConsumers({
   const attempted: WebhookConsumersOptions['attempted'] = (result, seconds) => {
     report(result, seconds)
     // Prunes on the first attempt too, because a process may end before it makes many.
-    if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLogEntries).catch(failed)
+    if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.outboxEvents).catch(failed)
   }
   const parts = { database, writer, sender, defaultHeaders: settings.defaultHeaders, limits, now, attempted, givenUp, tracing }
   return { consumerFor: (current) => webhookConsumer(current, parts), close: sender.close }

@@ -9,8 +9,6 @@ export interface ImageBounds {
   readonly imageMemory: number
   /** Milliseconds of CPU time. */
   readonly imageCpuTime: number
-  /** Milliseconds of wall-clock time. */
-  readonly imageTimeout: number
 }
 
 export const maxImageFrames = 5_000

@@ -43,8 +43,8 @@ const imageTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 /** Processes start on demand. `processed` is called after each image, with its duration in seconds. */
 export function openImages(limits: ImageLimits, processed: (seconds: number) => void): Images {
   const turns = openTurns(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
-  const { imagePixels, imageMemory, imageCpuTime, imageTimeout } = limits
-  const bounds = { imagePixels, imageMemory, imageCpuTime, imageTimeout }
+  const { imagePixels, imageMemory, imageCpuTime } = limits
+  const bounds = { imagePixels, imageMemory, imageCpuTime }
   const workers = new Set<ImageWorker>()
   /** Idle processes, most recently used last. */
   const idle: { readonly worker: ImageWorker; readonly since: NodeJS.Timeout }[] = []

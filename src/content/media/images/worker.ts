@@ -19,6 +19,9 @@ export interface ImageWorker {
   stop(): void
 }
 
+/** Wall-clock time of an image, in CPU times: other work may come first. */
+const timePerCpuTime = 12
+
 /** Environment variables passed to the process; none is secret. */
 const environment = ['PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP']
 
@@ -54,7 +57,7 @@ export function startImageWorker(memory: number): ImageWorker {
         else if (report.kind === 'formats') formats = report.formats
         else resolve(report.kind === 'done' ? made(report.encoded) : report)
       })
-      timeout = setTimeout(beyond, request.bounds.imageTimeout)
+      timeout = setTimeout(beyond, request.bounds.imageCpuTime * timePerCpuTime)
       imageProcess.send(request)
     })
     try {

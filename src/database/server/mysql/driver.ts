@@ -4,7 +4,7 @@ import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
 import { databaseNames, type FillDatabase } from '../../database.js'
 import type { Driver, WriteFirstRows } from '../../driver.js'
-import { startTimeoutMs } from '../../limits.js'
+import { maxTableWaitMs, startTimeoutMs } from '../../limits.js'
 import type { RowCondition, RowReplacement, RowTable } from '../../transfer/rows.js'
 import { serverDriver } from '../driver.js'
 import type { ServerKind, ServiceOptions, ServiceParts } from '../kind.js'
@@ -51,7 +51,7 @@ async function openService({
   opened.add(reads.close)
   const writes = openWrites(options.writes, reached, failed)
   opened.add(writes.close)
-  const change = { settings, dialect, wait: limits.modelChangeTimeout, waitForOthers: startTimeoutMs, failed }
+  const change = { settings, dialect, wait: maxTableWaitMs(limits), waitForOthers: startTimeoutMs, failed }
   return {
     reads,
     writes,

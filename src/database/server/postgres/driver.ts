@@ -8,6 +8,7 @@ import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
 import { type DatabaseNames, databaseNames, type FillDatabase } from '../../database.js'
 import type { Driver, WriteFirstRows } from '../../driver.js'
+import { maxTableWaitMs } from '../../limits.js'
 import type { RowCondition, RowReplacement, RowTable } from '../../transfer/rows.js'
 import { serverDriver } from '../driver.js'
 import type { ServerKind, ServiceOptions, ServiceParts } from '../kind.js'
@@ -74,7 +75,7 @@ async function openService({
   failed,
 }: ServiceOptions<pg.PoolClient, PostgresServerConnection>): Promise<ServiceParts> {
   const { settings, small, statements } = reached
-  const { readTimeout, modelChangeTimeout: wait } = config.limits
+  const { readTimeout } = config.limits
   const main = createMainConnection(lend, statements, failed)
   const commits = watchCommitLog(main.ask, config, settings, logger)
   const writes = openWrites(options.writes, { small, statements, log: commits.log, failed })
@@ -82,7 +83,7 @@ async function openService({
   const replicas = createReplicas(config, options.reads, statements, logger)
   const reads = readsWithReplicas(openReads(options.reads, statements, failed), replicas, commits.positionAfter, readTimeout)
   opened.add(reads.close)
-  const change = { settings, outcomes: createCommitOutcomes(small, statements), wait, failed }
+  const change = { settings, outcomes: createCommitOutcomes(small, statements), wait: maxTableWaitMs(config.limits), failed }
   return {
     reads,
     writes,

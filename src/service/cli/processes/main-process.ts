@@ -30,7 +30,7 @@ interface MainProcessOptions {
 /** Serves the project in several processes until a signal stops them. */
 export async function serveTogether(folder: string, config: Config, { allowsNew, hangup }: MainProcessOptions): Promise<void> {
   const { limits } = config
-  const log = openLog({ level: config.logLevel, bytes: limits.logBytes, batches: false })
+  const log = openLog({ level: config.logLevel, batches: false })
   log.takeOver()
   const shutdown = watchShutdown(log)
   // After its terminal is closed, nothing else would end the command.

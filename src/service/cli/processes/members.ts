@@ -147,8 +147,6 @@ export interface Members {
 interface MembersOptions {
   readonly count: number
   readonly limits: {
-    /** Milliseconds before a failed process is replaced; doubles with each consecutive failure. */
-    readonly processRestartDelay: number
     /** Milliseconds for a process to start serving, except the first one. */
     readonly processStartTimeout: number
   }
@@ -163,7 +161,8 @@ interface MembersOptions {
 
 /** A process that serves for this long has not failed; one that ends before is replaced after a pause. */
 const settledMs = 10_000
-const maxPauseMs = 30_000
+/** The pause doubles with each consecutive failure. */
+const [minPauseMs, maxPauseMs] = [1_000, 30_000]
 /** Consecutive failures after which the command ends, unless another process has settled. */
 const maxFailures = 5
 
@@ -292,7 +291,7 @@ function createGroup({ limits, logger, begin, hopeless }: MembersOptions) {
   /** Replaces a process that ended. `served`: milliseconds of service; null: it never served. */
   async function replace(pid: number | null, how: MemberEnd, served: number | null): Promise<void> {
     failures = served !== null && served >= settledMs ? 0 : failures + 1
-    const pauseMs = failures === 0 ? 0 : Math.min(maxPauseMs, limits.processRestartDelay * 2 ** Math.min(failures - 1, 30))
+    const pauseMs = failures === 0 ? 0 : Math.min(maxPauseMs, minPauseMs * 2 ** Math.min(failures - 1, 30))
     logger.error({ pid, ...how, failures, pause: pauseMs }, 'a service process ended; another one is started')
     if (failures >= maxFailures && !hasSettled()) return hopeless()
     await pause(pauseMs)
