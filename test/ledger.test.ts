@@ -32,7 +32,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   admin: { files: 62, lines: 10732, prose: 3 },
   // Up by 3: the same. Up by 11: the times without traffic and for uploads follow from other limits.
   http: { files: 78, lines: 13102, prose: 3 },
-  service: { files: 57, lines: 6716, prose: 3 },
+  // Up by two files and 14 lines: the declarations of commands, which had more than 500 lines.
+  service: { files: 59, lines: 6730, prose: 3 },
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5232, prose: 3 },
   // The page for editors, in admin/. Up by 154: F8 leads through both columns in the order of the screen; links to errors of other languages.
