@@ -43,7 +43,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // together, and empty lists lead to other languages.
   // Up by 26: empty lists have the total of each other language. Up by 18: marks of restored values have the focus, and schedules
   // that were cancelled are removed where the document cannot be loaded. Up by 10, and a file: both toolbars move the focus by arrows.
-  page: { files: 228, lines: 23139, prose: 3 },
+  // Up by 4: the panel for links is next to its text.
+  page: { files: 228, lines: 23143, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

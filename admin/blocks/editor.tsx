@@ -134,27 +134,31 @@ export default function BlocksEditor(props: BlocksEditorProps) {
     >
       <div className={shared.head} ref={bar}>
         {state !== null && !isReadOnly && <Toolbar state={toolbarState(state)} actions={actions} controls={control.id} />}
-        {state !== null && isLinking && !isReadOnly && <Linking editor={editor} onClose={() => setIsLinking(false)} />}
         {state !== null && <SelectedImage editor={editor} isReadOnly={isReadOnly} />}
       </div>
       <div ref={mount} />
+      {state !== null && isLinking && !isReadOnly && frame.current !== null && (
+        <div className={styles.linking} style={positionOf(view.current!, state.selection.to, frame.current, linkWidth)}>
+          <Linking editor={editor} onClose={() => setIsLinking(false)} />
+        </div>
+      )}
       {menu !== null && frame.current !== null && (
-        <SlashMenu id={menuId} label={words.insert} menu={menu} position={positionOf(view.current!, menu.from, frame.current)} />
+        <SlashMenu id={menuId} label={words.insert} menu={menu} position={positionOf(view.current!, menu.from, frame.current, menuWidth)} />
       )}
     </div>
   )
 }
 
-/** Widest that the menu is, with a margin. */
-const menuWidth = 268
+/** Widths of the slash menu and of the panel for links, with a margin. */
+const [menuWidth, linkWidth] = [268, 368]
 
 /** Maximum height of the menu, and the height of the header and toolbar that it must not cover. */
 const [menuHeight, headHeight] = [288, 150]
 
 /** Below the line of a position, or above it where there is more space, relative to the frame. */
-function positionOf(view: EditorView, position: number, frame: HTMLElement): CSSProperties {
+function positionOf(view: EditorView, position: number, frame: HTMLElement, width: number): CSSProperties {
   const [line, around] = [view.coordsAtPos(position), frame.getBoundingClientRect()]
-  const left = Math.max(8, Math.min(line.left - around.left, around.width - menuWidth))
+  const left = Math.max(8, Math.min(line.left - around.left, around.width - width))
   const [above, below] = [line.top - headHeight, innerHeight - line.bottom - 12]
   const isAbove = below < menuHeight && above > below
   const side = isAbove ? { bottom: around.bottom - line.top + 4 } : { top: line.bottom - around.top + 4 }

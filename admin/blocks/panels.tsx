@@ -1,4 +1,4 @@
-// Panels under the toolbar: the address of a link, and the texts of an image.
+// Panels: the address of a link, next to its text, and the texts of an image, under the toolbar.
 import { ExternalLink } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../parts/button.js'
