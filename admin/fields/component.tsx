@@ -9,7 +9,7 @@ import { IconButton } from '../parts/icon-button.js'
 import { useToasts } from '../parts/toasts.js'
 import { useWords } from '../parts/words.js'
 import { defaultsOf } from './defaults.js'
-import { entrySection, type FieldProps, mayReplace, useDocumentFields, writableValues } from './document.js'
+import { entrySection, type FieldProps, mayBegin, mayRemove, useDocumentFields, writableValues } from './document.js'
 import { Entries } from './entries.js'
 import styles from './entries.module.css'
 import { EntryHead } from './entry-row.js'
@@ -22,7 +22,8 @@ export function ComponentField(props: FieldProps) {
 }
 
 function SingleComponent({ control, path, names, attribute, label, isReadOnly, Rows }: FieldProps) {
-  const { store, type, folding, mayUpdate } = useDocumentFields()
+  const document = useDocumentFields()
+  const { store, type, folding, mayUpdate } = document
   const words = useWords().fields.entries
   const toasts = useToasts()
   const value = useValue(store, path) as Entry | null | undefined
@@ -43,7 +44,7 @@ function SingleComponent({ control, path, names, attribute, label, isReadOnly, R
     toasts.say(words.removed(label), { action: { label: words.undo, onPress: () => store.set(path, removed, { isTyping: false }) } })
   }
   if (value === null || value === undefined)
-    return isReadOnly ? (
+    return isReadOnly || !mayBegin(document, names, section.attributes) ? (
       <p className={styles.nothing}>{words.nothing}</p>
     ) : (
       <div>
@@ -59,7 +60,7 @@ function SingleComponent({ control, path, names, attribute, label, isReadOnly, R
       onChange={(open) => folding.set(path, open)}
       head={<EntryHead kind={name} summary={isOpen ? '' : entrySummary(type, uid, value)} errors={errors} />}
       actions={
-        isReadOnly || !mayReplace(mayUpdate, names) ? undefined : (
+        isReadOnly || !mayRemove(document, section, value) ? undefined : (
           <IconButton isSmall label={words.remove(label)} onPress={remove}>
             <Trash2 size={15} aria-hidden="true" />
           </IconButton>

@@ -1,7 +1,7 @@
 // The surroundings of fields: the form of a document, its type, and the actions that fields have from their screen.
 import { type ComponentType, createContext, type ReactNode, use } from 'react'
 import type { DocumentStore } from '../form/store.js'
-import type { Entry, FormAttribute, FormAttributes } from '../form/values.js'
+import { type Entry, type FormAttribute, type FormAttributes, isObject } from '../form/values.js'
 import type { FieldControl } from '../parts/field.js'
 import type { Data } from '../server/client.js'
 import { wordsOf } from '../words/format.js'
@@ -102,9 +102,51 @@ export function mayWrite(mayUpdate: readonly string[] | null, names: string): bo
 export const mayReplace = (mayUpdate: readonly string[] | null, names: string): boolean =>
   mayWrite(mayUpdate, names) && mayUpdate?.some((name) => name.startsWith(`${names.replace(/\[.*$/, '')}.`)) === false
 
-/** Those values of an entry that may be written. */
-export const writableValues = (mayUpdate: readonly string[] | null, names: string, values: Entry): Entry =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => mayWrite(mayUpdate, joinNames(names, name))))
+/** True if only parts of an attribute may be written. */
+const isPartlyWritable = (mayUpdate: readonly string[] | null, names: string): boolean =>
+  mayWrite(mayUpdate, names) && !mayReplace(mayUpdate, names)
+
+/** Those values of an entry that may be written, also of the entries inside. */
+export function writableValues(mayUpdate: readonly string[] | null, names: string, values: Entry): Entry {
+  const written = Object.entries(values).flatMap(([name, value]) => {
+    const path = joinNames(names, name)
+    if (!mayWrite(mayUpdate, path)) return []
+    const inner = (one: unknown) => (isObject(one) ? writableValues(mayUpdate, path, one) : one)
+    if (!isPartlyWritable(mayUpdate, path)) return [[name, value] as const]
+    return [[name, Array.isArray(value) ? value.map(inner) : inner(value)] as const]
+  })
+  return Object.fromEntries(written)
+}
+
+/**
+ * True if a new entry can be stored: on types without drafts, each required attribute may be written or has a default. A draft can be
+ * completed by others.
+ */
+export const mayBegin = (
+  { mayUpdate, type }: Pick<DocumentFields, 'mayUpdate' | 'type'>,
+  names: string,
+  attributes: FormAttributes,
+): boolean =>
+  type.draftAndPublish ||
+  Object.entries(attributes).every(
+    ([name, { required, default: value }]) => required !== true || value !== undefined || mayWrite(mayUpdate, joinNames(names, name)),
+  )
+
+/** True if an entry may be removed: as a whole, or because it has no values in parts that may not be written. */
+export function mayRemove(document: DocumentFields, { names, attributes }: Omit<Section, 'path' | 'layout'>, entry: Entry): boolean {
+  const { mayUpdate, type } = document
+  if (mayReplace(mayUpdate, names)) return true
+  // The service refuses where parts that cannot be seen may have values.
+  if (!mayReplace(type.fields.read, names)) return false
+  return Object.entries(attributes).every(([name, { default: given, component }]) => {
+    const value = entry[name] ?? null
+    const path = joinNames(names, name)
+    const isUnset = value === (given ?? null) || (Array.isArray(value) && value.length === 0)
+    if (isUnset || mayReplace(mayUpdate, path)) return true
+    const section = mayWrite(mayUpdate, path) ? entrySection(type, String(component), '', path) : null
+    return section !== null && [value].flat().every((inner) => isObject(inner) && mayRemove(document, section, inner))
+  })
+}
 
 /** Id of the control of a field. */
 export const fieldId = ({ idPrefix }: Pick<DocumentFields, 'idPrefix'>, path: string): string => `${idPrefix}${path}`

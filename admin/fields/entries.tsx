@@ -10,7 +10,7 @@ import { useSortable } from '../parts/sortable.js'
 import { useToasts } from '../parts/toasts.js'
 import { useWords } from '../parts/words.js'
 import { defaultsOf } from './defaults.js'
-import { type DocumentFields, type FieldProps, fieldId, useDocumentFields, writableValues } from './document.js'
+import { type DocumentFields, type FieldProps, fieldId, mayBegin, useDocumentFields, writableValues } from './document.js'
 import styles from './entries.module.css'
 import { type CopiedEntry, readEntries, writeEntries } from './entry-clipboard.js'
 import { type EntryActions, EntryRow } from './entry-row.js'
@@ -49,7 +49,8 @@ export function Entries(props: FieldProps) {
   const { actions, nameOf, adding, setAdding, moved, setMoved, paste, add } = editing
   const isZone = attribute.type === 'dynamiczone'
   const max = typeof attribute.max === 'number' ? attribute.max : Number.POSITIVE_INFINITY
-  const hasRoom = list.length < max && !isReadOnly
+  const mayAdd = !isReadOnly && (isZone || mayBegin(document, names, attributesOf(store.shape, attribute, {})))
+  const hasRoom = list.length < max && mayAdd
   const onPaste = (event: ClipboardEvent) => {
     const isText = event.target instanceof Element && event.target.closest('input, textarea, [contenteditable]') !== null
     const entries = isText || !hasRoom ? null : readEntries(event.clipboardData.getData('text/plain'))
@@ -59,7 +60,7 @@ export function Entries(props: FieldProps) {
   }
   return (
     <div className={styles.entries} onPaste={onPaste}>
-      {list.length === 0 && isReadOnly && <p className={styles.nothing}>{words.nothing}</p>}
+      {list.length === 0 && !mayAdd && <p className={styles.nothing}>{words.nothing}</p>}
       {list.length > 0 && (
         <ol className={styles.list}>
           {list.map((entry, index) => (
@@ -73,7 +74,7 @@ export function Entries(props: FieldProps) {
           ))}
         </ol>
       )}
-      {!isReadOnly && (
+      {mayAdd && (
         <div className={styles.foot}>
           <Button
             id={props.control.id}

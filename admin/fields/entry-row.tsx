@@ -10,7 +10,7 @@ import { IconButton } from '../parts/icon-button.js'
 import { Menu, MenuItem, MenuLine } from '../parts/menu.js'
 import type { Sortable } from '../parts/sortable.js'
 import { useWords } from '../parts/words.js'
-import { type DocumentFields, entrySection, fieldId, mayReplace, type Section } from './document.js'
+import { type DocumentFields, entrySection, fieldId, mayRemove, mayReplace, type Section } from './document.js'
 import styles from './entries.module.css'
 import { ErrorCount } from './error-count.js'
 import { useIsOpen } from './folding.js'
@@ -84,7 +84,13 @@ export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
         actions={
           isNear &&
           !isReadOnly && (
-            <EntryMenu {...props} name={name} entryKey={key} isMovable={isMovable} isRemovable={mayReplace(document.mayUpdate, names)} />
+            <EntryMenu
+              {...props}
+              name={name}
+              entryKey={key}
+              isMovable={isMovable}
+              isRemovable={section === null ? mayReplace(document.mayUpdate, names) : mayRemove(document, section, entry)}
+            />
           )
         }
       >

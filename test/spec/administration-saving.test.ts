@@ -275,6 +275,25 @@ rule('administration-saving.4', 'rights by attribute hold for lists, and entries
     ['A', 1],
     ['n', null],
   ])
+  // Whoever sees all parts may remove the entry without values in others, and bring it back as it was.
+  await giveRights(served, 'parts', [
+    { action: 'read', subject: page },
+    { action: 'update', ...fields(['parts.label']) },
+  ])
+  const cid = await signInClient(served, 'cid@gallery.example', ['parts'])
+  const [b2, , n] = draft.parts.map(nameOf)
+  const removal = (entry: string) => ({ lists: { parts: [{ remove: entry }] } })
+  for (const [client, entry] of [
+    [bob, n],
+    [cid, b2],
+  ] as const) {
+    const kept = await patch(moved, removal(entry), moved, {}, client)
+    expect([kept.status, errorsOf(kept).map(([at]) => at)]).toEqual([400, ['parts']])
+  }
+  const removed = await ok(patch(moved, removal(n), moved, {}, cid))
+  const again = { insert: { label: 'n', count: null }, key: 'n' }
+  const restored = await ok(patch(removed, { lists: { parts: [again] } }, removed, {}, cid))
+  expect(restored.body.data.draft.parts.map(({ label }: { label: string }) => label)).toEqual(['b', 'A', 'n'])
 })
 
 const minimal = { prefer: 'return=minimal' }
@@ -566,7 +585,13 @@ rule('administration-saving.7', 'values that are unique, required or not permitt
     { action: 'update', subject: page, properties: { fields: ['title', 'parts.label'], locales: null } },
   ])
   const bob = await signInClient(served, 'bob@lenient.example', ['some'])
-  const made = await make({ title: 'Some', parts: [{ label: 'a', count: 1 }, { label: 'b' }] })
+  const made = await make({
+    title: 'Some',
+    parts: [
+      { label: 'a', count: 1 },
+      { label: 'b', count: 2 },
+    ],
+  })
   const [a, b] = made.body.data.draft.parts.map(nameOf)
   const response = await ok(
     patch(

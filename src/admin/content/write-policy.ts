@@ -88,8 +88,8 @@ async function admit(scope: WriteScope, content: ContentRights): Promise<'admitt
     checkWritable(model, type, operation.data, writable, operation.addedByHooks)
     const [row] = concerned.filter(({ published_at }) => !type.draftAndPublish || published_at === null)
     if (row !== undefined && hasParts(writable)) {
-      const whole = await readWhole(scope, type, row.id, 'values')
-      checkKept(model, type, operation.data, whole ?? {}, writable)
+      const whole = await readWhole(scope, type, row.id, 'components')
+      checkKept(model, type, operation.data, whole ?? {}, { writable, readable: content.readable.get(type.uid) ?? noAttributes })
     }
   }
   return 'admitted'

@@ -1,6 +1,6 @@
 // The editor of documents in a browser for roles with some languages or some fields: it offers and sends nothing that would be refused.
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addAdministrator, allowAdmins, requestAdmin, signInAdmin } from '../../support/administration.js'
 import { describeWith } from '../../support/describe-with.js'
 import type { Served } from '../../support/serve.js'
@@ -37,12 +37,12 @@ describeWith(['Chromium'], 'rights in the editor', () => {
   const draftOf = async (document: string, locale = 'en') =>
     (await api('GET', `/content/${type}/${document}?locale=${locale}`)).body.data.draft
   /** Opens the page for a role with rights, by action. */
-  const openAs = async (role: string, rights: Readonly<Record<string, object>>) => {
+  const openAs = async (role: string, rights: Readonly<Record<string, object>>, subject = type) => {
     await addAdministrator(served, `${role}@example.com`, [role])
     for (const [name, properties] of Object.entries(rights)) {
       const action = `plugin::content-manager.explorer.${name}`
-      await allowAdmins(served, role, `${action} ${type}`)
-      const given = [JSON.stringify(properties), action, type, '{}'] as const
+      await allowAdmins(served, role, `${action} ${subject}`)
+      const given = [JSON.stringify(properties), action, subject, '{}'] as const
       await served.sql('update admin_permissions set properties = ? where action = ? and subject = ? and properties = ?', ...given)
     }
     open = await openPage(served, `${role}@example.com`)
@@ -162,5 +162,86 @@ describeWith(['Chromium'], 'rights in the editor', () => {
     await page.getByText(/^Saved \d/).waitFor()
     open.expectNoProblems()
     await open.close()
+  })
+
+  describe('entries of which a role may write only some fields', () => {
+    const author = 'api::author.author'
+    const fields = ['name', 'slug', 'role', 'links.label']
+    const locales = ['en']
+    const read = { fields: [...fields, 'links.url', 'links.newWindow'], locales }
+    const links = [
+      { label: 'Diary', url: 'https://diary.example', newWindow: true },
+      { label: 'Shop', url: 'https://shop.example', newWindow: false },
+    ]
+    const group = () => page.getByRole('group', { name: /^Links/ })
+    const linksOf = async (document: string) =>
+      (await api('GET', `/content/${author}/${document}?locale=en`)).body.data.draft.links.map(
+        ({ label, url, newWindow }: (typeof links)[number]) => [label, url, newWindow],
+      )
+    const openAuthor = async (name: string) => {
+      const data = { name, slug: name.toLowerCase(), role: 'Writer', links }
+      const { documentId } = (await api('POST', `/content/${author}?locale=en`, { data })).body.data
+      await open.go(`/content/${author}/${documentId}`)
+      await group().waitFor()
+      return documentId as string
+    }
+    const actionsOf = async (entry: string) => {
+      await page.getByRole('button', { name: `Actions for ${entry}` }).click()
+      const enabled = await page.getByRole('menuitem', { disabled: false }).allTextContents()
+      return enabled.map((item) => item.replace(/ Link.*/, ''))
+    }
+
+    test('copies have the writable values, and an entry without others can be removed and restored', async () => {
+      const update = { fields: [...fields, 'links.url'], locales }
+      await openAs('linking', { read, update }, author)
+      const document = await openAuthor('Mira')
+      expect(await actionsOf('Link 1')).not.toContain('Remove')
+      await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      const [first, second] = links.map(({ label, url, newWindow }) => [label, url, newWindow])
+      const copy = ['Diary', 'https://diary.example', false]
+      await expect.poll(() => linksOf(document), patience).toEqual([first, copy, second])
+      await page.getByText(/^Saved \d/).waitFor()
+      expect(await actionsOf('Link 3')).toContain('Remove')
+      await page.getByRole('menuitem', { name: /^Remove/ }).click()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await expect.poll(() => linksOf(document), patience).toEqual([first, copy])
+      await page.getByRole('button', { name: 'Undo' }).first().click()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await expect.poll(() => linksOf(document), patience).toEqual([first, copy, second])
+      open.expectNoProblems()
+      await open.close()
+    })
+
+    test('a component is removed with all that it has if its other fields and files have no values', async () => {
+      const seo = ['seo.metaTitle', 'seo.social.title']
+      const seen = ['metaDescription', 'noIndex', 'social.text', 'social.card', 'social.image'].map((name) => `seo.${name}`)
+      await openAs('naming', { read: { fields: ['title', ...seo, ...seen], locales }, update: { fields: ['title', ...seo], locales } })
+      const remove = () => page.getByRole('button', { name: /^Remove Seo/ })
+      const begun = { metaTitle: 'Mill', social: { title: 'Mill' } }
+      const bare = await create({ title: 'A mill', seo: begun })
+      await openDocument(bare)
+      await remove().click()
+      await expect.poll(async () => (await draftOf(bare)).seo, patience).toBe(null)
+      await openDocument(await create({ title: 'The mill', seo: { ...begun, metaDescription: summary } }))
+      await page.getByRole('group', { name: /^Seo/ }).waitFor()
+      expect(await remove().count()).toBe(0)
+      open.expectNoProblems()
+      await open.close()
+    })
+
+    test('where entries would lack a required field, none are added', async () => {
+      await openAs('labelling', { read, update: { fields, locales } }, author)
+      await openAuthor('Nora')
+      expect(await actionsOf('Link 2')).not.toContain('Duplicate')
+      await page.keyboard.press('Escape')
+      expect(
+        await group()
+          .getByRole('button', { name: /^Add|^Paste/ })
+          .count(),
+      ).toBe(0)
+      open.expectNoProblems()
+      await open.close()
+    })
   })
 })
