@@ -66,7 +66,7 @@ for (const name of order) {
   const spent = performance.now() / 1000
   // The first part shows how fast the machine is, and what a part took last how long it is now at least.
   const estimate = Math.max(done > 0 ? (spent / done) * share : 0, took[name] ?? 0)
-  if (spent + estimate > limit) {
+  if (!parts[name].always && spent + estimate > limit) {
     left.push(name)
     // One slow run does not keep a part out for good.
     if (took[name] !== undefined) took[name] = Math.round(took[name] * 0.8)

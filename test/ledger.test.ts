@@ -9,8 +9,8 @@ const root = join(import.meta.dirname, '..')
 /** Limits: files, lines, and percent of comment lines with one of the constructions in scripts/prose.mjs. The aim is 3 % everywhere. */
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   // Up: errors with codes, events, presence, views, writes by entries and previews for the page of editors.
-  // Up by 140: the settings and secrets of Strapi's config/ that octavo.config has too, in a file of their own.
-  foundation: { files: 54, lines: 7148, prose: 3 },
+  // Up by 190: the settings and secrets of Strapi's config/ with the meaning of one in octavo.config, in a file of their own.
+  foundation: { files: 54, lines: 7197, prose: 3 },
   model: { files: 60, lines: 9557, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
   // Up by 1: the wait of a change of the model follows from `readTimeout`.
@@ -34,7 +34,7 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up by 3: the same. Up by 11: the times without traffic and for uploads follow from other limits.
   http: { files: 78, lines: 13102, prose: 3 },
   // Up by two files and 14 lines: the declarations of commands, which had more than 500 lines.
-  service: { files: 59, lines: 6730, prose: 3 },
+  service: { files: 59, lines: 6731, prose: 3 },
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.
   packages: { files: 29, lines: 5232, prose: 3 },
   // The page for editors, in admin/. Up by 154: F8 leads through both columns in the order of the screen; links to errors of other languages.

@@ -142,14 +142,14 @@ describe("settings of Strapi's config/", () => {
   const strapi = {
     'config/server.ts': `import type { Core } from '@strapi/strapi'
       export default ({ env }: Core.Config.Shared.ConfigParams) => ({
-        host: env('HOST', '127.0.0.1'), port: env.int('PORT', 1400), url: env('URL', 'https://content.example'), proxy: { koa: true },
+        host: env('HOST', '127.0.0.1'), port: env.int('PORT', 1400), url: env('URL', 'https://content.example'), proxy: { koa: true, maxIpsCount: 2 },
         app: { keys: env.array('APP_KEYS') }, webhooks: { defaultHeaders: { 'X-A': 1, 'X-B': null } },
       })`,
     'config/plugins.js': `module.exports = ({ env }) => ({
         'users-permissions': { config: {
-          jwt: { expiresIn: '7d' }, register: { allowedFields: ['nickname'] }, jwtManagement: 'refresh', sessions: { accessTokenLifespan: 120 },
+          jwt: { expiresIn: '7d' }, register: { allowedFields: ['nickname'] }, jwtManagement: 'refresh', sessions: { accessTokenLifespan: 120, httpOnly: true, cookie: { name: 'refresh' } },
         } },
-        upload: { config: { sizeLimit: 1000, provider: '@strapi/provider-upload-aws-s3', providerOptions: {
+        upload: { config: { sizeLimit: 1000, security: { allowedTypes: ['image/*'] }, provider: '@strapi/provider-upload-aws-s3', providerOptions: {
           baseUrl: env('CDN_URL'),
           s3Options: { credentials: { accessKeyId: 'key', secretAccessKey: 'secret' }, region: 'eu-1', params: { Bucket: 'media', ACL: 'private' } },
         } } },
@@ -164,35 +164,40 @@ describe("settings of Strapi's config/", () => {
     ],
   }
 
-  rule('projects.26', 'those that octavo.config has too apply, and octavo.config and variables override them', async () => {
-    const config = await withVariables({}, strapi)
-    expect(config).toMatchObject({
-      ...{ host: '127.0.0.1', port: 1400, publicUrl: 'https://content.example', trustProxy: 1 },
-      ...{ corsOrigins: ['https://a.example', 'http://b.example'], corsHeaders: ['X-A'] },
-      auth: {
-        jwtLifespan: 7 * 86_400_000,
-        jwtManagement: 'refresh',
-        accessTokenLifespan: 120_000,
-        register: { allowedFields: ['nickname'] },
-      },
-      limits: { fileBytes: 1_000, bodyBytes: 10_485_760 },
-      storage: { provider: 'aws-s3', bucket: 'media', region: 'eu-1', accessKeyId: 'key', secretAccessKey: 'secret', acl: 'private' },
-      mail: { url: 'smtps://a%40b:p%2Fw@mail.example:465', from: 'Desk <a@b.example>' },
-      webhooks: { defaultHeaders: { 'X-A': '1' } },
-      warnings: [],
-    })
-    const own = { port: 1500, cors: { origins: '*' }, auth: { register: { allowedFields: [] } }, limits: { fileBytes: 5_000 } }
-    const overridden = await withVariables({ HOST: '0.0.0.0', SMTP_URL: 'smtp://localhost' }, { ...strapi, 'octavo.config.json': own })
-    expect(overridden).toMatchObject({
-      ...{ host: '0.0.0.0', port: 1500, corsOrigins: '*', corsHeaders: ['X-A'] },
-      auth: { jwtManagement: 'refresh', register: { allowedFields: [] } },
-      limits: { fileBytes: 5_000 },
-      mail: { url: 'smtp://localhost', from: null },
-    })
-    expect((await withVariables({ NODE_ENV: 'preview', JWT_SECRET: 'a long secret of many characters' }, strapi)).limits.fileBytes).toBe(
-      2_000,
-    )
-  })
+  rule(
+    'projects.26',
+    'settings with the meaning of one in octavo.config apply, and octavo.config and variables override them',
+    async () => {
+      const config = await withVariables({}, strapi)
+      expect(config).toMatchObject({
+        ...{ host: '127.0.0.1', port: 1400, publicUrl: 'https://content.example', trustProxy: 2 },
+        ...{ corsOrigins: ['https://a.example', 'http://b.example'], corsHeaders: ['X-A'] },
+        auth: {
+          jwtLifespan: 7 * 86_400_000,
+          jwtManagement: 'refresh',
+          accessTokenLifespan: 120_000,
+          register: { allowedFields: ['nickname'] },
+        },
+        limits: { fileBytes: 1_000, bodyBytes: 10_485_760 },
+        uploadTypes: { allowed: ['image/*'], denied: [] },
+        storage: { provider: 'aws-s3', bucket: 'media', region: 'eu-1', accessKeyId: 'key', secretAccessKey: 'secret', acl: 'private' },
+        mail: { url: 'smtps://a%40b:p%2Fw@mail.example:465', from: 'Desk <a@b.example>' },
+        webhooks: { defaultHeaders: { 'X-A': '1' } },
+        warnings: [],
+      })
+      const own = { port: 1500, cors: { origins: '*' }, auth: { register: { allowedFields: [] } }, limits: { fileBytes: 5_000 } }
+      const overridden = await withVariables({ HOST: '0.0.0.0', SMTP_URL: 'smtp://localhost' }, { ...strapi, 'octavo.config.json': own })
+      expect(overridden).toMatchObject({
+        ...{ host: '0.0.0.0', port: 1500, corsOrigins: '*', corsHeaders: ['X-A'] },
+        auth: { jwtManagement: 'refresh', register: { allowedFields: [] } },
+        limits: { fileBytes: 5_000 },
+        mail: { url: 'smtp://localhost', from: 'Desk <a@b.example>' },
+      })
+      expect((await withVariables({ NODE_ENV: 'preview', JWT_SECRET: 'a long secret of many characters' }, strapi)).limits.fileBytes).toBe(
+        2_000,
+      )
+    },
+  )
 
   test.each([
     ['plugins', { 'users-permissions': { config: { jwt: { expiresIn: 3_600 } } } }, { auth: { jwtLifespan: 3_600_000 } }],
@@ -200,13 +205,13 @@ describe("settings of Strapi's config/", () => {
     ['plugins', { 'users-permissions': { config: { jwt: { expiresIn: '2 Hours' } } } }, { auth: { jwtLifespan: 7_200_000 } }],
     ['middlewares', [{ name: 'strapi::cors', config: { origin: ['https://a.example', '*'] } }], { corsOrigins: '*' }],
     ['middlewares', [{ name: 'strapi::body', config: { jsonLimit: 3_000_000 } }], { limits: { bodyBytes: 3_000_000 } }],
-    ['server', { port: '1400', url: '/strapi', proxy: false }, { port: 1400, publicUrl: 'http://localhost:1400', trustProxy: 0 }],
+    ['server', { port: '1400', url: '/strapi', proxy: { koa: false } }, { port: 1400, publicUrl: 'http://localhost:1400', trustProxy: 0 }],
     ['plugins', { upload: { config: { provider: 'local' } }, email: { config: { provider: 'sendmail' } } }, { mail: { url: null } }],
   ])('as Strapi reads config/%s: %j', async (name, content, read) => {
     expect(await withVariables({}, { [`config/${name}.json`]: content })).toMatchObject({ ...read, warnings: [] })
   })
 
-  rule('projects.26', 'secrets that the files have in another way are those of the project', async () => {
+  rule('projects.26', 'secrets of the files apply where no variable sets them', async () => {
     const files = {
       'config/admin.js': `module.exports = ({ env }) => ({ auth: { secret: env('PANEL') }, apiToken: { salt: 'the salt of the project' } })`,
       'config/plugins.js': `module.exports = ({ env }) => ({ 'users-permissions': { config: { jwtSecret: env('USERS', 'a secret of the project') } } })`,
@@ -219,11 +224,16 @@ describe("settings of Strapi's config/", () => {
     }
     expect([read.secrets, read.missingSecrets]).toEqual([secrets, {}])
     expect((await withVariables({ JWT_SECRET: 'another secret' }, files)).secrets.jwtSecret).toBe('another secret')
-    const { missingSecrets } = await withVariables({}, { ...files, 'config/admin.js': "require('not-here').salt" })
+    // The files are run once the variables of .env are in process.env.
+    const inEnv = { 'config/plugins.js': "module.exports = { 'users-permissions': { config: { jwtSecret: process.env.USERS_SECRET } } }" }
+    const own = await load(project({ ...notes, ...inEnv, '.env': 'USERS_SECRET=a secret in .env\nAPI_TOKEN_SALT=a salt of tokens\n' }))
+    expect(own.secrets.jwtSecret).toBe('a secret in .env')
+    const { missingSecrets, warnings } = await withVariables({}, { ...files, 'config/admin.js': "require('not-here').salt" })
     expect(Object.keys(missingSecrets)).toEqual(['API_TOKEN_SALT'])
+    expect(warnings).toContainEqual(expect.stringMatching(/^apiToken\.salt in config\/admin is not read .*not-here.* set API_TOKEN_SALT$/))
   })
 
-  rule('projects.26', 'one without a valid meaning, or in a file that cannot be run, is named at the start', async () => {
+  rule('projects.26', 'the start names invalid settings and files that cannot be run', async () => {
     const warnings = async (files: object) => (await withVariables({}, files as Record<string, unknown>)).warnings
     const content = {
       'users-permissions': { config: { jwt: { expiresIn: 'soon' } } },
@@ -235,6 +245,23 @@ describe("settings of Strapi's config/", () => {
       expect.stringMatching(/^upload in config\/plugins.json is not applied \(.*uploads\.storage\.region or AWS_REGION.*uploads folder\)/),
       expect.stringMatching(/^email in config\/plugins.json is not applied \(the provider is "sendgrid"; e-mails are sent by SMTP\)/),
     ])
+    const server = { url: 'content.example', proxy: true }
+    expect(await warnings({ 'config/server.json': server })).toEqual([
+      'url in config/server.json is not applied (it is "content.example"). Set url in octavo.config',
+      'proxy in config/server.json is not applied (Strapi 5 reads proxy.koa). Set trustProxy in octavo.config',
+    ])
+    const partly = [
+      { name: 'strapi::cors', config: { origin: ['https://a.example', 'a.example'] } },
+      { name: 'strapi::body', config: { jsonLimit: '1gb' } },
+    ]
+    expect(await warnings({ 'config/middlewares.json': partly })).toEqual([
+      expect.stringMatching(/^strapi::cors\.origin in .* is not applied \(only in part: "a\.example" is not an origin/),
+      expect.stringMatching(/^strapi::body\.jsonLimit in .* is not applied \(it is "1gb"; a body has at most 500000000 bytes\)/),
+    ])
+    const broken = '{ "users-permissions": { "config": { "jwtSecret": s3cret } } }'
+    const told = (await warnings({ 'config/plugins.json': broken })).join()
+    expect(told).toMatch(/users-permissions\.jwtSecret in config\/plugins is not read .* set JWT_SECRET/)
+    expect(told).not.toContain('s3cret')
     const origin = 'module.exports = [{ name: "strapi::cors", config: { origin: (ctx) => ctx.origin } }]'
     expect(await warnings({ 'config/middlewares.js': origin })).toEqual([
       'strapi::cors.origin in config/middlewares.js is not applied (it is a function). Set cors.origins in octavo.config',
@@ -242,7 +269,7 @@ describe("settings of Strapi's config/", () => {
     const unreadable = "const nothing = require('not-here')\nmodule.exports = { upload: { config: { sizeLimit: nothing } } }"
     expect(await warnings({ 'config/plugins.js': unreadable })).toEqual([
       expect.stringMatching(
-        /^config\/plugins.js is not applied \(.*not-here.*\)\. Set limits\.fileBytes in octavo.config as far as they differ$/,
+        /^config\/plugins.js is not applied \(.*not-here.*\)\. Set in octavo.config what it changes of limits\.fileBytes$/,
       ),
     ])
     expect(await warnings({ 'config/plugins.js': "require('not-here') // same-origin, original" })).toEqual([])

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { Environment } from './environment.js'
 import { dependsOnOctavo, signOfStrapi } from './files.js'
 import { maxQueryParameters } from './limits.js'
-import { readStrapiConfig } from './strapi.js'
+import { asNumber, readStrapiConfig, shown } from './strapi.js'
 
 const rest = () =>
   z.strictObject({
@@ -104,21 +104,18 @@ export const unboundedPage = 2 ** 31 - 1
 
 type Reading = { readonly value: unknown; readonly warning?: string }
 
-/** A number as it is, or as text: `env('MAX_LIMIT')` in place of `env.int`. */
-const numberOf = (value: unknown): unknown => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value)
-
 /** A text that is not a number is kept, for the check of the configuration to name. */
-const isUnreadable = (value: unknown): boolean => typeof value === 'string' && Number.isNaN(numberOf(value))
+const isUnreadable = (value: unknown): boolean => typeof value === 'string' && Number.isNaN(asNumber(value))
 
 function pageSize(value: unknown, whereUnbounded: string | null): Reading {
-  const number = isUnreadable(value) ? value : numberOf(value)
+  const number = isUnreadable(value) ? value : asNumber(value)
   if (typeof number === 'string' || (typeof number === 'number' && number >= 1))
     return { value: typeof number === 'number' ? Math.min(unboundedPage - 1, Math.floor(number)) : number }
   if (whereUnbounded !== null) return { value: unboundedPage, warning: whereUnbounded }
   return { value: undefined, warning: 'it has no effect' }
 }
 
-const isNegative = (value: unknown): boolean => typeof numberOf(value) === 'number' && (numberOf(value) as number) < 0
+const isNegative = (value: unknown): boolean => typeof asNumber(value) === 'number' && (asNumber(value) as number) < 0
 
 const readings: Readonly<Record<string, (value: unknown) => Reading>> = {
   maxLimit: (value) => pageSize(value, 'pages have no largest size, as in Strapi'),
@@ -144,5 +141,3 @@ function asStrapiReads(config: unknown): { readonly config: unknown; readonly wa
   })
   return { config: { ...given, rest: Object.fromEntries(read) }, warnings }
 }
-
-const shown = (value: unknown): string => (typeof value === 'string' ? `"${value}"` : String(value)).slice(0, 40)

@@ -187,6 +187,8 @@ export interface SettingSources {
   readonly source: SourceOf
   /** What Strapi's configuration sets, where octavo.config does not. */
   readonly strapi: readonly StrapiSettings[]
+  /** The files of secrets that Strapi's configuration sets, by variable. */
+  readonly strapiSecrets: Readonly<Record<string, string>>
   readonly environment: Environment
   /** The variables in .env. */
   readonly own: Environment
@@ -202,8 +204,9 @@ export async function readConfig(
   if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
   const own = readDotEnv(root)
   const variables = { ...own, ...setOnly(given ?? processEnvironment()) }
-  const environment = { ...(await readStrapiSecrets(root, variables)), ...variables }
   if (given === null) addToProcess(own)
+  const strapiSecrets = await readStrapiSecrets(root, variables)
+  const environment = { ...strapiSecrets.values, ...variables }
   checkRenamed(environment)
   const octavoConfig = await readOctavoConfig(root)
   const { config, source } = withVariable(octavoConfig.config, octavoConfig.source, environment)
@@ -222,10 +225,13 @@ export async function readConfig(
     own,
     strapiDatabase,
     strapiPreview,
-    strapiWarnings: strapi.warnings,
+    strapiWarnings: [...strapiSecrets.warnings, ...strapi.warnings],
     makeSecret,
   })
-  return { config: assembled, read: { settings, given: config, source, strapi: strapi.read, environment, own } }
+  return {
+    config: assembled,
+    read: { settings, given: config, source, strapi: strapi.read, strapiSecrets: strapiSecrets.sources, environment, own },
+  }
 }
 
 /** Reads `config/api` and the settings in other files of Strapi. @throws ConfigError if `config/api` cannot be read or is invalid */

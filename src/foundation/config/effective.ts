@@ -79,7 +79,8 @@ export async function effectiveSettings(folder: string): Promise<readonly Effect
   return [...alone, ...settings].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function sourceOfVariable(name: string, { own, environment }: SettingSources): string {
+function sourceOfVariable(name: string, { own, environment, strapiSecrets }: SettingSources): string {
+  if (strapiSecrets[name] !== undefined) return strapiSecrets[name]
   return own[name] !== undefined && own[name] === environment[name] ? `${name} in .env` : `${name} in the environment`
 }
 

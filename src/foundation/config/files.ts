@@ -94,7 +94,7 @@ export async function readConfigFile(root: string, name: string, isStrapiConfig 
     try {
       return JSON.parse(withoutMark(readFileSync(path, 'utf8')))
     } catch (error) {
-      throw new ConfigError(`${name} is not valid JSON: ${(error as Error).message}.`)
+      throw new ConfigError(`${name} is not valid JSON${placeIn(error)}.`)
     }
   }
   try {
@@ -107,6 +107,12 @@ export async function readConfigFile(root: string, name: string, isStrapiConfig 
   } catch (error) {
     throw new ConfigError(`Cannot load ${name}: ${messageOf(error)}.`)
   }
+}
+
+/** Where JSON is invalid. The whole message quotes the text, which may contain secrets. */
+function placeIn(error: unknown): string {
+  const [place = ''] = /\bat position \d+/.exec((error as Error).message) ?? []
+  return place === '' ? '' : ` ${place}`
 }
 
 /** Loads jiti only if there is such a file. `octavo` is a virtual module, so the project need not have Octavo installed. */
@@ -127,13 +133,13 @@ async function runTypeScript(path: string, place: string): Promise<unknown> {
   return module.default ?? module
 }
 
-/** Merges two values: objects key by key, everything else is replaced. */
+/** Merges two values: objects key by key, everything else is replaced; undefined replaces nothing. */
 export function merged(below: unknown, above: unknown): unknown {
   const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
   if (!isPlain(below) || !isPlain(above)) return above
   const names = [...new Set([...Object.keys(below), ...Object.keys(above)])]
-  return Object.fromEntries(names.map((name) => [name, name in above ? merged(below[name], above[name]) : below[name]]))
+  return Object.fromEntries(names.map((name) => [name, above[name] === undefined ? below[name] : merged(below[name], above[name])]))
 }
 
 const variable = 'OCTAVO_CONFIG'
@@ -161,9 +167,7 @@ function parseVariable(text: string): unknown {
   try {
     given = JSON.parse(text)
   } catch (error) {
-    // The message quotes the text, which may contain secrets.
-    const [place = ''] = /\bat position \d+/.exec((error as Error).message) ?? []
-    throw new ConfigError(`${variable} is not valid JSON${place === '' ? '' : ` ${place}`}.`)
+    throw new ConfigError(`${variable} is not valid JSON${placeIn(error)}.`)
   }
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given
   throw new ConfigError(`${variable} must be a JSON object, like {"cors":{"origins":["https://www.example.org"]}}.`)

@@ -4,7 +4,8 @@ import * as z from 'zod'
 /** The maxima of timers (24 days), of the engine and of SQLite; a limit beyond them would overflow. */
 export const maxMs = 2_147_483_647
 const maxBytes = 2_147_483_647
-const maxBodyBytes = 500_000_000
+/** The maximum of `limits.bodyBytes`. */
+export const maxBodyBytes = 500_000_000
 const maxCount = 1_000_000_000
 const maxImageBytes = 100_000_000_000
 

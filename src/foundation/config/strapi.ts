@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { checkMailServer, checkSender, originProblem } from './checks.js'
 import type { Environment } from './environment.js'
 import { fileOf, merged, messageOf, readConfigFile } from './files.js'
-import { maxQueryParameters } from './limits.js'
+import { maxBodyBytes, maxQueryParameters } from './limits.js'
 import { givenStorage, storageOf, storageProblem } from './storage.js'
 
 type File = 'admin' | 'api' | 'database' | 'middlewares' | 'plugins' | 'server'
@@ -74,7 +74,7 @@ const settings: Readonly<Partial<Record<File, readonly Setting[]>>> = {
     { from: 'strapi::query.arrayLimit', to: 'api.rest.arrayLimit', convert: listLimitOf },
     { from: 'strapi::cors.origin', to: 'cors.origins', convert: originsOf },
     { from: 'strapi::cors.headers', to: 'cors.headers', convert: (value) => ({ value: asList(value) }) },
-    { from: 'strapi::body.jsonLimit', to: 'limits.bodyBytes', convert: (value) => ({ value: quantityOf(value, sizes, 1) }) },
+    { from: 'strapi::body.jsonLimit', to: 'limits.bodyBytes', convert: bodySizeOf },
     { from: 'strapi::body.formidable.maxFileSize', to: 'limits.fileBytes', convert: (value) => ({ value: asNumber(value) }) },
   ],
   plugins: [
@@ -86,9 +86,18 @@ const settings: Readonly<Partial<Record<File, readonly Setting[]>>> = {
       convert: (value: unknown) => ({ value: (asNumber(value) as number) * 1_000 }),
     })),
     { from: 'users-permissions.register.allowedFields', to: 'auth.register.allowedFields' },
+    { from: 'users-permissions.sessions.httpOnly', to: 'auth.cookie.always' },
+    ...['name', 'sameSite', 'domain'].map((name) => ({
+      from: `users-permissions.sessions.cookie.${name}`,
+      to: `auth.cookie.${name}`,
+      word: 'cookie',
+    })),
     { from: 'upload.sizeLimit', to: 'limits.fileBytes', convert: (value) => ({ value: asNumber(value) }) },
+    { from: 'upload.security.allowedTypes', to: 'uploads.allowedTypes' },
+    { from: 'upload.security.deniedTypes', to: 'uploads.deniedTypes' },
     { from: 'upload', to: 'uploads.storage', word: 'provider', convert: asStorage },
-    { from: 'email', to: 'mail', variable: 'SMTP_URL', word: 'provider', convert: asMail },
+    { from: 'email', to: 'mail.url', variable: 'SMTP_URL', word: 'provider', convert: mailServerOf },
+    { from: 'email.settings.defaultFrom', to: 'mail.from', variable: 'MAIL_FROM', convert: senderOf },
   ],
 }
 
@@ -115,10 +124,11 @@ export async function readStrapiSettings(
   for (const [name, all] of Object.entries(settings) as [File, readonly Setting[]][]) {
     const isOpen = ({ to, variable }: Setting) =>
       valueAt(given, to) === undefined && (variable === undefined || environment[variable] === undefined)
-    const wanted = all.filter((setting) => isOpen(setting) && strapiFilesWith([wordOf(setting)], root, name, environment).length > 0)
-    if (wanted.length === 0) continue
     const source = filesOf(root, name, environment).join(' and ')
+    let wanted: readonly Setting[] = []
     try {
+      wanted = all.filter((setting) => isOpen(setting) && strapiFilesWith([wordOf(setting)], root, name, environment).length > 0)
+      if (wanted.length === 0) continue
       const config = byName(name, (await readStrapiConfig(root, name, environment))!.config)
       for (const { from, to, convert = same } of wanted) {
         const own = valueAt(config, from)
@@ -131,7 +141,9 @@ export async function readStrapiSettings(
       }
     } catch (error) {
       const places = wanted.map(({ to }) => to).join(', ')
-      warnings.push(`${source} is not applied (${messageOf(error)}). Set ${places} in octavo.config as far as they differ`)
+      warnings.push(
+        `${source} is not applied (${messageOf(error)}). Set in octavo.config what it changes${places === '' ? '' : ` of ${places}`}`,
+      )
     }
   }
   // Strapi refuses a file that is above either of its two limits.
@@ -145,17 +157,34 @@ const secrets = [
   { file: 'plugins', from: 'users-permissions.jwtSecret', variable: 'JWT_SECRET' },
 ] as const
 
+/** Secrets in files of Strapi's configuration. */
+export interface StrapiSecrets {
+  /** By the variables that they stand for. */
+  readonly values: Environment
+  /** The files, by variable. */
+  readonly sources: Readonly<Record<string, string>>
+  /** Sentences for the log. */
+  readonly warnings: readonly string[]
+}
+
 /**
- * Reads the secrets that `config/admin` and `config/plugins` have under other variables, or as text, by the usual variable. Tokens of Strapi
- * are only valid with them. Never throws: without them, the start asks for the variables.
+ * Reads secrets that `config/admin` and `config/plugins` set without the usual variables; Strapi's tokens are only valid with them. Never
+ * throws: a file that cannot be run is a sentence for the log.
  */
-export async function readStrapiSecrets(root: string, environment: Environment): Promise<Environment> {
-  const found: Record<string, string> = {}
+export async function readStrapiSecrets(root: string, environment: Environment): Promise<StrapiSecrets> {
+  const found = { values: {} as Record<string, string>, sources: {} as Record<string, string>, warnings: [] as string[] }
   for (const { file, from, variable } of secrets) {
-    const isWanted = environment[variable] === undefined && strapiFilesWith([wordOf({ from })], root, file, environment).length > 0
-    const read = isWanted ? await readStrapiConfig(root, file, environment).catch(() => null) : null
-    const value = valueAt(byName(file, read?.config), from)
-    if (typeof value === 'string' && value !== '') found[variable] = value
+    if (environment[variable] !== undefined) continue
+    try {
+      if (strapiFilesWith([wordOf({ from })], root, file, environment).length === 0) continue
+      const read = (await readStrapiConfig(root, file, environment))!
+      const value = valueAt(byName(file, read.config), from)
+      if (typeof value !== 'string' || value === '') continue
+      found.values[variable] = value
+      found.sources[variable] = read.source
+    } catch (error) {
+      found.warnings.push(`${from} in config/${file} is not read (${messageOf(error)}). Tokens of Strapi need it: set ${variable}`)
+    }
   }
   return found
 }
@@ -181,12 +210,12 @@ function byName(name: File, config: unknown): unknown {
   return Object.fromEntries(entries.map(([key, entry]) => [key, valueAt(entry, 'config')]))
 }
 
-/** At most 40 characters. */
-const shown = (value: unknown): string =>
+/** A value of a configuration for a message, with at most 40 characters. */
+export const shown = (value: unknown): string =>
   typeof value === 'function' ? 'a function' : (JSON.stringify(value) ?? String(value)).slice(0, 40)
 
-/** `env('PORT')` in place of `env.int` returns a text. */
-const asNumber = (value: unknown): unknown => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value)
+/** A number as it is, or as text: `env('PORT')` in place of `env.int`. */
+export const asNumber = (value: unknown): unknown => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value)
 
 const asList = (value: unknown): unknown => (typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value)
 
@@ -219,12 +248,21 @@ function quantityOf(value: unknown, units: Units, factor: number): unknown {
 
 /** Strapi takes a path, too, where a proxy serves it below another site. */
 function addressOf(value: unknown): Converted {
-  return typeof value === 'string' && !/^https?:/.test(value) ? {} : { value }
+  return value === '' || (typeof value === 'string' && value.startsWith('/')) ? {} : { value }
 }
 
 function proxiesOf(value: unknown): Converted {
-  const isTrusted = typeof value === 'object' ? valueAt(value, 'koa') : value
-  return isTrusted === true ? { value: 1 } : {}
+  const [koa, count, header] = ['koa', 'maxIpsCount', 'ipHeader'].map((name) => valueAt(value, name))
+  if (value === true) return { problem: 'Strapi 5 reads proxy.koa' }
+  if (koa === undefined || koa === false) return {}
+  if (koa !== true) return { problem: `proxy.koa is ${shown(koa)}` }
+  return { value: count === undefined ? 1 : asNumber(count), ...(header === undefined ? {} : { problem: 'ipHeader has no equivalent' }) }
+}
+
+function bodySizeOf(given: unknown): Converted {
+  const value = quantityOf(given, sizes, 1)
+  if (typeof value !== 'number' || value <= maxBodyBytes) return { value }
+  return { value: maxBodyBytes, problem: `it is ${shown(given)}; a body has at most ${maxBodyBytes} bytes` }
 }
 
 function headersOf(value: unknown): Converted {
@@ -241,15 +279,13 @@ function listLimitOf(given: unknown): Converted {
 }
 
 /** A list that contains `*` allows every origin. Origins that no browser sends match nothing in Strapi either. */
-function originsOf(value: unknown): Converted {
-  const list = asList(value)
-  if (!Array.isArray(list) || !list.every((one) => typeof one === 'string')) return { problem: `it is ${shown(value)}` }
+function originsOf(given: unknown): Converted {
+  const list = asList(given)
+  if (!Array.isArray(list) || !list.every((one) => typeof one === 'string')) return { problem: `it is ${shown(given)}` }
   if (list.includes('*')) return { value: '*' }
-  const invalid = list.find((one) => originProblem(one) !== null)
-  return {
-    value: list.filter((one) => originProblem(one) === null),
-    ...(invalid === undefined ? {} : { problem: originProblem(invalid)! }),
-  }
+  const problems = list.map(originProblem).filter((problem) => problem !== null)
+  const value = list.filter((one) => originProblem(one) === null)
+  return problems.length === 0 ? { value } : { value, problem: `only in part: ${problems.join('; ')}` }
 }
 
 /** The name of a provider without the beginning of its package's. */
@@ -263,43 +299,56 @@ function asStorage(upload: unknown, environment: Environment): Converted {
   if (provider === undefined || provider === 'local') return {}
   if (provider !== 'aws-s3') return { problem: `the provider is ${shown(provider)}; new files go to the uploads folder` }
   const at = (path: string) => valueAt(upload, `providerOptions.${path}`)
+  // Earlier versions had these options one level further out.
+  const option = (path: string) => at(`s3Options.${path}`) ?? at(path)
   const own = {
     provider,
-    bucket: at('s3Options.params.Bucket'),
-    region: at('s3Options.region'),
-    accessKeyId: at('s3Options.credentials.accessKeyId'),
-    secretAccessKey: at('s3Options.credentials.secretAccessKey'),
-    sessionToken: at('s3Options.credentials.sessionToken'),
-    endpoint: at('s3Options.endpoint'),
-    forcePathStyle: at('s3Options.forcePathStyle'),
-    acl: at('s3Options.params.ACL'),
-    signedUrlExpires: at('s3Options.params.signedUrlExpires'),
+    bucket: option('params.Bucket'),
+    region: option('region'),
+    accessKeyId: option('credentials.accessKeyId') ?? option('accessKeyId'),
+    secretAccessKey: option('credentials.secretAccessKey') ?? option('secretAccessKey'),
+    sessionToken: option('credentials.sessionToken'),
+    endpoint: option('endpoint'),
+    forcePathStyle: option('forcePathStyle'),
+    acl: option('params.ACL'),
+    signedUrlExpires: option('params.signedUrlExpires'),
     baseUrl: at('baseUrl'),
     rootPath: at('rootPath'),
   }
   const value = Object.fromEntries(Object.entries(own).filter(([, one]) => one !== undefined && one !== null && one !== ''))
   const given = givenStorage().safeParse(value)
   const complete = given.success ? storageOf(given.data, environment) : given
-  return complete.success ? { value } : { problem: `${storageProblem(complete.error)} New files go to the uploads folder` }
+  const why = complete.success
+    ? ''
+    : storageProblem(complete.error).replace('Invalid configuration (', '').replace('): ', ': ').replace(/\.$/, '')
+  return complete.success ? { value } : { problem: `${why}; new files go to the uploads folder` }
 }
 
-function asMail(email: unknown): Converted {
+function mailServerOf(email: unknown): Converted {
   const provider = providerOf(email)
   if (provider === undefined || provider === 'sendmail') return {}
   if (provider !== 'nodemailer') return { problem: `the provider is ${shown(provider)}; e-mails are sent by SMTP` }
-  const at = (path: string) => valueAt(email, path)
-  const [host, port, user, password] = ['host', 'port', 'auth.user', 'auth.pass'].map((name) => at(`providerOptions.${name}`))
+  const [host, port, secure, user, password] = ['host', 'port', 'secure', 'auth.user', 'auth.pass'].map((name) =>
+    valueAt(email, `providerOptions.${name}`),
+  )
   if (typeof host !== 'string' || host === '') return { problem: 'providerOptions.host is missing' }
-  const account =
-    typeof user === 'string' && user !== '' ? `${encodeURIComponent(user)}:${encodeURIComponent(String(password ?? ''))}@` : ''
-  const isSecure = at('providerOptions.secure') === true || (at('providerOptions.secure') === undefined && Number(port) === 465)
+  const hasAccount = typeof user === 'string' && user !== ''
+  if (hasAccount && typeof password !== 'string') return { problem: 'providerOptions.auth has no password' }
+  const account = hasAccount ? `${encodeURIComponent(user)}:${encodeURIComponent(String(password))}@` : ''
+  const isSecure = secure === true || (secure === undefined && Number(port) === 465)
   const url = `${isSecure ? 'smtps' : 'smtp'}://${account}${host}${port === undefined || port === '' ? '' : `:${String(port)}`}`
-  const from = at('settings.defaultFrom')
-  const isFrom = typeof from === 'string' && from !== ''
+  return checkedBy(() => checkMailServer('providerOptions', url), url)
+}
+
+function senderOf(from: unknown): Converted {
+  return typeof from === 'string' && from !== '' ? checkedBy(() => checkSender('it', from), from) : {}
+}
+
+/** @param check throws a ConfigError for an invalid value */
+function checkedBy(check: () => void, value: string): Converted {
   try {
-    checkMailServer('providerOptions', url)
-    if (isFrom) checkSender('settings.defaultFrom', from)
-    return { value: { url, ...(isFrom ? { from } : {}) } }
+    check()
+    return { value }
   } catch (error) {
     return { problem: messageOf(error).replace(/\.$/, '') }
   }

@@ -65,7 +65,8 @@ interface ProjectInputs {
 const schemaFolders = ['src/api', 'src/components', 'src/extensions']
 const inputFolders: readonly string[] = [...schemaFolders, 'config']
 
-const configuration = /^(?:octavo\.config|config[/\\](?:env[/\\]development[/\\])?(?:api|database))\.(?:json|[cm]?js|ts)$/
+const configuration =
+  /^(?:octavo\.config|config[/\\](?:env[/\\]development[/\\])?(?:admin|api|database|middlewares|plugins|server))\.(?:json|[cm]?js|ts)$/
 
 const mayBeInput = (name: string): boolean => name === '.env' || /\.(?:json|[cm]?[jt]s)$/.test(name)
 
