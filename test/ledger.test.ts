@@ -44,9 +44,9 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // together, and empty lists lead to other languages.
   // Up by 26: empty lists have the total of each other language. Up by 18: marks of restored values have the focus, and schedules
   // that were cancelled are removed where the document cannot be loaded. Up by 10, and a file: both toolbars move the focus by arrows.
-  // Up by 4: the panel for links is next to its text.
+  // Up by 26: the panel for links is next to its text, and closes with its focus.
   // Up by 51: entries whose fields a role may write in part are copied, added and removed where the service takes it.
-  page: { files: 228, lines: 23194, prose: 3 },
+  page: { files: 228, lines: 23213, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

@@ -138,9 +138,7 @@ export default function BlocksEditor(props: BlocksEditorProps) {
       </div>
       <div ref={mount} />
       {state !== null && isLinking && !isReadOnly && frame.current !== null && (
-        <div className={styles.linking} style={positionOf(view.current!, state.selection.to, frame.current, linkWidth)}>
-          <Linking editor={editor} onClose={() => setIsLinking(false)} />
-        </div>
+        <Linking editor={editor} frame={frame.current} onClose={() => setIsLinking(false)} />
       )}
       {menu !== null && frame.current !== null && (
         <SlashMenu id={menuId} label={words.insert} menu={menu} position={positionOf(view.current!, menu.from, frame.current, menuWidth)} />
@@ -165,8 +163,20 @@ function positionOf(view: EditorView, position: number, frame: HTMLElement, widt
   return { ...side, left, maxBlockSize: Math.max(120, Math.min(menuHeight, isAbove ? above : below)) }
 }
 
-function Linking({ editor: { state, view, run }, onClose }: { readonly editor: Editor; readonly onClose: () => void }) {
+interface LinkingProps {
+  readonly editor: Editor
+  readonly frame: HTMLElement
+  readonly onClose: () => void
+}
+
+/** The panel for a link, until its focus or its text changes: its address belongs to the selection at which it opened. */
+function Linking({ editor: { state, view, run }, frame, onClose }: LinkingProps) {
   const link = linkAt(state!)
+  const [opened] = useState(() => ({ doc: state!.doc, position: positionOf(view.current!, state!.selection.to, frame, linkWidth) }))
+  const isStale = state!.doc !== opened.doc
+  useEffect(() => {
+    if (isStale) onClose()
+  }, [isStale, onClose])
   const close = () => {
     onClose()
     view.current?.focus()
@@ -176,14 +186,17 @@ function Linking({ editor: { state, view, run }, onClose }: { readonly editor: E
     close()
   }
   return (
-    <LinkPanel
-      url={String(link?.mark.attrs.url ?? '')}
-      isLink={link !== null}
-      hasText={link !== null || !state!.selection.empty}
-      onApply={apply}
-      onRemove={() => apply(null)}
-      onClose={close}
-    />
+    <div className={styles.linking} style={opened.position}>
+      <LinkPanel
+        url={String(link?.mark.attrs.url ?? '')}
+        isLink={link !== null}
+        hasText={link !== null || !state!.selection.empty}
+        onApply={apply}
+        onRemove={() => apply(null)}
+        onClose={close}
+        onLeave={onClose}
+      />
+    </div>
   )
 }
 

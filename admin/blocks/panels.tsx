@@ -1,6 +1,6 @@
 // Panels: the address of a link, next to its text, and the texts of an image, under the toolbar.
 import { ExternalLink } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type FocusEvent, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../parts/button.js'
 import { Field } from '../parts/field.js'
 import { isSafeLink } from '../parts/safe-links.js'
@@ -14,11 +14,13 @@ interface PanelProps {
   readonly label: string
   readonly onClose: () => void
   readonly onEnter?: () => void
+  /** The focus has left the panel. */
+  readonly onLeave?: () => void
   readonly children: ReactNode
 }
 
 /** A group of fields that Escape closes. Not a form, since it is inside the form of the document. */
-function BlocksPanel({ label, onClose, onEnter, children }: PanelProps) {
+function BlocksPanel({ label, onClose, onEnter, onLeave, children }: PanelProps) {
   const keyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') {
       event.preventDefault()
@@ -35,8 +37,12 @@ function BlocksPanel({ label, onClose, onEnter, children }: PanelProps) {
       onEnter()
     }
   }
+  const blur = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    // Another window may have the focus, from which an address is copied.
+    if (document.hasFocus() && !currentTarget.contains(relatedTarget)) onLeave?.()
+  }
   return (
-    <fieldset aria-label={label} className={styles.panel} onKeyDown={keyDown}>
+    <fieldset aria-label={label} className={styles.panel} onKeyDown={keyDown} onBlur={blur}>
       {children}
     </fieldset>
   )
@@ -50,10 +56,11 @@ interface LinkPanelProps {
   readonly onApply: (url: string, text: string) => void
   readonly onRemove: () => void
   readonly onClose: () => void
+  readonly onLeave: () => void
 }
 
 /** The address of the link at the cursor. */
-export function LinkPanel({ url, hasText, isLink, onApply, onRemove, onClose }: LinkPanelProps) {
+export function LinkPanel({ url, hasText, isLink, onApply, onRemove, onClose, onLeave }: LinkPanelProps) {
   const words = useWords().fields.blocks
   const [address, setAddress] = useState(url)
   const [text, setText] = useState('')
@@ -72,7 +79,7 @@ export function LinkPanel({ url, hasText, isLink, onApply, onRemove, onClose }: 
     if (completed !== null) onApply(completed, text)
   }
   return (
-    <BlocksPanel label={words.link} onClose={onClose} onEnter={apply}>
+    <BlocksPanel label={words.link} onClose={onClose} onEnter={apply} onLeave={onLeave}>
       <div className={styles.fields}>
         <Field id={id} label={words.linkAddress} error={isWrong && words.linkWrong}>
           {(control) => (
