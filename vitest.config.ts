@@ -29,16 +29,18 @@ const slowRules = ['spec/{administration*,authentication,errors,live-model-refus
 /** The slowest of the others: half of the time of all of them. `npm run test:all` runs them first, and so does `.ci/run`, always. */
 const slowest = [
   'archive/leave',
-  'clients/package',
+  'clients/{package,preview}',
+  'compare/writes',
   'description/{command,docs-page,openapi}',
   'fuzz/shapeless',
   'paths/budget',
   'spec/administration-{bulk,content,doctor,events,media,page,preview,retries,schedule}',
+  'spec/{left-out-routes,linked-files,project-code,rights,slow-log}',
   'spec/{audit,caching,compression,event-stream,hints,history,live-model,metrics,operations,schedules,several-rows,shared-links}',
   'spec/{source-maps,start-page,table-names,webhooks}',
-  'start/{adopt,command-line,foreign-databases,older-strapi}',
-  'types/cases',
-  'uploads/{attacks,s3}',
+  'start/{adopt,bill-of-materials,command-line,foreign-databases,older-strapi,project-files,schemas}',
+  'types/{cases,guide}',
+  'uploads/{attacks,links,s3,slow-clients,starting,static}',
 ]
 
 /** Files that take ten seconds of computing or more and prove details. */
