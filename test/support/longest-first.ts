@@ -19,7 +19,7 @@ function rank({ moduleId }: TestSpecification): number {
 }
 
 /** Files that share a process come last, project by project: a process serves the files of one project, as long as they follow each other. */
-const shared = ['spec', 'api', 'start', 'fast']
+const shared = ['slowest', 'spec', 'api', 'start', 'fast']
 const group = ({ project }: TestSpecification): number => shared.indexOf(project.name)
 
 /** Other files are in the order of vitest: by the time they took before, or by size where that is not known. */
