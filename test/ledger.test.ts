@@ -10,11 +10,12 @@ const root = join(import.meta.dirname, '..')
 const storeys: Readonly<Record<string, { readonly files: number; readonly lines: number; readonly prose: number }>> = {
   // Up: errors with codes, events, presence, views, writes by entries and previews for the page of editors.
   // Up by 190: the settings and secrets of Strapi's config/ with the meaning of one in octavo.config, in a file of their own.
-  foundation: { files: 54, lines: 7197, prose: 3 },
+  // Up by 14: a limit of streams per address is a setting again, and refusals of limits that follow from others within bounds say by which rule.
+  foundation: { files: 54, lines: 7211, prose: 3 },
   model: { files: 60, lines: 9557, prose: 3 },
   // Up by 8: a failed transaction waits for the commits that its error may be about.
-  // Up by 1: the wait of a change of the model follows from `readTimeout`.
-  database: { files: 104, lines: 17226, prose: 3 },
+  // Up by 2: the wait of a change of the model follows from `readTimeout`, within bounds.
+  database: { files: 104, lines: 17227, prose: 3 },
   // Up by 2: `strictParams` refuses with the details of Strapi. Up by 1: pages without a largest size.
   query: { files: 13, lines: 3707, prose: 3 },
   // Up by 3: errors of users show the body as it would be stored. Up by 2: a required file that is connected on creation is missing.
@@ -25,14 +26,15 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // Up by 30: the errors of users have codes and parameters.
   identity: { files: 20, lines: 3395, prose: 3 },
   project: { files: 31, lines: 5386, prose: 3 },
-  // Up by 5: the length of a line in an archive follows from `archiveBytes`.
-  operations: { files: 38, lines: 7613, prose: 3 },
+  // Up by 5: the length of a line in an archive follows from `archiveBytes`. Up by 3: the checks have at least 30 seconds.
+  operations: { files: 38, lines: 7616, prose: 3 },
   // Up by 600: publications at a later time. Up by 54: lists and the home screen know them.
   // Up by 3: links are described without uids. Up by 123: awaited drafts and changes by day on the home screen.
   // Up by 7: the locales of the rights to a type. Up by 3: a publication keeps the links that wait.
   admin: { files: 62, lines: 10732, prose: 3 },
   // Up by 3: the same. Up by 11: the times without traffic and for uploads follow from other limits.
-  http: { files: 78, lines: 13102, prose: 3 },
+  // Up by 3: they cover images and hooks, and streams per address are a setting.
+  http: { files: 78, lines: 13105, prose: 3 },
   // Up by two files and 14 lines: the declarations of commands, which had more than 500 lines.
   service: { files: 59, lines: 6731, prose: 3 },
   // Up by 155: previews. Up by 70: the code of Strapi projects is followed within bounds of steps, since `octavo adopt` writes what it finds.

@@ -3,8 +3,9 @@
 /** Time that a start or a command waits for another process that is preparing or writing to the database. */
 export const startTimeoutMs = 60_000
 
-/** Time that a change of the model waits for tables that are in use, mostly by reads. */
-export const maxTableWaitMs = ({ readTimeout }: { readonly readTimeout: number }): number => Math.max(1_000, Math.ceil(readTimeout / 5))
+/** Time that a change of the model waits for tables that are in use, mostly by reads. All later queries of these tables wait with it. */
+export const maxTableWaitMs = ({ readTimeout }: { readonly readTimeout: number }): number =>
+  Math.min(2_000, Math.max(1_000, Math.ceil(readTimeout / 5)))
 
 /** Maximum number of queued writes. */
 export const maxWritesInQueue = 1_000

@@ -2,7 +2,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Config } from '../foundation/config/config.js'
-import { maxMs } from '../foundation/config/limits.js'
+import { maxMs, timePerCpuTime } from '../foundation/config/limits.js'
 import { ApiError, notFound } from '../foundation/errors/errors.js'
 import { onceDone } from '../foundation/runtime/coalesce.js'
 import type { Metrics } from '../foundation/runtime/metrics.js'
@@ -63,8 +63,10 @@ const maxCompressedFiles = 32
 /** Time for which the rest of a body is discarded whose request was answered early, before the connection is closed. */
 const maxDiscardMs = 10_000
 
-function idleTimeoutOf({ keepAliveTimeout, readTimeout, writeTimeout, routeTimeout, storageTimeout }: Config['limits']): number {
-  return Math.min(maxMs, idleMargin + Math.max(keepAliveTimeout, readTimeout, writeTimeout, routeTimeout, storageTimeout))
+function idleTimeoutOf(limits: Config['limits']): number {
+  const { keepAliveTimeout, readTimeout, writeTimeout, routeTimeout, hookTimeout, storageTimeout, imageCpuTime } = limits
+  const works = [readTimeout, writeTimeout, routeTimeout, hookTimeout, storageTimeout, imageCpuTime * timePerCpuTime]
+  return Math.min(maxMs, idleMargin + Math.max(keepAliveTimeout, ...works))
 }
 
 function createApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {

@@ -233,7 +233,7 @@ describe('the event stream', () => {
     expect(one.lastId()).toHaveLength(two.lastId().length)
   })
 
-  rule('event-stream.9', 'the number of streams of an address is bounded', async () => {
+  rule('event-stream.9', 'the number of streams of an address is bounded, by default by that of connections', async () => {
     for (let index = 0; index < 21; index++) await open()
     await expect.poll(async () => (await served.request('/api/events')).status, patience).toBe(429)
   })
@@ -263,7 +263,7 @@ describe('clients of the event stream', () => {
       },
       {
         environment: secrets,
-        config: { events: { stream: true }, limits: { connections: 1_000, bodyBytes: 2_000_000 } },
+        config: { events: { stream: true }, limits: { eventStreamsPerAddress: 3, bodyBytes: 2_000_000 } },
       },
     )
     await addToken(served, 'all', { type: 'full-access' })
@@ -377,8 +377,7 @@ describe('clients of the event stream', () => {
   rule('event-stream.9', 'a client that does not read is disconnected', async () => {
     const { documentId } = (await write('POST', '/papers', { title: 'large', text: 'x'.repeat(400_000) })).body.data
     const slow = await openSlowly('?types=api::paper.paper')
-    const streams = [await openStream(`${served.origin}/api/events`)]
-    while (streams.length < 19) streams.push(await openStream(`${served.origin}/api/events?types=${note}`))
+    const streams = [await openStream(`${served.origin}/api/events`), await openStream(`${served.origin}/api/events`)]
     const isFull = async () => (await served.request('/api/events', { method: 'HEAD' })).status === 429
     await expect.poll(isFull, patience).toBe(true)
     // Of these 24 MB, the buffers of the connection take a part.

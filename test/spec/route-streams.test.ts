@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import type { CustomRoute, RouteCall } from '../../src/foundation/public/routes.js'
 import { rule } from '../support/rule.js'
-import { type Served, serveProject } from '../support/serve.js'
+import { briefLimits, type Served, serveProject } from '../support/serve.js'
 import { patience } from '../support/until.js'
 
 let handle: (call: RouteCall) => unknown = () => 'nothing to do'
@@ -211,7 +211,7 @@ async function* slowly(text: string) {
 }
 
 rule('routes.8', 'an idle stream is ended, but no connection whose function may still return', async () => {
-  const impatient = await serve({ keepAliveTimeout: 1, storageTimeout: 1, writeTimeout: 10_000, routeTimeout: 10_000 })
+  const impatient = await serve({ ...briefLimits, routeTimeout: 12_000 })
   try {
     let signal: AbortSignal | null = null
     async function* silent(call: RouteCall) {
@@ -219,7 +219,7 @@ rule('routes.8', 'an idle stream is ended, but no connection whose function may 
       yield 'the only word'
       await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
     }
-    handle = (call) => (call.request.method === 'POST' ? pause(7_000).then(() => 'in time') : silent(call))
+    handle = (call) => (call.request.method === 'POST' ? pause(9_000).then(() => 'in time') : silent(call))
     const act = fetch(`${impatient.origin}/api/act`, { method: 'POST' }).then((response) => response.json())
     const { socket, text } = await open('/api/stream', impatient)
     expect(await act).toBe('in time')

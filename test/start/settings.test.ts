@@ -63,7 +63,7 @@ describe('octavo.config', () => {
     )
   })
 
-  test('a limit that was a setting is refused as fixed', async () => {
+  test('a limit that was a setting is refused, and what determines it is named', async () => {
     await expect(withFile({ limits: { bodyKeys: 1 } })).rejects.toThrow(
       'Unrecognized key: "bodyKeys"; this limit is fixed and cannot be configured.',
     )
@@ -71,9 +71,17 @@ describe('octavo.config', () => {
       'Unrecognized key: "eventStreams"; this limit follows from "connections", which can be set in its place.',
     )
     await expect(withFile({ limits: { idleTimeout: 1, logBytes: 1, planNodes: 1 } })).rejects.toThrow(
-      'Unrecognized keys: "idleTimeout", "logBytes", "planNodes"; "idleTimeout" follows from "keepAliveTimeout", which can be set in its place; ' +
-        '"logBytes" is fixed and cannot be configured; "planNodes" is now called "queryComplexity".',
+      'Unrecognized keys: "idleTimeout", "logBytes", "planNodes"; "idleTimeout" is five seconds more than the longest of "keepAliveTimeout", ' +
+        '"readTimeout", "writeTimeout", "routeTimeout", "hookTimeout", "storageTimeout" and twelve times "imageCpuTime"; "logBytes" is fixed and cannot be configured; "planNodes" is now called "queryComplexity".',
     )
+    for (const [name, said] of [
+      ['uploadTimeout', 'is an hour, or longer if "uploadBytes" takes more at 0.6 MB per second'],
+      ['listenerAttempts', 'is fixed and cannot be configured'],
+      ['doctorTimeout', 'is "routeTimeout", but at least 30,000'],
+      ['archiveLineBytes', 'is a quarter of "archiveBytes", but at most 256,000,000'],
+      ['modelChangeTimeout', 'is a fifth of "readTimeout", from 1,000 to 2,000'],
+    ] as const)
+      await expect(withFile({ limits: { [name]: 1 } })).rejects.toThrow(`Unrecognized key: "${name}"; this limit ${said}.`)
   })
 
   test('meaningful values are accepted', async () => {

@@ -62,6 +62,12 @@ export interface ServeOptions {
   }
 }
 
+/** A connection without traffic is closed after eight seconds, unless one of these is raised. */
+export const briefLimits = {
+  ...{ keepAliveTimeout: 1, readTimeout: 3_000, writeTimeout: 3_000 },
+  ...{ routeTimeout: 1, hookTimeout: 1, storageTimeout: 1, imageCpuTime: 1 },
+}
+
 /** The golden project: Strapi's own database. The contract is `strapi` unless the configuration says otherwise. */
 export function serveGolden(options: ServeOptions = {}): Promise<Served> {
   return serveCopy(fillGolden, { ...options, environment: { UPLOADS_DIR: 'uploads', ...options.environment } }, true)

@@ -67,8 +67,8 @@ const maxStreamReadBytes = 1_048_576
 
 /** Concurrent requests to all webhooks of a process. */
 const maxWebhookRequests = 50
-/** Attempts to deliver an event to a listener, unless those for webhooks are fewer: later events wait for them. */
-const maxListenerAttempts = 10
+/** Attempts to deliver an event to a listener: later events wait for them. */
+const listenerAttempts = 10
 
 /** Time limit for delivery on shutdown, in milliseconds. */
 const longestClosing = 5_000
@@ -79,7 +79,6 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
   const leases = openLeases(database, writer, (error) => failed('events', error))
   const cursors = openCursors(database, writer, leases)
   const inTime = async (name: string, run: () => unknown) => void (await runCode({ name, requestId: null }, limits.hookTimeout, run))
-  const listenerAttempts = Math.min(maxListenerAttempts, limits.webhookAttempts)
   const fixed = listenerConsumers(listeners, { attempts: listenerAttempts, timeout: limits.hookTimeout, inTime, failed })
   const names = fixed.map(({ name }) => name)
   const slots = { most: maxWebhookRequests + fixed.length, taken: 0 }

@@ -67,7 +67,7 @@ const fixedLimits: ReadonlySet<string> = new Set(
     'writeQueue compressionConcurrency surrogateKeyBytes uploadFiles uploadFields uploadConcurrency bulkFiles rateLimitKeys',
     'passwordConcurrency passwordQueue mailConcurrency mailQueue historyBytes bulkDocuments idempotencyTime idempotencyKeys',
     'transactionOperations eventBytes eventStreamReadBytes archiveRatio webhookConcurrency webhookQueue',
-    'processRestartDelay processPause logBytes eventLoopLag uploadTurns passwordsAtOnce countedCallers mediaTogether webhookWaiting',
+    'listenerAttempts processRestartDelay processPause logBytes eventLoopLag uploadTurns passwordsAtOnce countedCallers mediaTogether webhookWaiting',
   ].flatMap((names) => names.split(' ').map((name) => `limits.${name}`)),
 )
 
@@ -90,17 +90,23 @@ const derivedLimits: ReadonlyMap<string, string> = new Map([
   ['limits.cachedAnswerBytes', 'cacheBytes'],
   ['limits.checkedLinksOfRelation', 'copiedLinks'],
   ['limits.drainBodies', 'drainTimeout'],
-  ['limits.idleTimeout', 'keepAliveTimeout'],
-  ['limits.uploadTimeout', 'uploadBytes'],
   ['limits.imageTimeout', 'imageCpuTime'],
-  ['limits.doctorTimeout', 'routeTimeout'],
-  ['limits.eventStreamsPerAddress', 'connections'],
-  ['limits.archiveLineBytes', 'archiveBytes'],
-  ['limits.listenerAttempts', 'webhookAttempts'],
   ['limits.webhookLogEntries', 'outboxEvents'],
   ['limits.webhookLog', 'outboxEvents'],
-  ['limits.modelChangeTimeout', 'readTimeout'],
-  ['limits.modelChangeWait', 'readTimeout'],
+])
+
+const modelChangeTimeout = 'is a fifth of "readTimeout", from 1,000 to 2,000'
+/** Limits of earlier builds that follow from others within bounds. */
+const boundedLimits: ReadonlyMap<string, string> = new Map([
+  [
+    'limits.idleTimeout',
+    'is five seconds more than the longest of "keepAliveTimeout", "readTimeout", "writeTimeout", "routeTimeout", "hookTimeout", "storageTimeout" and twelve times "imageCpuTime"',
+  ],
+  ['limits.uploadTimeout', 'is an hour, or longer if "uploadBytes" takes more at 0.6 MB per second'],
+  ['limits.doctorTimeout', 'is "routeTimeout", but at least 30,000'],
+  ['limits.archiveLineBytes', 'is a quarter of "archiveBytes", but at most 256,000,000'],
+  ['limits.modelChangeTimeout', modelChangeTimeout],
+  ['limits.modelChangeWait', modelChangeTimeout],
 ])
 
 /** New names of environment variables of earlier builds. */
@@ -155,6 +161,8 @@ function unknownName({ keys, path, message }: z.core.$ZodIssueUnrecognizedKeys, 
 function hintOf(name: string, subject: string | null): string | null {
   const now = renamedSettings.get(name)
   const basis = derivedLimits.get(name)
+  const rule = boundedLimits.get(name)
+  if (rule !== undefined) return `${subject ?? 'this limit'} ${rule}`
   if (fixedLimits.has(name)) return `${subject ?? 'this limit'} is fixed and cannot be configured`
   if (basis !== undefined) return `${subject ?? 'this limit'} follows from "${basis}", which can be set in its place`
   return now === undefined ? null : `${subject ?? 'it'} is now called "${now}"`

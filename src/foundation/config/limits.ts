@@ -9,6 +9,12 @@ export const maxBodyBytes = 500_000_000
 const maxCount = 1_000_000_000
 const maxImageBytes = 100_000_000_000
 
+/** Wall-clock time of an image, in CPU times: other work may come first. */
+export const timePerCpuTime = 12
+
+/** Bytes of lines of a log that wait while the output is slow, full or closed; further lines are dropped and counted. */
+export const maxWaitingLogBytes = 1_048_576
+
 const count = (value: number, max = maxCount) => z.int().positive().max(max).default(value)
 const countOrZero = (value: number) => z.int().min(0).max(maxCount).default(value)
 const bytes = (value: number, max = maxBytes) => z.int().positive().max(max).default(value)
@@ -40,12 +46,12 @@ const requestLimits = () => ({
   requestTimeout: ms(30_000),
   /** Between two requests of one connection. */
   keepAliveTimeout: ms(65_000),
-  /** A tenth of them event streams, a 500th those of one IP address, which may have 20 in any case. */
+  /** A tenth of them may be event streams. */
   connections: count(10_000),
 })
 
 const readLimits = () => ({
-  /** One read, including the wait. A change of the model waits a fifth of it, at least a second, for tables that are in use. */
+  /** One read, including the wait. A change of the model waits a fifth of it, one or two seconds, for tables that are in use. */
   readTimeout: ms(10_000),
   /** For a read replica to catch up, before the read is executed on the primary. */
   replicaTimeout: msOrZero(50),
@@ -68,7 +74,7 @@ const uploadLimits = () => ({
   /** Memory of an image process. */
   imageMemory: z.int().min(150_000_000).max(maxImageBytes).default(400_000_000),
   /** CPU time for one image; the image may take twelve times as long. */
-  imageCpuTime: ms(5_000, Math.floor(maxMs / 12)),
+  imageCpuTime: ms(5_000, Math.floor(maxMs / timePerCpuTime)),
   imageConcurrency: count(2, 100),
   imageQueue: count(500),
   /** One request to remote storage; a sixth of it without progress, which is the only limit of a download that has begun. */
@@ -99,7 +105,7 @@ const codeLimits = () => ({
   idempotencyBytes: bytes(64_000_000),
   /** One hook, or one listener and event. */
   hookTimeout: ms(5_000),
-  /** For a custom route to return its response (a stream may take longer to send), and for the checks of `/admin/api/doctor`. */
+  /** For a custom route to return its response (a stream may take longer to send), and for the checks of `/admin/api/doctor`, at least 30 seconds. */
   routeTimeout: ms(30_000),
   /** One run of a schedule. */
   scheduleTimeout: ms(300_000),
@@ -111,11 +117,13 @@ const eventLimits = () => ({
    * listener or webhook waits for them.
    */
   outboxEvents: count(10_000),
+  /** Open event streams of one IP address. Defaults to a 500th of `connections`, at least 20. */
+  eventStreamsPerAddress: z.int().positive().max(maxCount).optional(),
   /** Files of an imported archive. */
   archiveFiles: count(1_000_000),
   /** An unpacked archive; a line may have a quarter of it, at most 256 MB. */
   archiveBytes: fileBytes(1_000_000_000_000),
-  /** Attempts to deliver an event to a webhook, or, at most ten, to a listener, with delays that grow from one second to one minute. */
+  /** Attempts to deliver an event to a webhook. */
   webhookAttempts: count(12, 1_000),
   /** Before the second attempt; later delays grow up to the maximum. */
   webhookRetryDelay: ms(5_000),

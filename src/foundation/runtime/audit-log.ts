@@ -2,6 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type FileHandle, open, stat } from 'node:fs/promises'
+import { maxWaitingLogBytes } from '../config/limits.js'
 import { ConfigError } from '../errors/errors.js'
 
 interface AuditActor {
@@ -104,9 +105,6 @@ interface AuditFailureLog {
   error(details: object, message: string): void
   warn(details: object, message: string): void
 }
-
-/** Bytes of lines that wait where an output is slow, full or closed; further lines are dropped and counted. */
-export const maxWaitingLogBytes = 1_048_576
 
 /**
  * Opens the audit log. `target`: `stdout`, where `writeLine` writes, or a path.

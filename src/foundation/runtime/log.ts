@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { type Logger, pino } from 'pino'
-import { maxWaitingLogBytes } from './audit-log.js'
+import { maxWaitingLogBytes } from '../config/limits.js'
 
 /** The log of a service. */
 export interface Log {

@@ -44,12 +44,13 @@ export function checkStreamPath({ events, rest }: Config, { installations }: Bac
 
 const typeAt = (model: Model, name: string): string | null => model.paths.get(name.toLowerCase())?.uid ?? null
 
-/** Streams of one IP address: one for this many of `limits.connections`, and at least this many. */
+/** Streams of one IP address by default: one for this many of `limits.connections`, and at least this many. */
 const [connectionsPerStream, minStreams] = [500, 20]
 
 /** Registers the route. */
 export function addEventStream(app: FastifyInstance, config: Config, backend: Backend, streams: OpenStreams): void {
-  const perAddress = Math.max(minStreams, Math.ceil(config.limits.connections / connectionsPerStream))
+  const { connections, eventStreamsPerAddress } = config.limits
+  const perAddress = eventStreamsPerAddress ?? Math.max(minStreams, Math.ceil(connections / connectionsPerStream))
   const ids = createEventIds(`event stream ${config.secrets.jwtSecret}`)
   const parts: StreamParts = { backend, streams, ids, events: shareReads(backend.streamed), perAddress }
   app.route({

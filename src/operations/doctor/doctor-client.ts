@@ -3,12 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Model } from '../../model/schema/types.js'
-import type { DoctorReport, DoctorSettings, FromDoctorProcess, ToDoctorProcess } from './examine.js'
+import { type DoctorReport, type DoctorSettings, doctorTimeout, type FromDoctorProcess, type ToDoctorProcess } from './examine.js'
 
 export interface Doctor {
   /**
    * Runs all checks; concurrent callers share one report.
-   * @throws ApiError 503 after `limits.routeTimeout`; Error if the checks failed to run
+   * @throws ApiError 503 after `limits.routeTimeout`, at least 30 seconds; Error if the checks failed to run
    */
   examine(model: Model): Promise<DoctorReport>
   /** Aborts an examination. */
@@ -40,10 +40,10 @@ function start(): ChildProcess {
 }
 
 function reportOfProcess(child: ChildProcess, asked: ToDoctorProcess): Promise<DoctorReport> {
-  const { routeTimeout } = asked.settings.limits
+  const time = doctorTimeout(asked.settings.limits)
   return new Promise((resolve, reject) => {
-    const late = `The checks took longer than ${routeTimeout} milliseconds (limits.routeTimeout); run npx octavo doctor`
-    const timer = setTimeout(() => reject(new ApiError('ServiceUnavailableError', late)), routeTimeout)
+    const late = `The checks took longer than ${time} milliseconds (limits.routeTimeout, at least 30000); run npx octavo doctor`
+    const timer = setTimeout(() => reject(new ApiError('ServiceUnavailableError', late)), time)
     const end = (settle: () => void) => {
       clearTimeout(timer)
       settle()

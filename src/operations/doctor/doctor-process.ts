@@ -2,7 +2,7 @@
 
 import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
-import { examine, type FromDoctorProcess, reportOf, type ToDoctorProcess } from './examine.js'
+import { doctorTimeout, examine, type FromDoctorProcess, reportOf, type ToDoctorProcess } from './examine.js'
 
 // The service stops this process, so signals to the process group are ignored.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -14,7 +14,7 @@ async function run({ settings, model }: ToDoctorProcess): Promise<FromDoctorProc
   try {
     // A snapshot depends on no other settings.
     const config = settings as Config
-    const view = await (await getDriver(config)).openSnapshot(config, settings.limits.routeTimeout)
+    const view = await (await getDriver(config)).openSnapshot(config, doctorTimeout(settings.limits))
     return { report: reportOf(await examine({ database: view, model }, settings.uploadsFolder)) }
   } catch (error) {
     return { failure: (error as Error).message }

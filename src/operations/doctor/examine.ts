@@ -129,6 +129,9 @@ export const remedies: Readonly<Record<string, string>> = {
 }
 
 /** The settings that an examination depends on. */
+/** Milliseconds for all checks: at least 30 seconds, since a short `limits.routeTimeout` is about code of the project. */
+export const doctorTimeout = ({ routeTimeout }: { readonly routeTimeout: number }): number => Math.max(30_000, routeTimeout)
+
 export type DoctorSettings = Pick<Config, 'database' | 'uploadsFolder' | 'limits'>
 
 export interface ToDoctorProcess {

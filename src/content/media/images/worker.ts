@@ -1,6 +1,7 @@
 // The service's side of an image process: sends one image at a time, and kills the process if an image exceeds the limits.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { timePerCpuTime } from '../../../foundation/config/limits.js'
 import type { DerivedImage, FromImageProcess, ImageSize, SourceImage, ToImageProcess } from './protocol.js'
 
 export type Outcome =
@@ -18,9 +19,6 @@ export interface ImageWorker {
   isAlive(): boolean
   stop(): void
 }
-
-/** Wall-clock time of an image, in CPU times: other work may come first. */
-const timePerCpuTime = 12
 
 /** Environment variables passed to the process; none is secret. */
 const environment = ['PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP']
