@@ -48,7 +48,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // that were cancelled are removed where the document cannot be loaded. Up by 10, and a file: both toolbars move the focus by arrows.
   // Up by 26: the panel for links is next to its text, and closes with its focus.
   // Up by 51: entries whose fields a role may write in part are copied, added and removed where the service takes it.
-  page: { files: 228, lines: 23213, prose: 3 },
+  // Up by 6: values that were never written are told apart as in the service.
+  page: { files: 228, lines: 23219, prose: 3 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

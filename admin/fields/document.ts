@@ -1,7 +1,7 @@
 // The surroundings of fields: the form of a document, its type, and the actions that fields have from their screen.
 import { type ComponentType, createContext, type ReactNode, use } from 'react'
 import type { DocumentStore } from '../form/store.js'
-import { type Entry, type FormAttribute, type FormAttributes, isObject } from '../form/values.js'
+import { type Entry, type FormAttribute, type FormAttributes, isObject, kindOf } from '../form/values.js'
 import type { FieldControl } from '../parts/field.js'
 import type { Data } from '../server/client.js'
 import { wordsOf } from '../words/format.js'
@@ -132,18 +132,24 @@ export const mayBegin = (
     ([name, { required, default: value }]) => required !== true || value !== undefined || mayWrite(mayUpdate, joinNames(names, name)),
   )
 
+/** True for a value that was never written; entries that are not stored yet lack them. */
+const isUnset = (attribute: FormAttribute, value: unknown): boolean =>
+  value === undefined ||
+  (kindOf(attribute) === 'value'
+    ? JSON.stringify(value) === JSON.stringify(attribute.default ?? null)
+    : value === null || (Array.isArray(value) && value.length === 0))
+
 /** True if an entry may be removed: as a whole, or because it has no values in parts that may not be written. */
 export function mayRemove(document: DocumentFields, { names, attributes }: Omit<Section, 'path' | 'layout'>, entry: Entry): boolean {
   const { mayUpdate, type } = document
   if (mayReplace(mayUpdate, names)) return true
   // The service refuses where parts that cannot be seen may have values.
   if (!mayReplace(type.fields.read, names)) return false
-  return Object.entries(attributes).every(([name, { default: given, component }]) => {
-    const value = entry[name] ?? null
+  return Object.entries(attributes).every(([name, attribute]) => {
+    const value = entry[name]
     const path = joinNames(names, name)
-    const isUnset = value === (given ?? null) || (Array.isArray(value) && value.length === 0)
-    if (isUnset || mayReplace(mayUpdate, path)) return true
-    const section = mayWrite(mayUpdate, path) ? entrySection(type, String(component), '', path) : null
+    if (isUnset(attribute, value) || mayReplace(mayUpdate, path)) return true
+    const section = mayWrite(mayUpdate, path) ? entrySection(type, String(attribute.component), '', path) : null
     return section !== null && [value].flat().every((inner) => isObject(inner) && mayRemove(document, section, inner))
   })
 }
