@@ -2,7 +2,7 @@
 // checked by the service alone.
 import type { FieldError } from '../form/errors.js'
 import type { FormAttribute } from '../form/values.js'
-import { breaksPattern, uidPattern } from './error-text.js'
+import { matchesPattern, uidPattern } from './error-text.js'
 
 /** A constraint that a value breaks. */
 export type Finding = Pick<FieldError, 'code' | 'params'>
@@ -32,11 +32,11 @@ function* textFindings(attribute: FormAttribute, text: string): Generator<Findin
   const isEmptyEmail = type === 'email' && text === ''
   if (type !== 'email' && isLength(minLength) && actual < minLength) yield { code: 'minLength', params: { min: minLength, actual } }
   if (max !== undefined && actual > max) yield { code: 'maxLength', params: { max, actual } }
-  if ((text !== '' || required === true || type === 'uid') && breaksPattern(text, regex))
+  if ((text !== '' || required === true || type === 'uid') && matchesPattern(text, regex) === false)
     yield { code: 'pattern', params: { pattern: String(regex) } }
   if (isEmptyEmail) yield { code: 'required', params: {} }
   if (type === 'email' && !isEmptyEmail && !isEmail(text)) yield { code: 'format', params: { expected: 'email' } }
-  if (type === 'uid' && typeof regex !== 'string' && breaksPattern(text, uidPattern))
+  if (type === 'uid' && typeof regex !== 'string' && matchesPattern(text, uidPattern) === false)
     yield { code: 'pattern', params: { pattern: uidPattern } }
 }
 

@@ -16,13 +16,13 @@ export const uidPattern = '^[A-Za-z0-9-_.~]*$'
 /** Longer texts are left to the service, which stops slow patterns. */
 const longestTried = 1_000
 
-/** True for a text that an expression does not match. */
-export function breaksPattern(text: string, source: unknown): boolean {
-  if (typeof source !== 'string' || text.length > longestTried) return false
+/** True if an expression matches a text; null: it is left to the service. */
+export function matchesPattern(text: string, source: unknown): boolean | null {
+  if (typeof source !== 'string' || text.length > longestTried) return null
   try {
-    return !new RegExp(source).test(text)
+    return new RegExp(source).test(text)
   } catch {
-    return false
+    return null
   }
 }
 
@@ -45,7 +45,8 @@ interface ErrorTextsProps {
 export function ErrorTexts({ errors, label, placeholder }: ErrorTextsProps): ReactNode {
   const words = useWords()
   const pattern = errors.find(({ code, params }) => code === 'pattern' && params.pattern !== uidPattern)?.params.pattern
-  const example = typeof placeholder === 'string' && placeholder !== '' && !breaksPattern(placeholder, pattern) ? placeholder : undefined
+  const example =
+    typeof placeholder === 'string' && placeholder !== '' && matchesPattern(placeholder, pattern) === true ? placeholder : undefined
   return (
     <>
       {errors.map((error) => errorText(words, { ...error, params: { ...error.params, example } }, label)).join(' ')}

@@ -88,7 +88,7 @@ export default function MarkdownEditor(props: MarkdownEditorProps) {
     },
   })
   const last = isReadOnly ? 0 : tools.length + (chooseImages === undefined ? 0 : 1)
-  const { bar, buttonAt } = useToolbar(isPreview ? last : 0)
+  const { bar, buttonAt } = useToolbar(0)
   const button = (name: keyof typeof words.tools, index: number, icon: ReactNode, act: () => void) => (
     <IconButton key={name} isSmall label={words.tools[name]} isDisabled={isPreview} {...buttonAt(index)} onPress={act}>
       {icon}
@@ -96,7 +96,11 @@ export default function MarkdownEditor(props: MarkdownEditorProps) {
   )
   return (
     <div className={classes(frame.frame, isReadOnly && frame.still, control['aria-invalid'] && frame.wrong)}>
-      <div {...bar} role="toolbar" aria-label={blocks.toolbar} aria-controls={control.id} className={classes(frame.head, frame.tools)}>
+      <div
+        {...bar}
+        {...(isReadOnly ? {} : { role: 'toolbar', 'aria-label': blocks.toolbar, 'aria-controls': control.id })}
+        className={classes(frame.head, frame.tools)}
+      >
         {!isReadOnly &&
           tools.map(({ name, icon, run }, index) => button(name, index, icon, () => view.current !== null && run(view.current)))}
         {!isReadOnly && chooseImages !== undefined && button('image', tools.length, <Image {...size} />, () => void insert(chooseImages()))}

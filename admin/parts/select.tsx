@@ -86,9 +86,10 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
         }}
         onKeyDown={(event) => {
           const { key } = event
+          const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey
           if (key === 'ArrowDown' || key === 'ArrowUp') open()
-          else if (key === 'ArrowRight' || key === 'ArrowLeft') step(key === 'ArrowRight' ? 1 : -1)
-          else if (event.ctrlKey || event.metaKey || event.altKey || !onLetter(key)) return event.continuePropagation()
+          else if (isPlain && (key === 'ArrowRight' || key === 'ArrowLeft')) step(key === 'ArrowRight' ? 1 : -1)
+          else if (!isPlain || !onLetter(key)) return event.continuePropagation()
           event.preventDefault()
         }}
       >

@@ -1,31 +1,49 @@
 // A toolbar is one stop of the Tab key; arrows, Home and End move the focus inside.
-import { type KeyboardEvent, useState } from 'react'
+import { type FocusEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react'
 
-/** Moves the focus among the buttons of a toolbar, and returns the position of the new one. */
-function moveFocus(event: KeyboardEvent<HTMLElement>): number | null {
+const buttonsOf = (bar: HTMLElement): readonly HTMLButtonElement[] => [...bar.querySelectorAll('button')]
+
+/** Moves the focus among the buttons of a toolbar. */
+function moveFocus(event: KeyboardEvent<HTMLElement>): void {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
   const bar = event.currentTarget
-  const buttons = [...bar.querySelectorAll<HTMLElement>('button:not([disabled])')]
-  const at = buttons.indexOf(document.activeElement as HTMLElement)
-  const isReversed = getComputedStyle(bar).direction === 'rtl'
-  const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
-  const to = event.key === 'Home' ? 0 : event.key === 'End' ? buttons.length - 1 : step === 0 ? -1 : at + (isReversed ? -step : step)
-  if (at < 0 || to < 0 || to >= buttons.length || to === at) return null
+  const buttons = buttonsOf(bar).filter(({ disabled }) => !disabled)
+  const at = buttons.indexOf(document.activeElement as HTMLButtonElement)
+  const forwards = getComputedStyle(bar).direction === 'rtl' ? -1 : 1
+  const to = { Home: 0, End: buttons.length - 1, ArrowRight: at + forwards, ArrowLeft: at - forwards }[event.key]
+  if (at < 0 || to === undefined) return
+  // Menus would choose their next entry, also at the ends of the toolbar.
   event.preventDefault()
-  buttons[to]!.focus()
-  return [...bar.querySelectorAll('button')].indexOf(buttons[to] as HTMLButtonElement)
+  event.stopPropagation()
+  buttons[to]?.focus()
 }
 
 /** Attributes of a toolbar and of its buttons by position; those before the first have stops of their own. */
 export function useToolbar(first: number) {
-  const [stop, setStop] = useState(first)
+  const ref = useRef<HTMLDivElement>(null)
+  // A position after those before the first.
+  const [stop, setStop] = useState(0)
+  // The stop may be disabled or gone.
+  useLayoutEffect(() => {
+    const buttons = ref.current === null ? [] : buttonsOf(ref.current).slice(first)
+    if (buttons[stop]?.disabled !== false)
+      setStop(
+        Math.max(
+          0,
+          buttons.findIndex(({ disabled }) => !disabled),
+        ),
+      )
+  })
   return {
     bar: {
+      ref,
       tabIndex: -1,
-      onKeyDownCapture: (event: KeyboardEvent<HTMLElement>) => {
-        const to = moveFocus(event)
-        if (to !== null) setStop(to)
+      onKeyDownCapture: moveFocus,
+      onFocus: ({ currentTarget, target }: FocusEvent<HTMLElement>) => {
+        const at = buttonsOf(currentTarget).indexOf(target as HTMLButtonElement) - first
+        if (at >= 0) setStop(at)
       },
     },
-    buttonAt: (index: number) => ({ excludeFromTabOrder: index !== Math.max(stop, first) }),
+    buttonAt: (index: number) => ({ excludeFromTabOrder: index - first !== stop }),
   }
 }

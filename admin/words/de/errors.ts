@@ -40,7 +40,7 @@ export const errors = {
   minItems: (_label, { min }) => `Mindestens ${plural(of(min), { one: '1 Eintrag ist', other: '{} Einträge sind' })} nötig.`,
   maxItems: (_label, { max }) => `Höchstens ${plural(of(max), { one: '1 Eintrag ist', other: '{} Einträge sind' })} erlaubt.`,
   pattern: (_label, { example }) =>
-    `Der Text hat nicht das erwartete Format${example === undefined ? '' : `, zum Beispiel „${String(example)}“`}.`,
+    `Der Text hat nicht das erwartete Format.${example === undefined ? '' : ` Beispiel: „${String(example)}“.`}`,
   unique: (label) => `Ein anderes Dokument hat bereits diesen Wert für ${label}.`,
   notFound: () => 'Das verknüpfte Dokument oder die Datei gibt es nicht mehr.',
   unknown: (label) => `${label} gibt es nicht mehr. Bitte laden Sie die Seite neu.`,

@@ -81,7 +81,7 @@ export const fields = {
     invalid: 'Das ist noch kein gültiges JSON. Der Text bleibt in diesem Browser; gespeichert ist der letzte gültige Wert.',
   },
   markdown: {
-    placeholder: 'Hier schreiben. Markdown wird unterstützt.',
+    placeholder: 'Schreiben Sie hier. Markdown wird unterstützt.',
     preview: 'Vorschau',
     previewOf: (label) => `Vorschau von ${label}`,
     nothing: 'Noch kein Text.',

@@ -7,6 +7,7 @@ const { number, plural, list } = formatOf('en')
 type Params = Readonly<Record<string, unknown>>
 
 const of = (value: unknown): number => (typeof value === 'number' ? value : Number(value ?? 0))
+const characters = (count: number): string => plural(count, { one: '1 character', other: '{} characters' })
 const names = (value: unknown): string => list(Array.isArray(value) ? value.map(String) : [])
 
 const forms: Readonly<Record<string, string>> = {
@@ -25,18 +26,18 @@ export const errors = {
   enum: (_label: string, { allowed }: Params) => `Please choose one of ${names(allowed)}.`,
   minLength: (_label: string, { min, actual }: Params) =>
     actual === undefined
-      ? `Enter at least ${number(of(min))} characters.`
-      : `At least ${number(of(min))} characters: ${number(of(min) - of(actual))} more needed.`,
+      ? `Enter at least ${characters(of(min))}.`
+      : `At least ${characters(of(min))}: ${number(of(min) - of(actual))} more needed.`,
   maxLength: (_label: string, { max, actual }: Params) =>
     actual === undefined
-      ? `Enter at most ${number(of(max))} characters.`
-      : `At most ${number(of(max))} characters: ${number(of(actual) - of(max))} too many.`,
+      ? `Enter at most ${characters(of(max))}.`
+      : `At most ${characters(of(max))}: ${number(of(actual) - of(max))} too many.`,
   min: (_label: string, { min }: Params) => `The value must be at least ${number(of(min))}.`,
   max: (_label: string, { max }: Params) => `The value must be at most ${number(of(max))}.`,
   minItems: (_label: string, { min }: Params) => `Add at least ${plural(of(min), { one: '1 entry', other: '{} entries' })}.`,
   maxItems: (_label: string, { max }: Params) => `At most ${plural(of(max), { one: '1 entry is', other: '{} entries are' })} allowed.`,
   pattern: (_label: string, { example }: Params) =>
-    `The text does not have the expected format${example === undefined ? '' : `, such as “${String(example)}”`}.`,
+    `The text does not have the expected format.${example === undefined ? '' : ` Example: “${String(example)}”.`}`,
   unique: (label: string, _params: Params) => `Another document already has this value for ${label}.`,
   notFound: (_label: string, _params: Params) => 'The linked document or file no longer exists.',
   unknown: (label: string, _params: Params) => `${label} no longer exists. Please reload the page.`,

@@ -50,7 +50,7 @@ export const fields = {
   expectedFormat: 'Expected format',
   errorCount: (count: number) => plural(count, { one: '1 error inside', other: '{} errors inside' }),
   limits: {
-    minLength: (min: number) => `At least ${number(min)} characters.`,
+    minLength: (min: number) => `At least ${plural(min, { one: '1 character', other: '{} characters' })}.`,
     range: (min: number | undefined, max: number | undefined) =>
       min === undefined
         ? `At most ${number(max!)}.`

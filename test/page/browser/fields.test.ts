@@ -302,7 +302,7 @@ describeWith(['Chromium'], 'fields in a browser', () => {
     }
     await expectExpression()
     await describe({ placeholder: '#ff8800' })
-    await expectHint('The text does not have the expected format, such as “#ff8800”.')
+    await expectHint('The text does not have the expected format. Example: “#ff8800”.')
     expect(await frame.textContent()).not.toContain('^#')
     await describe({ placeholder: 'Colour of the tag', description: 'Six digits after a hash.' })
     await expectExpression()
@@ -330,6 +330,8 @@ describeWith(['Chromium'], 'fields in a browser', () => {
   test('the tools of rich text are one stop of the Tab key, and arrows move the focus inside', async () => {
     await create(article, { title: 'Tools' })
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    const menu = page.getByRole('button', { name: /Paragraph/ })
+    const bar = page.getByRole('toolbar').filter({ has: menu })
     for (const [name, beforeLast, last] of [
       ['Background', 'Insert pictures', 'Preview'],
       ['Body', 'Numbered list', 'Insert pictures'],
@@ -349,6 +351,21 @@ describeWith(['Chromium'], 'fields in a browser', () => {
       expect(await text.evaluate((found) => (found.getRootNode() as Document | ShadowRoot).activeElement === found)).toBe(true)
       await page.keyboard.press('Escape')
       await press(['Shift+Tab', beforeLast])
+      // Also after a press of the mouse, which leads back into the text.
+      await (name === 'Body' ? bar : group(name)).getByRole('button', { name: 'Italic', exact: true }).click()
+      await page.keyboard.press('Escape')
+      await press(['Shift+Tab', 'Italic'])
+    }
+    // The menu of kinds keeps its value.
+    for (const [steps, label] of [
+      [['Home'], null],
+      [['ArrowLeft'], null],
+      [['ArrowRight'], 'Bold'],
+      [['Home', 'Control+ArrowRight'], null],
+    ] as const) {
+      for (const key of steps) await page.keyboard.press(key)
+      expect(await hasFocus(label === null ? menu : bar.getByRole('button', { name: label, exact: true }))).toBe(true)
+      await menu.waitFor()
     }
     open.expectNoProblems()
   })
