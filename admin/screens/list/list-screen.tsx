@@ -1,5 +1,5 @@
 // The list of a type: rows by cursors, with everything that selects them in the address.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
@@ -71,7 +71,8 @@ function useRowsOf(type: TypeInfo, state: ListState, me: number) {
   const counted = totals.data?.data
   const total = state.state === null ? counted : counted?.states?.[state.state as 'draft']
   const selection = useMemo(() => rowsSelection(type, state, context), [type, state, context])
-  return { rows, total: total ?? null, states: counted, selection }
+  const isSettled = !rows.isPlaceholderData && !totals.isPlaceholderData
+  return { rows, total: total ?? null, states: counted, selection, isSettled }
 }
 
 const BulkBar = lazy(() => import('./bulk-bar.js'))
@@ -92,7 +93,7 @@ const keyOf = (row: Row) => row.documentId
 function List({ type, start }: ListProps): ReactNode {
   const words = useWords()
   const [state, change] = useListState(type.uid)
-  const { rows, total, states, selection } = useRowsOf(type, state, start.me.id)
+  const { rows, total, states, selection, isSettled } = useRowsOf(type, state, start.me.id)
   const data = (rows.data?.data as readonly Row[] | undefined) ?? noRows
   const { selected, select, names } = useSelection(words, type, data)
   const columnNames = shownColumns(type, state.columns)
@@ -124,7 +125,7 @@ function List({ type, start }: ListProps): ReactNode {
     [mayCreate, isFilterable, words, type, create, navigate],
   )
   useScreenActions(actions)
-  useSaid(total, rows.isPlaceholderData, state)
+  useSaid(total, isSettled, state)
 
   const onSort = (column: string) => {
     const key = sortKey(type, column)
@@ -179,6 +180,7 @@ function List({ type, start }: ListProps): ReactNode {
             state={state}
             change={change}
             rows={rows}
+            isSettled={isSettled}
             create={mayCreate ? create : null}
             locales={start.locales}
             selection={selection}
@@ -212,15 +214,15 @@ function List({ type, start }: ListProps): ReactNode {
 }
 
 /** Announces the number of results after a search or another filter. */
-function useSaid(total: Total | null, isStale: boolean, state: ListState): void {
+function useSaid(total: Total | null, isSettled: boolean, state: ListState): void {
   const words = useWords()
   const key = JSON.stringify([state.q, state.filters, state.state])
   const said = useRef(key)
   useEffect(() => {
-    if (isStale || total === null || said.current === key) return
+    if (!isSettled || total === null || said.current === key) return
     said.current = key
     announce(total.exact ? words.parts.found(total.total) : words.list.manyTotal(total.total))
-  }, [key, isStale, total, words])
+  }, [key, isSettled, total, words])
 }
 
 const Loading = () => (
@@ -235,17 +237,18 @@ interface NothingProps {
   readonly change: ChangeList
   readonly selection: ReturnType<typeof rowsSelection>
   readonly rows: {
-    readonly isPlaceholderData: boolean
     readonly isError: boolean
     readonly isPending: boolean
     readonly isFetching: boolean
     readonly refetch: () => unknown
   }
+  /** Rows and totals are those of the address, not earlier ones. */
+  readonly isSettled: boolean
   readonly create: string | null
   readonly locales: readonly LocaleInfo[]
 }
 
-function Nothing({ type, state, change, selection, rows, create, locales }: NothingProps): ReactNode {
+function Nothing({ type, state, change, selection, rows, isSettled, create, locales }: NothingProps): ReactNode {
   const { list } = useWords()
   const format = useFormat()
   if (rows.isError) return <ErrorState onRetry={() => void rows.refetch()} isBusy={rows.isFetching} />
@@ -255,7 +258,7 @@ function Nothing({ type, state, change, selection, rows, create, locales }: Noth
       <EmptyState title={list.noMatch} text={list.noMatchText}>
         <Button onPress={() => change({ q: '', filters: null, state: null })}>{list.clearFilters}</Button>
         {type.localized && locales.length > 1 && (
-          <Elsewhere type={type} state={state} selection={selection} locales={locales} isSettled={!rows.isPlaceholderData} />
+          <Elsewhere type={type} state={state} selection={selection} locales={locales} isSettled={isSettled} />
         )}
       </EmptyState>
     )
@@ -275,41 +278,46 @@ function Nothing({ type, state, change, selection, rows, create, locales }: Noth
   )
 }
 
-interface ElsewhereProps extends Pick<NothingProps, 'type' | 'state' | 'selection' | 'locales'> {
-  readonly isSettled: boolean
-}
+/** Most languages that are asked. */
+const mostLanguages = 5
 
 /** Links to the same search in other languages that have documents. */
-function Elsewhere({ locales, ...shared }: ElsewhereProps): ReactNode {
-  const { locale } = shared.state
-  return (
-    // There before its texts, so that screen readers announce them.
-    <div role="status" className={styles.elsewhere}>
-      {locales
-        .filter(({ code, isDefault }) => (locale === null ? !isDefault : code !== locale))
-        .map((other) => (
-          <InLanguage key={other.code} {...shared} locale={other} />
-        ))}
-    </div>
-  )
-}
-
-/** The total of the search in a language, unless it is 0. */
-function InLanguage({
+function Elsewhere({
   type,
   state,
   selection,
   isSettled,
-  locale: { code, isDefault },
-}: Omit<ElsewhereProps, 'locales'> & { readonly locale: LocaleInfo }) {
+  locales,
+}: Pick<NothingProps, 'type' | 'state' | 'selection' | 'isSettled' | 'locales'>): ReactNode {
   const { list } = useWords()
   const format = useFormat()
-  const { data } = useQuery({ ...totalQuery(type.uid, { ...selection, locale: code }), enabled: isSettled })
-  if (data === undefined || data.data.total === 0) return null
-  const { total, exact } = data.data
+  const queries = useQueryClient()
+  const others = locales
+    .filter(({ code, isDefault }) => (state.locale === null ? !isDefault : code !== state.locale))
+    .slice(0, mostLanguages)
+  const wanted = others.map(({ code }) => totalQuery(type.uid, { ...selection, locale: code }))
+  // One query, so that the links appear together.
+  const { data: totals } = useQuery({
+    queryKey: wanted.map(({ queryKey }) => queryKey),
+    queryFn: () => Promise.all(wanted.map((query) => queries.fetchQuery(query))),
+    enabled: isSettled,
+  })
+  const found = others.flatMap(({ code, isDefault }, index) => {
+    const { total = 0, exact = true } = totals?.[index]?.data ?? {}
+    const href = addresses.list(type.uid, { ...state, after: null, before: null, locale: isDefault ? null : code })
+    return total === 0 ? [] : [{ href, text: list.inLanguage(`${format.number(total)}${exact ? '' : '+'}`, format.languageName(code)) }]
+  })
+  const sentence = found.length === 0 ? '' : list.elsewhere(found.map(({ text }) => text))
+  useEffect(() => {
+    if (sentence !== '') announce(sentence)
+  }, [sentence])
   return (
-    <Link href={addresses.list(type.uid, { ...state, after: null, before: null, locale: isDefault ? null : code })}>
-      {list.inLanguage(`${format.number(total)}${exact ? '' : '+'}`, format.languageName(code))}
-    </Link>
+    <div className={styles.elsewhere}>
+      {found.map(({ href, text }) => (
+        <Link key={href} href={href}>
+          {text}
+        </Link>
+      ))}
+    </div>
   )
 }

@@ -2,7 +2,7 @@
 import type { list as en } from '../en/list.js'
 import { formatOf } from '../format.js'
 
-const { number, plural } = formatOf('de')
+const { number, plural, list: listed } = formatOf('de')
 
 const documents = (count: number) => plural(count, { one: '1 Eintrag', other: '{} Einträge' })
 
@@ -53,6 +53,7 @@ export const list = {
   emptyLanguage: (language: string) => `Noch keine Einträge auf ${language}.`,
   noMatch: 'Keine Treffer',
   inLanguage: (count, language) => `${count} auf ${language}`,
+  elsewhere: (found) => `Treffer in anderen Sprachen: ${listed(found)}.`,
   noMatchText: 'Ändern Sie die Suche und die Filter, oder setzen Sie beides zurück.',
   clearFilters: 'Suche und Filter zurücksetzen',
   selected: (count: number) => plural(count, { one: '1 ausgewählt', other: '{} ausgewählt' }),

@@ -1,7 +1,7 @@
 // English texts: lists of documents.
 import { formatOf } from '../format.js'
 
-const { number, plural } = formatOf('en')
+const { number, plural, list: listed } = formatOf('en')
 
 const documents = (count: number) => plural(count, { one: '1 entry', other: '{} entries' })
 
@@ -52,6 +52,7 @@ export const list = {
   emptyLanguage: (language: string) => `No entries in ${language} yet.`,
   noMatch: 'Nothing matches',
   inLanguage: (count: string, language: string) => `${count} in ${language}`,
+  elsewhere: (found: readonly string[]) => `Matches in other languages: ${listed(found)}.`,
   noMatchText: 'Try changing or clearing the search and filters.',
   clearFilters: 'Clear search and filters',
   selected: (count: number) => plural(count, { one: '1 selected', other: '{} selected' }),
