@@ -1,6 +1,6 @@
 // Differences of two versions of a document by attribute, with their words marked.
 
-import type { ReactNode } from 'react'
+import { type ReactNode, useId } from 'react'
 import { labelOf } from '../../fields/document.js'
 import type { Entry } from '../../form/values.js'
 import { Button } from '../../parts/button.js'
@@ -69,12 +69,13 @@ interface ComparisonProps {
 
 /** The button that restored a value is gone: its mark has the focus instead. */
 const takeLostFocus = (mark: HTMLElement | null) => {
-  if (document.activeElement === document.body) mark?.focus()
+  if (document.activeElement === document.body) mark?.focus({ preventScroll: true })
 }
 
 /** The attributes of two versions, in the order of the layout. */
 export function Comparison({ type, left, right, onRestore, mayRestore, isEverything = false, restored = [], same }: ComparisonProps) {
   const words = useWords().editor
+  const id = useId()
   const differing = differingAttributes(type, left.data, right.data)
   const all = type.layout.layouts.edit.flat().map(({ name }) => name)
   const kept = [...new Set([...all, ...restored, ...differing])].filter((name) => restored.includes(name) || differing.includes(name))
@@ -96,9 +97,16 @@ export function Comparison({ type, left, right, onRestore, mayRestore, isEveryth
         return (
           <section key={name} className={styles.row}>
             <div className={styles.head}>
-              <h3>{labelOf(type.layout, name)}</h3>
+              <h3 id={`${id}${name}`}>{labelOf(type.layout, name)}</h3>
               {restored.includes(name) && !differing.includes(name) && (
-                <span ref={takeLostFocus} tabIndex={-1}>
+                // biome-ignore lint/a11y/useSemanticElements: A fieldset is for controls.
+                <span
+                  ref={takeLostFocus}
+                  id={`${id}${name}-restored`}
+                  role="group"
+                  aria-labelledby={`${id}${name} ${id}${name}-restored`}
+                  tabIndex={-1}
+                >
                   {words.history.restoredMark}
                 </span>
               )}

@@ -427,7 +427,7 @@ describeWith(['Chromium'], 'the editor in a browser', () => {
     await openOldest()
     const kicker = dialog.getByRole('heading', { name: 'Kicker' })
     const place = await kicker.boundingBox()
-    const mark = dialog.getByText('Restored', { exact: true })
+    const mark = dialog.getByRole('group', { name: /^(Title|Kicker) Restored$/ })
     const hasFocus = (element: Locator) => element.evaluate((node) => node === node.ownerDocument.activeElement)
     const button = dialog.getByRole('button', { name: 'Restore this value' }).first()
     const restore = '**/admin/api/content/**/restore*'
