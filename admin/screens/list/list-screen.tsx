@@ -278,8 +278,8 @@ function Nothing({ type, state, change, selection, rows, isSettled, create, loca
   )
 }
 
-/** Most languages that are asked. */
-const mostLanguages = 5
+/** Maximum number of languages that are asked. */
+const maxLanguages = 5
 
 /** Links to the same search in other languages that have documents. */
 function Elsewhere({
@@ -294,7 +294,7 @@ function Elsewhere({
   const queries = useQueryClient()
   const others = locales
     .filter(({ code, isDefault }) => (state.locale === null ? !isDefault : code !== state.locale))
-    .slice(0, mostLanguages)
+    .slice(0, maxLanguages)
   const wanted = others.map(({ code }) => totalQuery(type.uid, { ...selection, locale: code }))
   // One query, so that the links appear together.
   const { data: totals } = useQuery({
