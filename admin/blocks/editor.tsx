@@ -169,7 +169,7 @@ interface LinkingProps {
   readonly onClose: () => void
 }
 
-/** The panel for a link, until its focus or its text changes: its address belongs to the selection at which it opened. */
+/** The panel for the link at a selection; it closes when it loses the focus or the text changes. */
 function Linking({ editor: { state, view, run }, frame, onClose }: LinkingProps) {
   const link = linkAt(state!)
   const [opened] = useState(() => ({ doc: state!.doc, position: positionOf(view.current!, state!.selection.to, frame, linkWidth) }))

@@ -38,7 +38,7 @@ function BlocksPanel({ label, onClose, onEnter, onLeave, children }: PanelProps)
     }
   }
   const blur = ({ currentTarget, relatedTarget }: FocusEvent) => {
-    // Another window may have the focus, from which an address is copied.
+    // Stays open while an address is copied from another window.
     if (document.hasFocus() && !currentTarget.contains(relatedTarget)) onLeave?.()
   }
   return (

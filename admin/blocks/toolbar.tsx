@@ -63,7 +63,7 @@ interface ToolbarProps {
 /** The toolbar of rich text. */
 export const Toolbar = memo(function Toolbar({ state, actions, controls }: ToolbarProps) {
   const words = useWords().fields.blocks
-  // The menus, which have stops of their own.
+  // Menus are separate tab stops.
   const menus = state.kind === 'codeBlock' ? 2 : 1
   const { bar, buttonAt } = useToolbar(menus)
   const set = state.flags.split(' ')

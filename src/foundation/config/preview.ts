@@ -7,7 +7,7 @@ import { ConfigError } from '../errors/errors.js'
 import { checkedText, originProblem } from './checks.js'
 import type { Environment } from './environment.js'
 import { messageOf } from './files.js'
-import { readStrapiConfig, strapiFilesWith } from './strapi.js'
+import { readStrapiConfig, strapiFiles, wordsOfStrapi } from './strapi.js'
 
 /** A document, as a function names it. */
 interface NamedDocument {
@@ -191,11 +191,10 @@ interface StrapiPreview {
  * depend on Strapi, so errors become a `problem`.
  */
 export async function readStrapiPreview(root: string, environment: Environment): Promise<StrapiPreview | null> {
-  const files = strapiFilesWith(['handler'], root, 'admin', environment)
-  if (files.length === 0) return null
+  if (!wordsOfStrapi(root, 'admin', environment).has('handler')) return null
   const unusable = (why: string): StrapiPreview => ({
     preview: null,
-    problem: `The preview of ${files.join(' and ')} is not used (${why}). Set admin.preview in octavo.config`,
+    problem: `The preview of ${strapiFiles(root, 'admin', environment).join(' and ')} is not used (${why}). Set admin.preview in octavo.config`,
   })
   try {
     const { config } = (await readStrapiConfig(root, 'admin', environment))!

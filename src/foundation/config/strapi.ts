@@ -19,7 +19,7 @@ export async function readStrapiConfig(
   name: File,
   environment: Environment,
 ): Promise<{ readonly config: unknown; readonly source: string } | null> {
-  const names = filesOf(root, name, environment)
+  const names = strapiFiles(root, name, environment)
   if (names.length === 0) return null
   let config: unknown = {}
   for (const file of names) {
@@ -29,18 +29,15 @@ export async function readStrapiConfig(
   return { config, source: names.join(' and ') }
 }
 
-/** The names of Strapi's `config/<name>` and of that for the mode, as far as they exist. */
-function filesOf(root: string, name: File, environment: Environment): readonly string[] {
+/** The existing files of Strapi's `config/<name>`: the general one, and that of the mode. */
+export function strapiFiles(root: string, name: File, environment: Environment): readonly string[] {
   const paths = [`config/${name}`, `config/env/${environment.NODE_ENV ?? 'development'}/${name}`]
   return paths.map((path) => fileOf(root, path)).filter((file) => file !== null)
 }
 
-/** The files that mention one of these words: others are not run, since their code may depend on Strapi. */
-export function strapiFilesWith(words: readonly string[], root: string, name: File, environment: Environment): readonly string[] {
-  const files = filesOf(root, name, environment)
-  const known = new Set(files.flatMap((file) => readFileSync(join(root, file), 'utf8').match(/[\w-]+/g) ?? []))
-  return words.some((word) => known.has(word)) ? files : []
-}
+/** The words in Strapi's `config/<name>`: a file without the wanted ones is not run, since its code may depend on Strapi. */
+export const wordsOfStrapi = (root: string, name: File, environment: Environment): ReadonlySet<string> =>
+  new Set(strapiFiles(root, name, environment).flatMap((file) => readFileSync(join(root, file), 'utf8').match(/[\w-]+/g) ?? []))
 
 /** A value for octavo.config, and what of Strapi's is not applied, as a clause. Without a value, the setting has no effect. */
 interface Converted {
@@ -124,10 +121,11 @@ export async function readStrapiSettings(
   for (const [name, all] of Object.entries(settings) as [File, readonly Setting[]][]) {
     const isOpen = ({ to, variable }: Setting) =>
       valueAt(given, to) === undefined && (variable === undefined || environment[variable] === undefined)
-    const source = filesOf(root, name, environment).join(' and ')
+    const source = strapiFiles(root, name, environment).join(' and ')
     let wanted: readonly Setting[] = []
     try {
-      wanted = all.filter((setting) => isOpen(setting) && strapiFilesWith([wordOf(setting)], root, name, environment).length > 0)
+      const words = wordsOfStrapi(root, name, environment)
+      wanted = all.filter((setting) => isOpen(setting) && words.has(wordOf(setting)))
       if (wanted.length === 0) continue
       const config = byName(name, (await readStrapiConfig(root, name, environment))!.config)
       for (const { from, to, convert = same } of wanted) {
@@ -159,7 +157,7 @@ const secrets = [
 
 /** Secrets in files of Strapi's configuration. */
 export interface StrapiSecrets {
-  /** By the variables that they stand for. */
+  /** By variable. */
   readonly values: Environment
   /** The files, by variable. */
   readonly sources: Readonly<Record<string, string>>
@@ -176,7 +174,7 @@ export async function readStrapiSecrets(root: string, environment: Environment):
   for (const { file, from, variable } of secrets) {
     if (environment[variable] !== undefined) continue
     try {
-      if (strapiFilesWith([wordOf({ from })], root, file, environment).length === 0) continue
+      if (!wordsOfStrapi(root, file, environment).has(wordOf({ from }))) continue
       const read = (await readStrapiConfig(root, file, environment))!
       const value = valueAt(byName(file, read.config), from)
       if (typeof value !== 'string' || value === '') continue
@@ -368,7 +366,7 @@ export interface StrapiDatabase {
 
 /** Reads `config/database` of a Strapi project; null without one. Its code may depend on Strapi, so errors become a `problem`. */
 export async function readStrapiDatabase(root: string, environment: Environment): Promise<StrapiDatabase | null> {
-  const files = filesOf(root, 'database', environment)
+  const files = strapiFiles(root, 'database', environment)
   if (files.length === 0) return null
   const unknown = (why: string, client: string | null = null) => ({
     filename: null,
